@@ -1,4 +1,4 @@
-//! A small disk of its own for a test: it can be filled, and be made one that can only be read.
+//! A small disk for one test. It can be filled and be remounted read-only.
 
 use anyhow::{Context, Result, ensure};
 use std::fs::{self, File, OpenOptions};
@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Makes tests of functions that mount a [`Disk`], in a module by whose name `cargo xtask test` leaves them out where the
-/// account may not mount one.
+/// Makes tests of functions that mount a [`Disk`]. They lie in a module by whose name `cargo xtask test`
+/// excludes them where the account may not mount.
 macro_rules! needs_mount {
     ($($name:ident),+ $(,)?) => {
         mod needs_mount {
@@ -20,15 +20,16 @@ macro_rules! needs_mount {
 }
 pub(crate) use needs_mount;
 
-/// A small file system in memory, which goes with the value.
+/// A small file system in memory, unmounted when the value is dropped.
 pub(crate) struct Disk {
     folder: PathBuf,
-    /// Takes up the room that is not to be had.
+    /// A file that takes up the room that the test withholds.
     ballast: PathBuf,
 }
 
 impl Disk {
-    /// A file system of `size` MiB in a folder, which every account may enter. Fails where the account may not mount one.
+    /// Mounts a file system of `size` MiB in `folder`, which every account may enter. Fails where the account
+    /// may not mount one.
     pub(crate) fn mount(folder: &Path, size: u32) -> Result<Self> {
         let folder = folder.join("disk");
         fs::create_dir(&folder)?;
@@ -47,7 +48,7 @@ impl Disk {
         &self.folder
     }
 
-    /// Leaves room for so many KiB.
+    /// Fills the disk so that `kib` KiB stay free.
     pub(crate) fn leave(&self, kib: u64) -> Result<()> {
         let mut file = File::create(&self.ballast)?;
         let part = [0; 4096];
@@ -56,12 +57,12 @@ impl Disk {
         file.set_len(size.saturating_sub(kib << 10)).context("cannot leave room")
     }
 
-    /// Gives all of the room back.
+    /// Frees all of the room.
     pub(crate) fn clear(&self) -> Result<()> {
         fs::remove_file(&self.ballast).context("cannot make room")
     }
 
-    /// From now on nothing can be written there.
+    /// Remounts the disk read-only.
     pub(crate) fn only_read(&self) -> Result<()> {
         self.remount("remount,ro")?;
         let written = OpenOptions::new().write(true).create(true).truncate(false).open(&self.ballast);
@@ -69,7 +70,7 @@ impl Disk {
         Ok(())
     }
 
-    /// It can be written again.
+    /// Remounts the disk writable.
     pub(crate) fn written(&self) -> Result<()> {
         self.remount("remount,rw")
     }
@@ -83,7 +84,8 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // Whoever still has a file open there keeps it, and nobody else sees it any more.
+        // A lazy unmount: processes with an open file there keep it, and no other process sees the disk any
+        // more.
         let _ = Command::new("umount").arg("-l").arg(&self.folder).status();
     }
 }

@@ -2,7 +2,7 @@
 
 mod disk;
 
-/// The real program, on data that must survive whatever happens to it.
+/// The real program under faults, on data that must survive them.
 mod crash {
     mod command_line;
     mod crowd;
@@ -25,7 +25,7 @@ mod crash {
     mod world;
 }
 
-/// The rules of the house: who may depend on whom, and what no file may hold.
+/// Rules of the workspace: which crate may depend on which, and what no file may contain.
 mod house {
     mod files;
     mod layers;
@@ -38,7 +38,6 @@ mod contract {
     mod accounts;
     mod balances;
     mod boards;
-    pub(crate) mod boards_told;
     mod clock;
     mod completions;
     mod cost;
@@ -62,7 +61,6 @@ mod contract {
     mod maintenance_packs;
     mod maintenance_rows;
     pub(crate) mod media;
-    pub(crate) mod mended;
     pub(crate) mod migrations;
     mod minting;
     mod once;
@@ -77,10 +75,12 @@ mod contract {
     mod points;
     mod points_crowd;
     mod points_histories;
+    pub(crate) mod published_totals;
     mod purchase_holds;
     mod quests;
     mod quests_kept_up;
     mod recommended;
+    pub(crate) mod repairs;
     mod replica;
     mod schema;
     mod trends;
@@ -90,7 +90,7 @@ mod contract {
     mod work;
 }
 
-/// The service over HTTP, as its clients meet it.
+/// The service over HTTP, as its clients use it.
 mod http {
     mod accounts;
     mod bad_bodies;
@@ -122,7 +122,7 @@ mod http {
     mod quests_noticed;
     mod recommended;
     mod sample;
-    /// What the service keeps from whom.
+    /// What the service hides, and from which callers.
     mod security {
         mod allowances;
         mod logins;
@@ -156,7 +156,7 @@ mod streams {
     mod vanished;
 }
 
-/// The program, as its operators meet it.
+/// The program, as its operators use it.
 mod program {
     mod account;
     mod backup;

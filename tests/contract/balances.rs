@@ -1,5 +1,5 @@
-//! Balances as they are kept over time: what milestones and operators give, what is wrong is found and mended, and money
-//! keeps an account from being deleted.
+//! Balances over time: what milestones and operators award, how errors
+//! are found and repaired, and money that keeps an account from being deleted.
 
 use super::ledger::{balance, coins, entries, in_order, moved};
 use super::points::{award, founded};
@@ -19,21 +19,21 @@ use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
 use tokio::sync::watch;
 
 on_each_database! {
-    milestones_of_daily_visits_give_coins_once,
-    operators_give_and_take_coins_once_each,
-    a_balance_that_was_tampered_with_is_found_and_mended_once,
-    a_record_that_moved_nothing_is_found_and_mended,
+    milestones_of_daily_visits_pay_coins_once,
+    operators_add_and_remove_coins_once_each,
+    a_balance_that_was_tampered_with_is_found_and_repaired_once,
+    a_record_that_moved_nothing_is_found_and_repaired,
     a_repair_beside_transfers_loses_nothing,
-    balances_are_mended_every_hour,
-    money_that_is_left_keeps_an_account,
+    balances_are_repaired_every_hour,
+    remaining_money_keeps_an_account,
 }
 
-fn verify(house: &TestApp) -> LedgerReport {
-    house.run(house.app().verify_ledger()).expect("a working store")
+fn verify(service: &TestApp) -> LedgerReport {
+    service.run(service.app().verify_ledger()).expect("a working store")
 }
 
-fn repair(house: &TestApp, dry_run: bool) -> LedgerReport {
-    house.run(house.app().repair_ledger(dry_run)).expect("a working store")
+fn repair(service: &TestApp, dry_run: bool) -> LedgerReport {
+    service.run(service.app().repair_ledger(dry_run)).expect("a working store")
 }
 
 fn wrong(report: &LedgerReport) -> Vec<(LedgerCheck, u64)> {
@@ -41,32 +41,32 @@ fn wrong(report: &LedgerReport) -> Vec<(LedgerCheck, u64)> {
     wrong.filter(|(_, wrong)| *wrong > 0).collect()
 }
 
-fn milestones_of_daily_visits_give_coins_once(kind: DatabaseKind) -> Result<()> {
-    let house = founded(kind)?;
-    let mia = house.fan("mia").id;
+fn milestones_of_daily_visits_pay_coins_once(kind: DatabaseKind) -> Result<()> {
+    let service = founded(kind)?;
+    let mia = service.fan("mia").id;
     for day in 1..=8 {
         for _ in 0..2 {
-            house.done(VisitDaily { user: mia, awards: house.app().awards() });
+            service.done(VisitDaily { user: mia, awards: service.app().awards() });
         }
         let coins = match day {
             1 => 0,
             2..7 => 10,
             _ => 20,
         };
-        assert_eq!(balance(&house, mia, AccountKind::Coins), coins, "day {day}");
-        house.clock().advance(Duration::from_hours(24));
+        assert_eq!(balance(&service, mia, AccountKind::Coins), coins, "day {day}");
+        service.clock().advance(Duration::from_hours(24));
     }
-    // The bonus of points comes beside them.
-    assert_eq!(balance(&house, mia, AccountKind::Points), 8 * 10 + 50);
-    let given = entries(&house, mia).into_iter().find(|entry| entry.kind == AccountKind::Coins);
+    // The bonus of points is paid in addition.
+    assert_eq!(balance(&service, mia, AccountKind::Points), 8 * 10 + 50);
+    let given = entries(&service, mia).into_iter().find(|entry| entry.kind == AccountKind::Coins);
     assert_eq!(given.map(|entry| entry.reason), Some("7 days in a row".to_owned()));
-    in_order(&house);
+    in_order(&service);
     Ok(())
 }
 
-fn operators_give_and_take_coins_once_each(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let mia = house.fan("mia").id;
+fn operators_add_and_remove_coins_once_each(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let mia = service.fan("mia").id;
     let wish = |gives, amount, key: &str| MoveCoins {
         username: "MIA".to_owned(),
         amount: Amount::new(amount).expect("an amount"),
@@ -74,7 +74,7 @@ fn operators_give_and_take_coins_once_each(kind: DatabaseKind) -> Result<()> {
         reason: "For your patience".to_owned(),
         source: TransferSource::operator(key).expect("a key"),
     };
-    let done = |command| house.run(house.app().move_coins(command));
+    let done = |command| service.run(service.app().move_coins(command));
     let came = |balance| CoinsMoved { user: mia, balance };
     assert_eq!(done(wish(true, 10, "t/1")).ok(), Some(came(Some(10))));
     assert_eq!(done(wish(true, 10, "t/1")).ok(), Some(came(None)));
@@ -85,136 +85,136 @@ fn operators_give_and_take_coins_once_each(kind: DatabaseKind) -> Result<()> {
         other => panic!("{other:?}"),
     };
     assert_eq!(refused(wish(false, 7, "t/3")), MoveCoinsRefusal::Insufficient { has: 6 });
-    let nobody = MoveCoins { username: "nobody\0".to_owned(), ..wish(true, 1, "t/4") };
-    assert_eq!(refused(nobody), MoveCoinsRefusal::UnknownAccount);
-    assert_eq!((balance(&house, mia, AccountKind::Coins), entries(&house, mia).len()), (6, 2));
-    in_order(&house);
+    let unknown_fan = MoveCoins { username: "nobody\0".to_owned(), ..wish(true, 1, "t/4") };
+    assert_eq!(refused(unknown_fan), MoveCoinsRefusal::UnknownAccount);
+    assert_eq!((balance(&service, mia, AccountKind::Coins), entries(&service, mia).len()), (6, 2));
+    in_order(&service);
     Ok(())
 }
 
-fn tamper(house: &TestApp, user: UserId, kind: AccountKind, amount: i64, points: i64) {
-    house.write(move |tx, ctx| {
-        let mend = LedgerMend { user, balances: vec![Balance { kind, amount }], points };
-        Ok(tx.mend_ledger(&mend, ctx.new_id(), ctx.now())?)
+fn tamper(service: &TestApp, user: UserId, kind: AccountKind, amount: i64, points: i64) {
+    service.write(move |tx, ctx| {
+        let correction = LedgerMend { user, balances: vec![Balance { kind, amount }], points };
+        Ok(tx.mend_ledger(&correction, ctx.new_id(), ctx.now())?)
     });
 }
 
-fn a_balance_that_was_tampered_with_is_found_and_mended_once(kind: DatabaseKind) -> Result<()> {
-    let house = founded(kind)?;
-    let fans = house.crowd("fan", 5);
+fn a_balance_that_was_tampered_with_is_found_and_repaired_once(kind: DatabaseKind) -> Result<()> {
+    let service = founded(kind)?;
+    let fans = service.crowd("fan", 5);
     for fan in &fans {
-        house.done(award(&house, *fan, 9, "one"));
+        service.done(award(&service, *fan, 9, "one"));
     }
-    moved(&house, coins(Holder::House(House::Issuance), Holder::Fan(fans[1]), 4, "gift"));
-    let sound = verify(&house);
+    moved(&service, coins(Holder::House(House::Issuance), Holder::Fan(fans[1]), 4, "gift"));
+    let sound = verify(&service);
     assert_eq!((wrong(&sound), sound.checks[&LedgerCheck::Balances].checked), (vec![], 6));
-    tamper(&house, fans[1], AccountKind::Coins, 400, 0);
-    tamper(&house, fans[2], AccountKind::Points, 8, 0);
-    // An account of which the journal knows nothing.
-    tamper(&house, fans[3], AccountKind::Money(Currency::EUR), 1, 0);
-    let found = verify(&house);
+    tamper(&service, fans[1], AccountKind::Coins, 400, 0);
+    tamper(&service, fans[2], AccountKind::Points, 8, 0);
+    // An account that the journal does not contain.
+    tamper(&service, fans[3], AccountKind::Money(Currency::EUR), 1, 0);
+    let found = verify(&service);
     assert_eq!((wrong(&found), found.mended), (vec![(LedgerCheck::Balances, 3)], 3));
     let examples = found.checks[&LedgerCheck::Balances].examples.join("\n");
     assert!(examples.contains("the balance of coins is 400, the journal says 4"), "{examples}");
-    assert_eq!(repair(&house, true).mended, 3);
-    assert_eq!(balance(&house, fans[1], AccountKind::Coins), 400, "a dry run writes nothing");
-    assert_eq!(repair(&house, false).mended, 3);
-    assert_eq!((repair(&house, false).mended, wrong(&verify(&house))), (0, vec![]));
-    assert_eq!(balance(&house, fans[1], AccountKind::Coins), 4);
-    assert_eq!(balance(&house, fans[2], AccountKind::Points), 9);
+    assert_eq!(repair(&service, true).mended, 3);
+    assert_eq!(balance(&service, fans[1], AccountKind::Coins), 400, "a dry run writes nothing");
+    assert_eq!(repair(&service, false).mended, 3);
+    assert_eq!((repair(&service, false).mended, wrong(&verify(&service))), (0, vec![]));
+    assert_eq!(balance(&service, fans[1], AccountKind::Coins), 4);
+    assert_eq!(balance(&service, fans[2], AccountKind::Points), 9);
     Ok(())
 }
 
-fn a_record_that_moved_nothing_is_found_and_mended(kind: DatabaseKind) -> Result<()> {
-    let house = founded(kind)?;
-    let mia = house.fan("mia").id;
-    house.done(award(&house, mia, 9, "one"));
-    // The journal says three more than the records.
-    tamper(&house, mia, AccountKind::Points, 9, 3);
-    assert_eq!(balance(&house, mia, AccountKind::Points), 12);
-    assert_eq!(wrong(&verify(&house)), [(LedgerCheck::Awards, 1)]);
-    assert_eq!(repair(&house, false).mended, 1);
-    assert_eq!((balance(&house, mia, AccountKind::Points), wrong(&verify(&house))), (9, vec![]));
-    in_order(&house);
+fn a_record_that_moved_nothing_is_found_and_repaired(kind: DatabaseKind) -> Result<()> {
+    let service = founded(kind)?;
+    let mia = service.fan("mia").id;
+    service.done(award(&service, mia, 9, "one"));
+    // The journal has three more than the records.
+    tamper(&service, mia, AccountKind::Points, 9, 3);
+    assert_eq!(balance(&service, mia, AccountKind::Points), 12);
+    assert_eq!(wrong(&verify(&service)), [(LedgerCheck::Awards, 1)]);
+    assert_eq!(repair(&service, false).mended, 1);
+    assert_eq!((balance(&service, mia, AccountKind::Points), wrong(&verify(&service))), (9, vec![]));
+    in_order(&service);
     Ok(())
 }
 
 fn a_repair_beside_transfers_loses_nothing(kind: DatabaseKind) -> Result<()> {
-    let house = founded(kind)?;
-    let other = house.another()?;
-    let fans = house.crowd("fan", 4);
+    let service = founded(kind)?;
+    let other = service.another()?;
+    let fans = service.crowd("fan", 4);
     for (n, fan) in fans.iter().enumerate() {
-        moved(&house, coins(Holder::House(House::Issuance), Holder::Fan(*fan), 100, &format!("gift/{n}")));
+        moved(&service, coins(Holder::House(House::Issuance), Holder::Fan(*fan), 100, &format!("gift/{n}")));
     }
-    tamper(&house, fans[0], AccountKind::Coins, 1_000, 0);
-    let mending = house.spawn({
+    tamper(&service, fans[0], AccountKind::Coins, 1_000, 0);
+    let mending = service.spawn({
         let app = Arc::clone(other.app());
         async move {
-            let mut mended = 0;
+            let mut repaired = 0;
             for _ in 0..10 {
-                mended += app.repair_ledger(false).await.expect("a working store").mended;
+                repaired += app.repair_ledger(false).await.expect("a working store").mended;
             }
-            mended
+            repaired
         }
     });
     let works = (0..80_usize).map(|n| {
-        let (app, fan) = (Arc::clone(house.app()), fans[n % 4]);
+        let (app, fan) = (Arc::clone(service.app()), fans[n % 4]);
         let spent = coins(Holder::Fan(fan), Holder::House(House::Revenue), 1, &format!("spent/{n}"));
-        let award = award(&house, fan, 2, &n.to_string());
+        let award = award(&service, fan, 2, &n.to_string());
         async move {
             let spent = app.execute(spent).await;
             assert!(matches!(spent, Ok(TransferOutcome::Now { .. })), "{spent:?}");
             assert!(matches!(app.execute(award).await, Ok(AwardResult::Now { .. })));
         }
     });
-    house.together(works);
-    assert_eq!(house.join(mending), 1, "what was in order is left alone");
+    service.together(works);
+    assert_eq!(service.join(mending), 1, "what was in order is left alone");
     for fan in fans {
-        let has = [AccountKind::Coins, AccountKind::Points].map(|kind| balance(&house, fan, kind));
+        let has = [AccountKind::Coins, AccountKind::Points].map(|kind| balance(&service, fan, kind));
         assert_eq!(has, [80, 40]);
     }
-    in_order(&house);
+    in_order(&service);
     Ok(())
 }
 
-fn balances_are_mended_every_hour(kind: DatabaseKind) -> Result<()> {
-    let house = founded(kind)?;
-    let mia = house.fan("mia").id;
-    moved(&house, coins(Holder::House(House::Issuance), Holder::Fan(mia), 4, "gift"));
+fn balances_are_repaired_every_hour(kind: DatabaseKind) -> Result<()> {
+    let service = founded(kind)?;
+    let mia = service.fan("mia").id;
+    moved(&service, coins(Holder::House(House::Issuance), Holder::Fan(mia), 4, "gift"));
     let job = jobs().into_iter().find(|job| job.name() == "sync-balances").expect("the job");
     let turn = || {
         let (_keep, mut stop) = watch::channel(false);
-        house.run(house.app().try_job(&job, &mut stop)).expect("a working store")
+        service.run(service.app().try_job(&job, &mut stop)).expect("a working store")
     };
     assert_eq!(turn(), Turn::Done);
-    tamper(&house, mia, AccountKind::Coins, 400, 0);
+    tamper(&service, mia, AccountKind::Coins, 400, 0);
     assert!(matches!(turn(), Turn::NotDue(_)));
-    assert_eq!(balance(&house, mia, AccountKind::Coins), 400);
-    house.clock().advance(Duration::from_hours(1));
+    assert_eq!(balance(&service, mia, AccountKind::Coins), 400);
+    service.clock().advance(Duration::from_hours(1));
     assert_eq!(turn(), Turn::Done);
-    assert_eq!((balance(&house, mia, AccountKind::Coins), wrong(&verify(&house))), (4, vec![]));
+    assert_eq!((balance(&service, mia, AccountKind::Coins), wrong(&verify(&service))), (4, vec![]));
     Ok(())
 }
 
-fn money_that_is_left_keeps_an_account(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let mia = house.fan("mia");
-    let viewer = house.viewer(mia.cookie).expect("a session");
+fn remaining_money_keeps_an_account(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let mia = service.fan("mia");
+    let viewer = service.viewer(mia.cookie).expect("a session");
     let euros = |from, to, source: &str| {
         let kind = AccountKind::Money(Currency::EUR);
-        moved(&house, coins(from, to, 250, source).of(kind))
+        moved(&service, coins(from, to, 250, source).of(kind))
     };
     let (payments, fan) = (Holder::House(House::Payments), Holder::Fan(mia.id));
     euros(payments, fan, "in");
-    moved(&house, coins(Holder::House(House::Issuance), fan, 3, "gift"));
-    let delete = || house.run(house.app().delete_account(&viewer, Password::offer(PASSWORD.to_owned())));
+    moved(&service, coins(Holder::House(House::Issuance), fan, 3, "gift"));
+    let delete = || service.run(service.app().delete_account(&viewer, Password::offer(PASSWORD.to_owned())));
     assert!(matches!(delete(), Err(Failure::Refused(DeleteAccountRefusal::BalanceLeft))));
-    assert!(house.viewer(mia.cookie).is_some(), "nothing was deleted");
+    assert!(service.viewer(mia.cookie).is_some(), "nothing was deleted");
     assert_eq!(euros(fan, payments, "out"), TransferOutcome::Now { debit: Some(0), credit: None });
     delete().expect("no money is left");
-    // Coins and the rows stay, under an account that is nobody's; and nothing more comes.
-    assert_eq!((balance(&house, mia.id, AccountKind::Coins), entries(&house, mia.id).len()), (3, 3));
+    // Coins and the rows stay, under an account that is anonymous now; and nothing more is paid to it.
+    assert_eq!((balance(&service, mia.id, AccountKind::Coins), entries(&service, mia.id).len()), (3, 3));
     assert_eq!(euros(payments, fan, "late"), TransferOutcome::NoFan);
-    in_order(&house);
+    in_order(&service);
     Ok(())
 }

@@ -1,9 +1,10 @@
-//! Boards as they are read: from memory as from the tables, right at once and at the version that they say.
+//! Reads of boards: equal from memory and from the tables, up to date at once, and correct as of the version
+//! that they name.
 
-use super::boards_told::Told;
 use super::live::Living;
 use super::points;
 use super::points::{SECOND, active, award, board_of, favour, founded, start_season};
+use super::published_totals::PublishedTotals;
 use anyhow::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,15 +24,15 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
 on_each_database! {
-    memory_says_of_a_board_what_the_tables_say,
+    a_board_in_memory_equals_the_tables,
     after_an_award_the_next_read_shows_it,
-    every_page_is_a_sort_of_what_was_told_up_to_its_version,
+    every_page_is_a_sort_of_the_log_up_to_its_version,
     while_boards_are_loaded_pages_are_right,
     a_season_that_begins_is_seen_at_once,
     a_board_that_is_behind_is_answered,
 }
 
-/// How long a test waits for what has to come.
+/// How long a test waits for an expected change.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Numbers that follow from a seed.
@@ -52,14 +53,14 @@ fn top(board: BoardChoice) -> ReadBoard {
     ReadBoard { board, season: None, around: None, limit: limit(100), after: None, reader: None }
 }
 
-fn found(house: &TestApp, board: BoardChoice, season: Option<SeasonId>) -> Arc<ShownBoard> {
-    points::found(house, board, season).expect("a board")
+fn found(service: &TestApp, board: BoardChoice, season: Option<SeasonId>) -> Arc<ShownBoard> {
+    points::found(service, board, season).expect("a board")
 }
 
-fn read(house: &TestApp, asked: &ReadBoard) -> (Arc<ShownBoard>, BoardPage) {
-    let shown = found(house, asked.board, asked.season);
-    let app = house.app();
-    let page = house
+fn read(service: &TestApp, asked: &ReadBoard) -> (Arc<ShownBoard>, BoardPage) {
+    let shown = found(service, asked.board, asked.season);
+    let app = service.app();
+    let page = service
         .run(async { app.read_board(app.boards_now(asked.reader).await, &shown, asked).await })
         .expect("a page");
     (shown, page)
@@ -69,13 +70,13 @@ fn lines(page: &BoardPage) -> Vec<Ranked> {
     page.lines.iter().map(|line| line.ranked).collect()
 }
 
-/// What is the same however a page was read.
+/// The part of a page that must not depend on how it was read.
 fn content(page: &BoardPage) -> (Vec<Ranked>, Option<Standing>, u64, Option<RankKey>) {
     (lines(page), page.me, page.total, page.next)
 }
 
-/// Does something at random: mostly awards, of few points so that many share them.
-fn act(house: &TestApp, dice: &Dice, fans: &[UserId], teams: &[TeamId], name: &str) {
+/// Does a random action: mostly awards, of few points so that many fans are tied.
+fn act(service: &TestApp, dice: &Dice, fans: &[UserId], teams: &[TeamId], name: &str) {
     let (fan, team) = (fans[dice.below(fans.len())], teams[dice.below(teams.len())]);
     let visible = |is_visible| {
         let change = ProfileChange { leaderboard_visible: Some(is_visible), ..ProfileChange::default() };
@@ -83,44 +84,44 @@ fn act(house: &TestApp, dice: &Dice, fans: &[UserId], teams: &[TeamId], name: &s
     };
     let membership = |joins| ChangeBoardMembership { user: fan, board: BoardChoice::Team(team), joins };
     match dice.below(24) {
-        0 => drop(house.done(visible(false))),
-        1 | 2 => drop(house.done(visible(true))),
-        3 => drop(house.done(membership(false))),
-        4 | 5 => drop(house.done(membership(true))),
-        6 => favour(house, fan, Some(team)),
+        0 => drop(service.done(visible(false))),
+        1 | 2 => drop(service.done(visible(true))),
+        3 => drop(service.done(membership(false))),
+        4 | 5 => drop(service.done(membership(true))),
+        6 => favour(service, fan, Some(team)),
         7 => {
-            house.done(award(house, fan, 3, &format!("{name}/wrong")));
+            service.done(award(service, fan, 3, &format!("{name}/wrong")));
             let source = super::points::fact(&format!("{name}/wrong"));
-            let (awards, reason) = (house.app().awards(), "Taken back".to_owned());
-            house.done(ReversePoints { awards, user: fan, source, reason, by: Writer::Service });
+            let (awards, reason) = (service.app().awards(), "Taken back".to_owned());
+            service.done(ReversePoints { awards, user: fan, source, reason, by: Writer::Service });
         }
         turn => {
             let amount = i64::try_from(dice.below(4)).expect("small");
             let team = (turn % 2 == 0).then_some(team);
-            house.done(AwardPoints { team, ..award(house, fan, amount, name) });
+            service.done(AwardPoints { team, ..award(service, fan, amount, name) });
         }
     }
     if dice.below(3) == 0 {
-        house.clock().advance(SECOND / 1000);
+        service.clock().advance(SECOND / 1000);
     }
 }
 
-/// Random boards with many ties: tops, pages to the end, neighbours and one's own standing, in a process that keeps
-/// boards in memory and in one that does not.
-fn memory_says_of_a_board_what_the_tables_say(kind: DatabaseKind) -> Result<()> {
+/// Random boards with many ties: tops, pages to the end, neighbours and the reader's own standing, in a
+/// process that keeps boards in memory and in one that does not.
+fn a_board_in_memory_equals_the_tables(kind: DatabaseKind) -> Result<()> {
     let living = Living::on(founded(kind)?);
-    let tables = living.house().another()?;
+    let tables = living.service().another()?;
     let fans = tables.crowd("fan", 40);
     let teams = [tables.team("foxes"), tables.team("rovers")];
     let dice = Dice(SeededEntropy::new(70));
     for round in 0..3 {
         for n in 0..120 {
-            act(living.house(), &dice, &fans, &teams, &format!("{round}/{n}"));
+            act(living.service(), &dice, &fans, &teams, &format!("{round}/{n}"));
         }
         living.catch_up();
         for board in [BoardChoice::Global, BoardChoice::Team(teams[0]), BoardChoice::Team(teams[1])] {
             let agree = |asked: &ReadBoard| {
-                let (shown, memory) = read(living.house(), asked);
+                let (shown, memory) = read(living.service(), asked);
                 let (same, stored) = read(&tables, asked);
                 assert!(memory.stamp.is_some() && stored.stamp.is_none(), "each reads from its own place");
                 assert_eq!(shown, same);
@@ -161,28 +162,29 @@ fn memory_says_of_a_board_what_the_tables_say(kind: DatabaseKind) -> Result<()> 
 
 fn after_an_award_the_next_read_shows_it(kind: DatabaseKind) -> Result<()> {
     let living = Living::on(founded(kind)?);
-    let house = living.house();
-    let (fan, team) = (house.fan("mia").id, house.team("foxes"));
-    // From the first moment, while the boards are not there yet.
+    let service = living.service();
+    let (fan, team) = (service.fan("mia").id, service.team("foxes"));
+    // From the first moment, before the boards are loaded.
     for n in 1..=200 {
-        house.done(AwardPoints { team: Some(team), ..award(house, fan, 1, &n.to_string()) });
+        service.done(AwardPoints { team: Some(team), ..award(service, fan, 1, &n.to_string()) });
         let board = if n % 2 == 0 { BoardChoice::Global } else { BoardChoice::Team(team) };
-        let (_, page) = read(house, &ReadBoard { reader: Some(fan), ..top(board) });
+        let (_, page) = read(service, &ReadBoard { reader: Some(fan), ..top(board) });
         let points = |standing: Standing| standing.ranked.points.get();
         assert_eq!(page.me.map(points), Some(n));
         assert_eq!(lines(&page).first().map(|first| first.points.get()), Some(n));
         assert_eq!(page.lines[0].user.as_ref().map(|card| card.id), Some(fan));
     }
-    // So does one who leaves, and comes back.
+    // Leaving the board and returning to it are visible at once, too.
     for (joins, expected) in [(false, 0), (true, 1), (false, 0)] {
-        house.done(ChangeBoardMembership { user: fan, board: BoardChoice::Team(team), joins });
+        service.done(ChangeBoardMembership { user: fan, board: BoardChoice::Team(team), joins });
         let asked = ReadBoard { reader: Some(fan), ..top(BoardChoice::Team(team)) };
-        assert_eq!(read(house, &asked).1.total, expected);
+        assert_eq!(read(service, &asked).1.total, expected);
     }
     Ok(())
 }
 
-/// Lets those end who go on until it is over, also where the test fails before.
+/// Sets the flag that ends the background threads of a test when it is dropped, also where the test fails
+/// before.
 struct Ends<'o>(&'o AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -191,7 +193,7 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// A page that somebody got.
+/// A page that a reader got.
 struct Kept {
     shown: Arc<ShownBoard>,
     asked: ReadBoard,
@@ -199,9 +201,9 @@ struct Kept {
 }
 
 impl Kept {
-    fn check(&self, told: &Told) {
+    fn check(&self, published: &PublishedTotals) {
         let Self { shown, asked, page } = self;
-        let board = told.board(shown.season.id, shown.board.id, page.version);
+        let board = published.board(shown.season.id, shown.board.id, page.version);
         let rows = usize::from(asked.limit.rows());
         let at = |user| board.iter().position(|line| line.user == user);
         let first = match asked.around {
@@ -216,9 +218,9 @@ impl Kept {
     }
 }
 
-/// Reads until it is told to stop; of each board neither position ever goes back.
+/// Reads until the flag is set; for each board, neither position ever goes back.
 fn keep_reading(
-    house: &TestApp,
+    service: &TestApp,
     over: &AtomicBool,
     fans: &[UserId],
     boards: &[BoardChoice],
@@ -236,7 +238,7 @@ fn keep_reading(
             limit: limit(1 + dice.below(60)),
             ..top(boards[which])
         };
-        let (shown, page) = read(house, &asked);
+        let (shown, page) = read(service, &asked);
         let now = (page.version.get(), page.stream_position.get());
         assert!(now.0 >= last[which].0 && now.1 >= last[which].1, "{now:?} after {:?}", last[which]);
         assert!(now.0 <= now.1, "the stream goes on before the page: {now:?}");
@@ -246,37 +248,37 @@ fn keep_reading(
     kept
 }
 
-fn check_all(house: &TestApp, kept: &[Kept]) {
-    house.settled();
-    let told = house.run(Told::read(house.app()));
+fn check_all(service: &TestApp, kept: &[Kept]) {
+    service.settled();
+    let published = service.run(PublishedTotals::read(service.app()));
     for kept in kept {
-        kept.check(&told);
+        kept.check(&published);
     }
 }
 
 /// Two processes that keep boards in memory, and one that does not: each is read while all of them write.
-fn every_page_is_a_sort_of_what_was_told_up_to_its_version(kind: DatabaseKind) -> Result<()> {
+fn every_page_is_a_sort_of_the_log_up_to_its_version(kind: DatabaseKind) -> Result<()> {
     let first = Living::on(founded(kind)?);
-    let second = Living::on(first.house().another()?);
-    let tables = first.house().another()?;
+    let second = Living::on(first.service().another()?);
+    let tables = first.service().another()?;
     let fans = tables.crowd("fan", 25);
     let teams = [tables.team("foxes"), tables.team("rovers")];
     let boards = [BoardChoice::Global, BoardChoice::Team(teams[0]), BoardChoice::Team(teams[1])];
     let over = AtomicBool::new(false);
     let (fans, over) = (&fans, &over);
     let kept: Vec<Kept> = thread::scope(|scope| {
-        let readers: Vec<_> = [first.house(), second.house(), &tables]
+        let readers: Vec<_> = [first.service(), second.service(), &tables]
             .into_iter()
             .zip(1..)
-            .map(|(house, seed)| scope.spawn(move || keep_reading(house, over, fans, &boards, seed)))
+            .map(|(service, seed)| scope.spawn(move || keep_reading(service, over, fans, &boards, seed)))
             .collect();
-        let writers: Vec<_> = [first.house(), second.house(), &tables, first.house()]
+        let writers: Vec<_> = [first.service(), second.service(), &tables, first.service()]
             .into_iter()
             .zip(100..)
-            .map(|(house, seed)| {
+            .map(|(service, seed)| {
                 scope.spawn(move || {
                     let dice = Dice(SeededEntropy::new(seed));
-                    (0..120).for_each(|n| act(house, &dice, fans, &teams, &format!("{seed}/{n}")));
+                    (0..120).for_each(|n| act(service, &dice, fans, &teams, &format!("{seed}/{n}")));
                 })
             })
             .collect();
@@ -292,28 +294,28 @@ fn every_page_is_a_sort_of_what_was_told_up_to_its_version(kind: DatabaseKind) -
             && kept.iter().any(|kept| kept.page.stamp.is_none())
     );
     check_all(&tables, &kept);
-    // And at rest.
+    // And when all writers have stopped.
     first.catch_up();
     second.catch_up();
-    let last: Vec<Kept> = [first.house(), second.house(), &tables]
+    let last: Vec<Kept> = [first.service(), second.service(), &tables]
         .into_iter()
-        .flat_map(|house| boards.map(|board| (house, board)))
-        .map(|(house, board)| {
-            let (shown, page) = read(house, &top(board));
+        .flat_map(|service| boards.map(|board| (service, board)))
+        .map(|(service, board)| {
+            let (shown, page) = read(service, &top(board));
             Kept { shown, asked: top(board), page }
         })
         .collect();
     let head = tables.settled();
-    let told = tables.run(Told::read(tables.app()));
+    let published = tables.run(PublishedTotals::read(tables.app()));
     for kept in last {
-        kept.check(&told);
-        assert_eq!(lines(&kept.page), told.board(kept.shown.season.id, kept.shown.board.id, head));
+        kept.check(&published);
+        assert_eq!(lines(&kept.page), published.board(kept.shown.season.id, kept.shown.board.id, head));
     }
     Ok(())
 }
 
-/// Processes start, load their boards and stop again, one after another, while others write; each is read from its first
-/// moment on.
+/// Processes start, load their boards and stop again, one after another, while others write; each is read
+/// from its start on.
 fn while_boards_are_loaded_pages_are_right(kind: DatabaseKind) -> Result<()> {
     let writer = founded(kind)?;
     let fans = writer.crowd("fan", 25);
@@ -338,7 +340,7 @@ fn while_boards_are_loaded_pages_are_right(kind: DatabaseKind) -> Result<()> {
             let living = Living::on(writer.another().expect("another process"));
             let loaded = AtomicBool::new(false);
             let read = thread::scope(|scope| {
-                let reading = scope.spawn(|| keep_reading(living.house(), &loaded, &fans, &boards, seed));
+                let reading = scope.spawn(|| keep_reading(living.service(), &loaded, &fans, &boards, seed));
                 let ending = Ends(&loaded);
                 living.catch_up();
                 drop(ending);
@@ -352,91 +354,93 @@ fn while_boards_are_loaded_pages_are_right(kind: DatabaseKind) -> Result<()> {
         }
         kept
     });
-    assert!(kept.iter().any(|kept| kept.page.stamp.is_none()), "nobody read while boards were loaded");
+    assert!(kept.iter().any(|kept| kept.page.stamp.is_none()), "no read while boards were loaded");
     check_all(&writer, &kept);
     Ok(())
 }
 
-/// Rule 7 and "Returns global scoring for the active season": whoever began or closed a season finds it so.
+/// Rule 7 and "Returns global scoring for the active season": a caller who began or closed a season reads
+/// that state next.
 fn a_season_that_begins_is_seen_at_once(kind: DatabaseKind) -> Result<()> {
     let living = Living::on(founded(kind)?);
     let other = living.again();
-    let house = living.house();
-    let (fan, team) = (house.fan("mia").id, house.team("foxes"));
+    let service = living.service();
+    let (fan, team) = (service.fan("mia").id, service.team("foxes"));
     let mut past = Vec::new();
     for (n, key) in (1..).zip(["1", "2", "3", "4"]) {
-        house.done(AwardPoints { team: Some(team), ..award(house, fan, n, key) });
-        let season = active(house).id;
+        service.done(AwardPoints { team: Some(team), ..award(service, fan, n, key) });
+        let season = active(service).id;
         for board in [BoardChoice::Global, BoardChoice::Team(team)] {
-            let (shown, page) = read(house, &top(board));
+            let (shown, page) = read(service, &top(board));
             assert_eq!((shown.season.id, lines(&page)[0].points.get()), (season, n));
         }
-        house.clock().advance(SECOND);
-        start_season(house, key, None);
-        let begun = active(house);
+        service.clock().advance(SECOND);
+        start_season(service, key, None);
+        let begun = active(service);
         for board in [BoardChoice::Global, BoardChoice::Team(team)] {
-            let (shown, page) = read(house, &top(board));
+            let (shown, page) = read(service, &top(board));
             assert_eq!((&shown.season, page.total), (&begun, 0), "season {key}");
         }
-        // The other process knows of it as soon as it knows of the log.
+        // The other process has the season as soon as it has processed the log.
         other.catch_up();
-        assert_eq!(found(other.house(), BoardChoice::Global, None).season, begun);
-        // What is over stays as it was.
+        assert_eq!(found(other.service(), BoardChoice::Global, None).season, begun);
+        // Seasons that are over are unchanged.
         past.push((season, n));
         for (season, points) in &past {
             for board in [BoardChoice::Global, BoardChoice::Team(team)] {
-                let (_, page) = read(other.house(), &ReadBoard { season: Some(*season), ..top(board) });
+                let (_, page) = read(other.service(), &ReadBoard { season: Some(*season), ..top(board) });
                 assert_eq!(lines(&page)[0].points.get(), *points);
             }
         }
     }
-    assert_eq!(found(house, BoardChoice::Team(team), None).board.id, board_of(house, team));
-    // Between seasons the last that was is shown.
-    house.clock().advance(SECOND);
-    let last = active(house).id;
-    house.done(CloseSeason);
-    assert_eq!(found(house, BoardChoice::Global, None).season.id, last);
+    assert_eq!(found(service, BoardChoice::Team(team), None).board.id, board_of(service, team));
+    // Between seasons the last one is shown.
+    service.clock().advance(SECOND);
+    let last = active(service).id;
+    service.done(CloseSeason);
+    assert_eq!(found(service, BoardChoice::Global, None).season.id, last);
     let unknown: SeasonId = "0190a6f2-7c1e-7000-8000-000000000000".parse()?;
-    let refused = points::found(house, BoardChoice::Global, Some(unknown));
+    let refused = points::found(service, BoardChoice::Global, Some(unknown));
     assert_eq!(refused.err(), Some(BoardRefusal::UnknownSeason));
     Ok(())
 }
 
-/// Live models that come further only while they are driven.
+/// Live models that advance only while the test drives them.
 struct HeldModels {
     runtime: Runtime,
-    house: TestApp,
+    service: TestApp,
     _stop: watch::Sender<bool>,
 }
 
 impl HeldModels {
-    fn on(house: TestApp) -> Result<Self> {
+    fn on(service: TestApp) -> Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (stop, stopped) = watch::channel(false);
-        drop(runtime.spawn(Arc::clone(house.app()).run_live_models(stopped)));
-        Ok(Self { runtime, house, _stop: stop })
+        drop(runtime.spawn(Arc::clone(service.app()).run_live_models(stopped)));
+        Ok(Self { runtime, service, _stop: stop })
     }
 
-    /// Drives them until they know of everything that has committed by now.
+    /// Drives them until they have processed everything that has committed by now.
     fn catch_up(&self) {
-        let head = self.house.settled();
-        let reached = self.house.app().live_models_reach(head);
+        let head = self.service.settled();
+        let reached = self.service.app().live_models_reach(head);
         let known = async { tokio::time::timeout(PATIENCE, reached).await };
-        assert!(self.runtime.block_on(known).is_ok(), "the live models do not hear of {head}");
+        assert!(self.runtime.block_on(known).is_ok(), "the live models do not reach {head}");
     }
 }
 
-/// Gives the relay of PostgreSQL to a process that does not exist, so that nothing that commits becomes public.
-fn stop_relay(house: &TestApp, fan: UserId) -> Result<()> {
-    if house.kind() == DatabaseKind::Sqlite {
+/// Gives the relay of PostgreSQL to a process that does not exist, so that nothing that commits becomes
+/// public.
+fn stop_relay(service: &TestApp, fan: UserId) -> Result<()> {
+    if service.kind() == DatabaseKind::Sqlite {
         return Ok(());
     }
     let gone = "UPDATE leases SET holder = gen_random_uuid() WHERE name = 'event-relay' RETURNING 1";
-    assert_eq!(pgtemp::execute(house.url(), &[gone])?, "1");
+    assert_eq!(pgtemp::execute(service.url(), &[gone])?, "1");
     let begun = Instant::now();
     for n in 0.. {
-        house.done(award(house, fan, 1, &format!("before/{n}")));
-        if house.run(house.storage().settled()).is_none() {
+        service.done(award(service, fan, 1, &format!("before/{n}")));
+        if service.run(service.storage().settled()).is_none() {
             break;
         }
         assert!(begun.elapsed() < PATIENCE, "the relay goes on");
@@ -444,21 +448,21 @@ fn stop_relay(house: &TestApp, fan: UserId) -> Result<()> {
     Ok(())
 }
 
-/// Neither boards in memory that are held up, nor tables that always hold more than the log tells, keep readers from an
-/// answer: it is right as of its version, which does not go back.
+/// Readers are answered while boards in memory are held up, and while the tables are always ahead of the log:
+/// an answer is correct as of its version, which does not go back.
 fn a_board_that_is_behind_is_answered(kind: DatabaseKind) -> Result<()> {
     let held = HeldModels::on(founded(kind)?)?;
-    let (house, tables) = (&held.house, held.house.another()?);
-    let fans = house.crowd("fan", 3);
-    house.done(award(house, fans[0], 1, "first"));
+    let (service, tables) = (&held.service, held.service.another()?);
+    let fans = service.crowd("fan", 3);
+    service.done(award(service, fans[0], 1, "first"));
     held.catch_up();
-    let (_, first) = read(house, &top(BoardChoice::Global));
+    let (_, first) = read(service, &top(BoardChoice::Global));
     stop_relay(&tables, fans[1])?;
     let over = AtomicBool::new(false);
     let kept: Vec<Kept> = thread::scope(|scope| {
         let (fans, over, tables) = (&fans, &over, &tables);
         let ending = Ends(over);
-        for (n, writer) in [house, tables].into_iter().enumerate() {
+        for (n, writer) in [service, tables].into_iter().enumerate() {
             scope.spawn(move || {
                 for nth in 0.. {
                     writer.done(award(writer, fans[nth % 3], 2, &format!("{n}/{nth}")));
@@ -470,10 +474,10 @@ fn a_board_that_is_behind_is_answered(kind: DatabaseKind) -> Result<()> {
         }
         let (mut kept, mut last) = (Vec::new(), [Position::START; 2]);
         for reader in [None, Some(fans[0]), Some(fans[2]), None, Some(fans[0])] {
-            for (reading, last) in [house, tables].into_iter().zip(&mut last) {
+            for (reading, last) in [service, tables].into_iter().zip(&mut last) {
                 let asked = ReadBoard { reader, ..top(BoardChoice::Global) };
                 let (shown, page) = read(reading, &asked);
-                assert_eq!(page.stamp.is_some(), std::ptr::eq(reading, house));
+                assert_eq!(page.stamp.is_some(), std::ptr::eq(reading, service));
                 assert!(page.version >= std::mem::replace(last, page.version), "a version went back");
                 kept.push(Kept { shown, asked, page });
             }
@@ -483,12 +487,12 @@ fn a_board_that_is_behind_is_answered(kind: DatabaseKind) -> Result<()> {
     });
     let in_memory = |kept: &&Kept| kept.page.stamp.is_some();
     assert!(kept.iter().filter(in_memory).all(|kept| lines(&kept.page) == lines(&first)));
-    house.clock().advance(SECOND * 6);
+    service.clock().advance(SECOND * 6);
     held.catch_up();
     check_all(&tables, &kept);
-    // A reader finds what they wrote, as soon as the boards know of it.
+    // A reader sees their own writes as soon as the boards have processed them.
     let asked = ReadBoard { reader: Some(fans[0]), ..top(BoardChoice::Global) };
-    let (shown, page) = read(house, &asked);
+    let (shown, page) = read(service, &asked);
     assert!(page.version > first.version && page.stamp.is_some());
     check_all(&tables, &[Kept { shown, asked, page }]);
     Ok(())

@@ -1,5 +1,5 @@
-//! A clock that is put back by an hour, forward by a day, and right again: nobody is paid twice or signed out, nothing is
-//! listed twice or left out, and nothing waits for a time that a wrong clock has written.
+//! A clock that is put back by an hour, forward by a day, and right again: no fan is paid twice or signed
+//! out, nothing is listed twice or left out, and nothing waits for a time that a wrong clock has written.
 
 use super::accounts::{mobile, refresh};
 use super::ledger::{balance, in_order};
@@ -21,96 +21,96 @@ use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 use tokio::sync::watch;
 
 on_each_database! {
-    sessions_and_tokens_outlive_it,
+    sessions_and_tokens_outlive_clock_steps,
     each_date_is_paid_once,
-    lists_positions_and_keys_bear_it,
+    lists_positions_and_keys_stay_correct,
     packs_are_paid_and_opened_once,
-    what_happens_now_counts_in_the_season_that_has_begun,
+    awards_count_in_the_season_that_has_begun,
     jobs_and_leases_do_not_wait_for_a_time_that_was_wrong,
 }
 
 const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
 
-/// Puts the clock back.
-fn back(house: &TestApp, span: Duration) {
-    house.clock().set(house.clock().now().minus(span));
+/// Puts the clock back by `span`.
+fn back(service: &TestApp, span: Duration) {
+    service.clock().set(service.clock().now().minus(span));
 }
 
-/// Each way in which the clock steps, in their order: an hour back, right again, a day forward, right again.
+/// The steps of the clock, in their order: an hour back, right again, a day forward, right again.
 const STEPS: [fn(&TestApp); 4] = [
-    |house| back(house, HOUR),
-    |house| house.clock().advance(HOUR),
-    |house| house.clock().advance(DAY),
-    |house| back(house, DAY),
+    |service| back(service, HOUR),
+    |service| service.clock().advance(HOUR),
+    |service| service.clock().advance(DAY),
+    |service| back(service, DAY),
 ];
 
-/// Whether what the records of points say is what boards and balances hold.
-fn agrees(house: &TestApp) {
-    in_order(house);
-    let points = house.run(house.app().verify_points()).expect("a working store");
+/// Asserts that boards and balances agree with the records of points.
+fn agrees(service: &TestApp) {
+    in_order(service);
+    let points = service.run(service.app().verify_points()).expect("a working store");
     assert_eq!(points.wrong(), 0, "{points:?}");
-    let balances = house.run(house.app().verify_ledger()).expect("a working store");
+    let balances = service.run(service.app().verify_ledger()).expect("a working store");
     assert_eq!(balances.wrong(), 0, "{balances:?}");
 }
 
-fn sessions_and_tokens_outlive_it(kind: DatabaseKind) -> Result<()> {
-    let house = founded(kind)?;
-    let mia = house.fan("mia");
-    let (mut secret, mut access) = mobile(&house, "mia");
-    assert!(house.viewer(access).is_some());
+fn sessions_and_tokens_outlive_clock_steps(kind: DatabaseKind) -> Result<()> {
+    let service = founded(kind)?;
+    let mia = service.fan("mia");
+    let (mut secret, mut access) = mobile(&service, "mia");
+    assert!(service.viewer(access).is_some());
     for step in STEPS {
-        step(&house);
-        assert!(house.viewer(mia.cookie).is_some(), "signed out");
-        (secret, access) = refresh(&house, &secret).expect("a live token");
-        assert!(house.viewer(access).is_some());
+        step(&service);
+        assert!(service.viewer(mia.cookie).is_some(), "signed out");
+        (secret, access) = refresh(&service, &secret).expect("a live token");
+        assert!(service.viewer(access).is_some());
     }
     // Its quarter of an hour is over.
-    house.clock().advance(HOUR);
-    assert!(house.viewer(access).is_none());
+    service.clock().advance(HOUR);
+    assert!(service.viewer(access).is_none());
     let kinds = [SessionKind::Browser, SessionKind::Mobile];
-    assert_eq!(kinds.map(|kind| house.sessions_of(mia.id, kind)), [1, 1]);
+    assert_eq!(kinds.map(|kind| service.sessions_of(mia.id, kind)), [1, 1]);
     Ok(())
 }
 
-fn visit(house: &TestApp, user: UserId) -> (bool, u32) {
-    let visit = house.done(VisitDaily { user, awards: house.app().awards() });
+fn visit(service: &TestApp, user: UserId) -> (bool, u32) {
+    let visit = service.done(VisitDaily { user, awards: service.app().awards() });
     (visit.already_completed, visit.streak)
 }
 
 fn each_date_is_paid_once(kind: DatabaseKind) -> Result<()> {
-    let house = founded(kind)?;
-    let mia = house.fan("mia").id;
-    // Half past midnight: an hour before it is another date.
-    house.clock().advance(HOUR * 12 + HOUR / 2);
-    assert_eq!(visit(&house, mia), (false, 1));
-    back(&house, HOUR);
-    assert_eq!(visit(&house, mia), (true, 1));
-    house.clock().advance(HOUR);
-    assert_eq!(visit(&house, mia), (true, 1));
-    house.clock().advance(DAY);
-    assert_eq!(visit(&house, mia), (false, 2));
-    back(&house, DAY);
-    assert_eq!(visit(&house, mia), (true, 2));
-    house.clock().advance(DAY);
-    assert_eq!(visit(&house, mia), (true, 2), "the date was paid by a clock that was wrong");
-    house.clock().advance(DAY);
-    assert_eq!(visit(&house, mia), (false, 3));
-    assert_eq!(house.ask(move |tx| tx.points_of(mia)).get(), 30);
-    agrees(&house);
+    let service = founded(kind)?;
+    let mia = service.fan("mia").id;
+    // Half past midnight: an hour earlier it is another date.
+    service.clock().advance(HOUR * 12 + HOUR / 2);
+    assert_eq!(visit(&service, mia), (false, 1));
+    back(&service, HOUR);
+    assert_eq!(visit(&service, mia), (true, 1));
+    service.clock().advance(HOUR);
+    assert_eq!(visit(&service, mia), (true, 1));
+    service.clock().advance(DAY);
+    assert_eq!(visit(&service, mia), (false, 2));
+    back(&service, DAY);
+    assert_eq!(visit(&service, mia), (true, 2));
+    service.clock().advance(DAY);
+    assert_eq!(visit(&service, mia), (true, 2), "the date was paid by a clock that was wrong");
+    service.clock().advance(DAY);
+    assert_eq!(visit(&service, mia), (false, 3));
+    assert_eq!(service.ask(move |tx| tx.points_of(mia)).get(), 30);
+    agrees(&service);
     Ok(())
 }
 
-fn lists_positions_and_keys_bear_it(kind: DatabaseKind) -> Result<()> {
-    let house = founded(kind)?;
-    let other = house.another()?;
-    let mia = house.fan("mia").id;
-    let before = house.settled();
+fn lists_positions_and_keys_stay_correct(kind: DatabaseKind) -> Result<()> {
+    let service = founded(kind)?;
+    let other = service.another()?;
+    let mia = service.fan("mia").id;
+    let before = service.settled();
     let post = || CreatePost { author: mia, team: None, body: "What time is it?".to_owned(), media: None };
-    let under_key = |house: &TestApp| {
+    let under_key = |service: &TestApp| {
         let scope = IdempotencyScope { account: Some(mia), route: "POST /api/locker-room" };
         let request = KeyedRequest { scope, key: "late".to_owned(), fingerprint: [1; 32] };
-        let answer = house.app().execute_once(post(), Some(request), |written| {
+        let answer = service.app().execute_once(post(), Some(request), |written| {
             let id = written.post.id;
             StoredAnswer {
                 status: 201,
@@ -118,31 +118,31 @@ fn lists_positions_and_keys_bear_it(kind: DatabaseKind) -> Result<()> {
                 body: id.to_string(),
             }
         });
-        house.run(answer).expect("an answer")
+        service.run(answer).expect("an answer")
     };
-    let first = under_key(&house);
+    let first = under_key(&service);
     let mut written = vec![first.answer.body.clone()];
     for step in STEPS {
-        step(&house);
-        for process in [&house, &other, &house] {
+        step(&service);
+        for process in [&service, &other, &service] {
             written.push(process.done(post()).post.id.to_string());
         }
-        if house.clock().now() < active(&house).starts_at.plus(DAY) {
+        if service.clock().now() < active(&service).starts_at.plus(DAY) {
             let again = under_key(&other);
             assert_eq!((again.replayed, again.answer), (true, first.answer.clone()));
         }
     }
-    // Positions are those of commits, whatever their times.
-    let events = house.log(before);
+    // Positions are in the order of commits, whatever their times.
+    let events = service.log(before);
     assert!(events.windows(2).all(|two| two[0].position < two[1].position));
     let posts = events.iter().filter(|event| event.what.kind == EventKind::PostCreated);
     assert_eq!(posts.map(|event| event.what.subject.to_string()).collect::<Vec<_>>(), written);
-    // Pages have each post once, and nothing else.
+    // The pages contain each post once, and nothing else.
     let (mut listed, mut after) = (Vec::new(), None);
     loop {
         let limit = Limit::new(2).expect("a limit");
         let feed = ReadFeed { scope: FeedScope::All, reader: Some(mia), limit, after };
-        let page = house.found(feed).page;
+        let page = service.found(feed).page;
         listed.extend(page.items.iter().map(|view| view.post.id.to_string()));
         after = page.next;
         if after.is_none() {
@@ -155,54 +155,54 @@ fn lists_positions_and_keys_bear_it(kind: DatabaseKind) -> Result<()> {
 }
 
 fn packs_are_paid_and_opened_once(kind: DatabaseKind) -> Result<()> {
-    let house = shop(kind)?;
-    let mia = house.fan("mia").id;
-    give_coins(&house, mia, 25);
-    let cups = pack(&house, "cups").id;
-    house.done(buy(&house, mia, cups, 1));
+    let service = shop(kind)?;
+    let mia = service.fan("mia").id;
+    give_coins(&service, mia, 25);
+    let cups = pack(&service, "cups").id;
+    service.done(buy(&service, mia, cups, 1));
     let mut opened = BTreeSet::new();
     for step in STEPS {
-        step(&house);
-        house.done(buy(&house, mia, cups, 1));
-        let opening = house.done(open(&house, mia, cups, None));
+        step(&service);
+        service.done(buy(&service, mia, cups, 1));
+        let opening = service.done(open(&service, mia, cups, None));
         prove(&opening);
         assert!(opened.insert(opening.copy.id), "a copy was opened twice");
     }
-    assert_eq!(balance(&house, mia, AccountKind::Coins), 0);
-    agrees(&house);
+    assert_eq!(balance(&service, mia, AccountKind::Coins), 0);
+    agrees(&service);
     Ok(())
 }
 
-fn what_happens_now_counts_in_the_season_that_has_begun(kind: DatabaseKind) -> Result<()> {
-    let house = founded(kind)?;
-    let [mia, bo, kim] = [house.fan("mia").id, house.fan("bo_").id, house.fan("kim").id];
+fn awards_count_in_the_season_that_has_begun(kind: DatabaseKind) -> Result<()> {
+    let service = founded(kind)?;
+    let [mia, bo, kim] = [service.fan("mia").id, service.fan("bo_").id, service.fan("kim").id];
     let counts = |fan: UserId| {
-        assert_eq!(visit(&house, fan), (false, 1));
-        let [record] = &ledger(&house, fan)[..] else { panic!("one record") };
-        let season = active(&house);
+        assert_eq!(visit(&service, fan), (false, 1));
+        let [record] = &ledger(&service, fan)[..] else { panic!("one record") };
+        let season = active(&service);
         assert_eq!((record.season, record.at >= season.starts_at), (Some(season.id), true));
     };
     counts(mia);
-    start_season(&house, "1", Some(house.clock().now().plus(HOUR)));
-    house.clock().advance(DAY);
-    assert_eq!(house.run(house.app().turn_seasons())?.len(), 2);
-    assert_eq!(active(&house).key.as_str(), "1");
+    start_season(&service, "1", Some(service.clock().now().plus(HOUR)));
+    service.clock().advance(DAY);
+    assert_eq!(service.run(service.app().turn_seasons())?.len(), 2);
+    assert_eq!(active(&service).key.as_str(), "1");
     counts(bo);
-    // Before the start of the season that is active: the one before it is closed.
-    back(&house, DAY);
-    assert_eq!(house.run(house.app().turn_seasons())?, []);
-    assert_eq!(active(&house).key.as_str(), "1");
+    // Before the start of the active season: the season before it is closed.
+    back(&service, DAY);
+    assert_eq!(service.run(service.app().turn_seasons())?, []);
+    assert_eq!(active(&service).key.as_str(), "1");
     counts(kim);
-    house.done(award(&house, kim, 5, "a-game"));
-    house.done(award(&house, kim, 5, "a-game"));
-    assert_eq!(house.ask(move |tx| tx.points_of(kim)).get(), 15);
-    agrees(&house);
+    service.done(award(&service, kim, 5, "a-game"));
+    service.done(award(&service, kim, 5, "a-game"));
+    assert_eq!(service.ask(move |tx| tx.points_of(kim)).get(), 15);
+    agrees(&service);
     Ok(())
 }
 
 fn jobs_and_leases_do_not_wait_for_a_time_that_was_wrong(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
     let runs = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&runs);
     let period = Duration::from_mins(10);
@@ -211,26 +211,26 @@ fn jobs_and_leases_do_not_wait_for_a_time_that_was_wrong(kind: DatabaseKind) -> 
         async { Ok(()) }
     });
     let (_keep, stop) = watch::channel(false);
-    let turn = |house: &TestApp| house.run(house.app().try_job(&job, &mut stop.clone()));
-    let began = house.clock().now();
-    assert_eq!(turn(&house)?, Turn::Done);
-    // A clock that is put right by little changes nothing: the run is not done again.
-    back(&house, HOUR / 2);
+    let turn = |service: &TestApp| service.run(service.app().try_job(&job, &mut stop.clone()));
+    let began = service.clock().now();
+    assert_eq!(turn(&service)?, Turn::Done);
+    // Correcting the clock by a small step changes nothing: the run is not repeated.
+    back(&service, HOUR / 2);
     assert_eq!(turn(&other)?, Turn::NotDue(began.plus(period)));
-    house.clock().advance(HOUR / 2 + DAY);
-    assert_eq!(turn(&house)?, Turn::Done);
-    let crowd = house.crowd("holder", 2);
-    let take = |house: &TestApp, holder: UserId| {
+    service.clock().advance(HOUR / 2 + DAY);
+    assert_eq!(turn(&service)?, Turn::Done);
+    let crowd = service.crowd("holder", 2);
+    let take = |service: &TestApp, holder: UserId| {
         let holder = holder.as_uuid();
-        house.write(move |tx, ctx| Ok(tx.take_lease("a-job", holder, ctx.now(), ctx.now().plus(period))?))
+        service.write(move |tx, ctx| Ok(tx.take_lease("a-job", holder, ctx.now(), ctx.now().plus(period))?))
     };
-    assert!(take(&house, crowd[0]));
-    back(&house, HOUR / 2);
+    assert!(take(&service, crowd[0]));
+    back(&service, HOUR / 2);
     assert!(!take(&other, crowd[1]), "it is held");
-    house.clock().set(began);
+    service.clock().set(began);
     assert!(take(&other, crowd[1]), "it would be held for a day");
     assert_eq!(turn(&other)?, Turn::Done, "it would be due in a day");
-    assert_eq!(turn(&house)?, Turn::NotDue(began.plus(period)));
+    assert_eq!(turn(&service)?, Turn::NotDue(began.plus(period)));
     assert_eq!(runs.load(Ordering::SeqCst), 3);
     Ok(())
 }

@@ -1,5 +1,6 @@
-//! Spec §1 rule 13 for quests: what fans completed elsewhere is brought in once, by keys and titles and never by a guess,
-//! with its points where they belong; boards, records and completed quests agree afterwards.
+//! Spec §1 rule 13 for quests: what fans completed elsewhere is imported once, matched by keys and titles and
+//! never by a guess, with its points on the boards where they belong; boards, records and completed quests
+//! agree afterwards.
 
 use super::points::{active, board_of, global, ledger, points_on, start_season};
 use super::quests::{QUESTS, book, check, load, paid, quest, run_of, start, step, with_quests};
@@ -17,13 +18,13 @@ use terrace_testkit::scoring::SourceKey;
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    spec_1_rule_13_completions_are_brought_in_once,
-    what_was_done_here_stays_as_it_is,
-    what_an_import_began_goes_on_here,
+    spec_1_rule_13_completions_are_imported_once,
+    completions_made_here_are_unchanged,
+    a_quest_begun_by_an_import_can_be_completed_here,
     lines_that_match_nothing_are_left_out_and_named,
     rules_4_to_6_points_count_in_the_season_of_their_time,
-    a_daily_quest_goes_by_the_fans_date_then,
-    a_dry_run_says_the_same_and_writes_nothing,
+    a_daily_quest_goes_by_the_date_where_the_fan_was,
+    a_dry_run_reports_the_same_and_writes_nothing,
     imports_and_fans_at_once_record_each_step_once,
 }
 
@@ -35,7 +36,7 @@ fn at(time: &str) -> Timestamp {
     time.parse().expect("an instant")
 }
 
-/// A line: the fan, the step as `quest/step` or its title alone, when, what it paid.
+/// A line: the fan, the step as `quest/step` or its title alone, the time, the points paid.
 fn line(user: &str, what: &str, time: &str, points: i64) -> Completion {
     let (quest, step) = what.split_once('/').map_or((None, what), |(quest, step)| (Some(quest), step));
     Completion {
@@ -47,30 +48,30 @@ fn line(user: &str, what: &str, time: &str, points: i64) -> Completion {
     }
 }
 
-fn import(house: &TestApp, lines: &[Completion], dry_run: bool) -> CompletionsImported {
+fn import(service: &TestApp, lines: &[Completion], dry_run: bool) -> CompletionsImported {
     let lines = (1..).zip(lines.iter().cloned()).collect();
-    house.run(house.app().import_completions(lines, dry_run)).expect("a working store")
+    service.run(service.app().import_completions(lines, dry_run)).expect("a working store")
 }
 
-/// Brings lines in twice: the second time everything is there and nothing is told of.
-fn bring_in(house: &TestApp, lines: &[Completion]) -> CompletionsImported {
-    let first = import(house, lines, false);
-    let before = house.settled();
-    let again = import(house, lines, false);
+/// Imports lines twice: the second import changes nothing and appends no event.
+fn import_twice(service: &TestApp, lines: &[Completion]) -> CompletionsImported {
+    let first = import(service, lines, false);
+    let before = service.settled();
+    let again = import(service, lines, false);
     let expected = CompletionsImported {
         before: first.recorded + first.before,
         not_matched: first.not_matched.clone(),
         ..CompletionsImported::default()
     };
-    assert_eq!((again, house.log(before).len()), (expected, 0));
-    verified(house);
+    assert_eq!((again, service.log(before).len()), (expected, 0));
+    verified(service);
     first
 }
 
-pub(super) fn verified(house: &TestApp) {
-    let points = house.run(house.app().verify_points()).expect("a working store");
+pub(super) fn verified(service: &TestApp) {
+    let points = service.run(service.app().verify_points()).expect("a working store");
     assert_eq!(points.wrong(), 0, "{points:?}");
-    let wrong: Vec<_> = house.found(Verify).into_iter().filter(|check| check.wrong > 0).collect();
+    let wrong: Vec<_> = service.found(Verify).into_iter().filter(|check| check.wrong > 0).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
@@ -78,29 +79,33 @@ fn recorded(steps: u64, quests: u64, records: u64, points: i64) -> CompletionsIm
     CompletionsImported { recorded: steps, steps, quests, records, points, ..CompletionsImported::default() }
 }
 
-/// The titles of what a fan completed, what it paid, when.
-fn completed(house: &TestApp, user: UserId) -> Vec<(String, i64, Timestamp)> {
-    let read = ReadCompletedQuests { user, limit: Limit::MAX, after: None, book: book(house) };
-    house.found(read).items.into_iter().map(|quest| (quest.title, quest.points, quest.at)).collect()
+/// The titles of what a fan completed, the points paid, the time.
+fn completed(service: &TestApp, user: UserId) -> Vec<(String, i64, Timestamp)> {
+    let read = ReadCompletedQuests { user, limit: Limit::MAX, after: None, book: book(service) };
+    service.found(read).items.into_iter().map(|quest| (quest.title, quest.points, quest.at)).collect()
 }
 
 /// When a fan began a quest, and completed it.
-fn times(house: &TestApp, user: UserId, key: &str, period: Period) -> (Timestamp, Option<Timestamp>) {
-    let quest = quest(house, key);
-    let runs = house.ask(move |tx| tx.runs(user, &[(quest, period)]));
+fn times(service: &TestApp, user: UserId, key: &str, period: Period) -> (Timestamp, Option<Timestamp>) {
+    let quest = quest(service, key);
+    let runs = service.ask(move |tx| tx.runs(user, &[(quest, period)]));
     (runs[0].0.started_at, runs[0].0.completed_at)
 }
 
-/// What completing a step here pays now.
-fn pays(house: &TestApp, user: UserId, name: &str) -> i64 {
-    house.run(house.app().complete_step(user, step(house, name))).expect("a step that may be done").1.points
+/// The points that completing a step here pays now.
+fn pays(service: &TestApp, user: UserId, name: &str) -> i64 {
+    service
+        .run(service.app().complete_step(user, step(service, name)))
+        .expect("a step that may be done")
+        .1
+        .points
 }
 
-/// In whatever order, by name however written or by id, by key or by title; whether or not the quest is sequential, open,
-/// or comes after another.
-fn spec_1_rule_13_completions_are_brought_in_once(kind: DatabaseKind) -> Result<()> {
-    let house = with_quests(kind)?;
-    let [mia, bo] = house.crowd("fan", 2)[..] else { panic!("two fans") };
+/// In any order; fans by name in any spelling or by id; steps by key or by title; whether or not the quest is
+/// sequential, open, or comes after another.
+fn spec_1_rule_13_completions_are_imported_once(kind: DatabaseKind) -> Result<()> {
+    let service = with_quests(kind)?;
+    let [mia, bo] = service.crowd("fan", 2)[..] else { panic!("two fans") };
     let lines = [
         line("FAN0", " up THE  ladder/TWO", APRIL, 20),
         line("fan0", "one", MARCH, 10),
@@ -108,84 +113,93 @@ fn spec_1_rule_13_completions_are_brought_in_once(kind: DatabaseKind) -> Result<
         line(&bo.to_string(), "second/only", MARCH, 0),
         line("fan1", "Have a follower", APRIL, 4),
     ];
-    let first = bring_in(&house, &lines);
+    let first = import_twice(&service, &lines);
     assert_eq!(first, CompletionsImported { before: 1, ..recorded(4, 3, 3, 34) });
-    assert_eq!(run_of(&house, mia, "ladder"), Some((RunStatus::Completed, 2)));
-    assert_eq!(times(&house, mia, "ladder", Period::Once), (at(MARCH), Some(at(APRIL))));
-    assert_eq!(completed(&house, mia), [("Up the ladder".to_owned(), 30, at(APRIL))]);
+    assert_eq!(run_of(&service, mia, "ladder"), Some((RunStatus::Completed, 2)));
+    assert_eq!(times(&service, mia, "ladder", Period::Once), (at(MARCH), Some(at(APRIL))));
+    assert_eq!(completed(&service, mia), [("Up the ladder".to_owned(), 30, at(APRIL))]);
     let late = ("Not yet".to_owned(), 4, at(APRIL));
-    assert_eq!(completed(&house, bo), [late, ("After the ladder".to_owned(), 0, at(MARCH))]);
-    let records: Vec<_> = ledger(&house, mia)
+    assert_eq!(completed(&service, bo), [late, ("After the ladder".to_owned(), 0, at(MARCH))]);
+    let records: Vec<_> = ledger(&service, mia)
         .into_iter()
         .map(|record| {
             (record.source.to_string(), record.amount.get(), record.season, record.board, record.at)
         })
         .collect();
-    let key = |name| SourceKey::quest_step(step(&house, name), None).to_string();
+    let key = |name| SourceKey::quest_step(step(&service, name), None).to_string();
     assert_eq!(records.len(), 3);
     for record in [
         (key("ladder/one"), 10, None, None, at(MARCH)),
         (key("ladder/two"), 20, None, None, at(APRIL)),
-        (SourceKey::quest(quest(&house, "ladder"), None).to_string(), 0, None, None, at(APRIL)),
+        (SourceKey::quest(quest(&service, "ladder"), None).to_string(), 0, None, None, at(APRIL)),
     ] {
         assert!(records.contains(&record), "{record:?}: {records:?}");
     }
-    // Done is done: here it pays nothing any more, by hand or by a check.
-    assert_eq!(["ladder/one", "ladder/two"].map(|name| pays(&house, mia, name)), [0, 0]);
-    assert_eq!((check(&house, mia).points, paid(&house, mia)), (0, (30, 3)));
-    assert_eq!(import(&house, &[], false), CompletionsImported::default());
+    // The step is completed: here it pays nothing any more, by hand or by a check.
+    assert_eq!(["ladder/one", "ladder/two"].map(|name| pays(&service, mia, name)), [0, 0]);
+    assert_eq!((check(&service, mia).points, paid(&service, mia)), (0, (30, 3)));
+    assert_eq!(import(&service, &[], false), CompletionsImported::default());
     Ok(())
 }
 
-fn what_was_done_here_stays_as_it_is(kind: DatabaseKind) -> Result<()> {
-    let house = with_quests(kind)?;
-    let mia = house.crowd("mia", 1)[0];
-    let now = house.app().now();
-    start(&house, mia, "ladder");
-    start(&house, mia, "single");
-    assert_eq!(pays(&house, mia, "ladder/one"), 1);
-    assert_eq!(pays(&house, mia, "single/only"), 3 + 7);
+fn completions_made_here_are_unchanged(kind: DatabaseKind) -> Result<()> {
+    let service = with_quests(kind)?;
+    let mia = service.crowd("mia", 1)[0];
+    let now = service.app().now();
+    start(&service, mia, "ladder");
+    start(&service, mia, "single");
+    assert_eq!(pays(&service, mia, "ladder/one"), 1);
+    assert_eq!(pays(&service, mia, "single/only"), 3 + 7);
     let lines = [line("mia0", "ladder/one", MARCH, 50), line("mia0", "single/only", MARCH, 50)];
-    assert_eq!(bring_in(&house, &lines), CompletionsImported { before: 2, ..CompletionsImported::default() });
-    assert_eq!(times(&house, mia, "ladder", Period::Once), (now, None));
-    assert_eq!((paid(&house, mia), run_of(&house, mia, "ladder")), ((11, 3), Some((RunStatus::Active, 1))));
+    assert_eq!(
+        import_twice(&service, &lines),
+        CompletionsImported { before: 2, ..CompletionsImported::default() }
+    );
+    assert_eq!(times(&service, mia, "ladder", Period::Once), (now, None));
+    assert_eq!(
+        (paid(&service, mia), run_of(&service, mia, "ladder")),
+        ((11, 3), Some((RunStatus::Active, 1)))
+    );
     // The other step is new: the quest is complete since the last of its steps, and its bonus is not paid.
-    assert_eq!(bring_in(&house, &[line("mia0", "ladder/two", MARCH, 8)]), recorded(1, 1, 1, 8));
-    assert_eq!(times(&house, mia, "ladder", Period::Once), (at(MARCH), Some(now)));
-    assert_eq!(paid(&house, mia), (11 + 8, 5));
+    assert_eq!(import_twice(&service, &[line("mia0", "ladder/two", MARCH, 8)]), recorded(1, 1, 1, 8));
+    assert_eq!(times(&service, mia, "ladder", Period::Once), (at(MARCH), Some(now)));
+    assert_eq!(paid(&service, mia), (11 + 8, 5));
     Ok(())
 }
 
-fn what_an_import_began_goes_on_here(kind: DatabaseKind) -> Result<()> {
-    let house = with_quests(kind)?;
-    let mia = house.crowd("mia", 1)[0];
-    // Without points: nothing was paid, and nobody makes up for it, neither a later file nor the step here.
-    assert_eq!(bring_in(&house, &[line("mia0", "ladder/one", MARCH, 0)]), recorded(1, 0, 0, 0));
-    assert_eq!((paid(&house, mia), run_of(&house, mia, "ladder")), ((0, 1), Some((RunStatus::Active, 1))));
-    let later = bring_in(&house, &[line("mia0", "ladder/one", APRIL, 6)]);
+fn a_quest_begun_by_an_import_can_be_completed_here(kind: DatabaseKind) -> Result<()> {
+    let service = with_quests(kind)?;
+    let mia = service.crowd("mia", 1)[0];
+    // Without points: nothing was paid, and nothing pays it later, neither another file nor the step here.
+    assert_eq!(import_twice(&service, &[line("mia0", "ladder/one", MARCH, 0)]), recorded(1, 0, 0, 0));
+    assert_eq!(
+        (paid(&service, mia), run_of(&service, mia, "ladder")),
+        ((0, 1), Some((RunStatus::Active, 1)))
+    );
+    let later = import_twice(&service, &[line("mia0", "ladder/one", APRIL, 6)]);
     assert_eq!(later, CompletionsImported { before: 1, ..CompletionsImported::default() });
-    assert_eq!(pays(&house, mia, "ladder/one"), 0);
-    // The last step is done here, and so the bonus is paid.
-    assert_eq!(pays(&house, mia, "ladder/two"), 2 + 5);
-    assert_eq!(paid(&house, mia), (7, 3));
-    verified(&house);
+    assert_eq!(pays(&service, mia, "ladder/one"), 0);
+    // The last step is completed here, and so the bonus is paid.
+    assert_eq!(pays(&service, mia, "ladder/two"), 2 + 5);
+    assert_eq!(paid(&service, mia), (7, 3));
+    verified(&service);
     Ok(())
 }
 
 fn lines_that_match_nothing_are_left_out_and_named(kind: DatabaseKind) -> Result<()> {
-    let house = with_quests(kind)?;
+    let service = with_quests(kind)?;
     let twice = QUESTS.replace("title = \"Every day\"", "title = \"One step\"");
-    load(&house, &twice);
-    house.crowd("mia", 2);
-    house.done(SuspendAccount { username: "mia1".to_owned() });
-    let nobody = UserId::from_uuid("01890000-0000-7000-8000-000000000000".parse()?);
-    let now = house.app().now();
+    load(&service, &twice);
+    service.crowd("mia", 2);
+    service.done(SuspendAccount { username: "mia1".to_owned() });
+    let stranger = UserId::from_uuid("01890000-0000-7000-8000-000000000000".parse()?);
+    let now = service.app().now();
     let lines = [
         line("mia", "ladder/one", MARCH, 1),
         line("m\0ia", "ladder/one", MARCH, 1),
         line("", "ladder/one", MARCH, 1),
         line("mia1", "ladder/one", MARCH, 1),
-        line(&nobody.to_string(), "ladder/one", MARCH, 1),
+        line(&stranger.to_string(), "ladder/one", MARCH, 1),
         line("mia0", "snakes/one", MARCH, 1),
         line("mia0", "ladder/three", MARCH, 1),
         line("mia0", "one step/only", MARCH, 1),
@@ -194,11 +208,11 @@ fn lines_that_match_nothing_are_left_out_and_named(kind: DatabaseKind) -> Result
         line("mia0", "ladder/one", "2026-05-01T12:00:00.000001Z", 1),
         line("mia0", "ladder/two", &now.to_string(), 2),
     ];
-    let imported = bring_in(&house, &lines);
+    let imported = import_twice(&service, &lines);
     assert_eq!(CompletionsImported { not_matched: Vec::new(), ..imported.clone() }, recorded(1, 0, 1, 2));
     let left: Vec<_> =
         imported.not_matched.iter().map(|left| (left.line, left.why, left.about.as_str())).collect();
-    let id = nobody.to_string();
+    let id = stranger.to_string();
     let expected = [
         (WhyNotMatched::UnknownFan, "mia"),
         (WhyNotMatched::UnknownFan, "m\u{fffd}ia"),
@@ -217,101 +231,102 @@ fn lines_that_match_nothing_are_left_out_and_named(kind: DatabaseKind) -> Result
     Ok(())
 }
 
-/// In a season that is over, too: maintenance writes it. What was of no team has no board, whichever is the favourite now.
+/// Also in a season that is over, since maintenance writes it. An award without a team has no board,
+/// whichever team is the favourite now.
 fn rules_4_to_6_points_count_in_the_season_of_their_time(kind: DatabaseKind) -> Result<()> {
-    let house = with_quests(kind)?;
-    let (foxes, owls) = (house.team("foxes"), house.team("owls"));
+    let service = with_quests(kind)?;
+    let (foxes, owls) = (service.team("foxes"), service.team("owls"));
     let team = QUESTS.replace("title = \"One step\"", "title = \"One step\"\nteam = \"foxes\"");
-    load(&house, &team);
-    let mia = house.crowd("mia", 1)[0];
+    load(&service, &team);
+    let mia = service.crowd("mia", 1)[0];
     let change = ProfileChange { favorite_team: Some(Some(owls)), ..ProfileChange::default() };
-    house.done(ChangeProfile { user: mia, change });
-    let (over, then) = (active(&house), house.app().now().to_string());
-    house.clock().advance(Duration::from_hours(24));
-    start_season(&house, "0.6", None);
-    house.clock().advance(Duration::from_hours(24));
-    let (this, now) = (active(&house), house.app().now().to_string());
+    service.done(ChangeProfile { user: mia, change });
+    let (over, then) = (active(&service), service.app().now().to_string());
+    service.clock().advance(Duration::from_hours(24));
+    start_season(&service, "0.6", None);
+    service.clock().advance(Duration::from_hours(24));
+    let (this, now) = (active(&service), service.app().now().to_string());
     let lines = [
         line("mia0", "ladder/one", MARCH, 100),
         line("mia0", "ladder/two", &then, 20),
         line("mia0", "single/only", &then, 3),
         line("mia0", "friends/two", &now, 5),
     ];
-    assert_eq!(bring_in(&house, &lines), recorded(4, 3, 4, 128));
-    let counts = |season, board| points_on(&house, mia, season, board);
-    assert_eq!(counts(over.id, global(&house, over.id)), Some(20 + 3));
-    assert_eq!(counts(this.id, global(&house, this.id)), Some(5));
-    assert_eq!(counts(over.id, board_of(&house, foxes)), Some(3));
-    let boards: Vec<_> = ledger(&house, mia).into_iter().filter_map(|record| record.board).collect();
+    assert_eq!(import_twice(&service, &lines), recorded(4, 3, 4, 128));
+    let counts = |season, board| points_on(&service, mia, season, board);
+    assert_eq!(counts(over.id, global(&service, over.id)), Some(20 + 3));
+    assert_eq!(counts(this.id, global(&service, this.id)), Some(5));
+    assert_eq!(counts(over.id, board_of(&service, foxes)), Some(3));
+    let boards: Vec<_> = ledger(&service, mia).into_iter().filter_map(|record| record.board).collect();
     // The step and the quest of the team.
     assert_eq!(
         boards.iter().map(|board| board.as_uuid()).collect::<Vec<_>>(),
-        [board_of(&house, foxes).as_uuid(); 2]
+        [board_of(&service, foxes).as_uuid(); 2]
     );
     Ok(())
 }
 
-fn a_daily_quest_goes_by_the_fans_date_then(kind: DatabaseKind) -> Result<()> {
-    let house = with_quests(kind)?;
-    let mia = house.crowd("mia", 1)[0];
+fn a_daily_quest_goes_by_the_date_where_the_fan_was(kind: DatabaseKind) -> Result<()> {
+    let service = with_quests(kind)?;
+    let mia = service.crowd("mia", 1)[0];
     let lives_in = |zone: &str| {
         let change =
             ProfileChange { time_zone: Some(zone.parse().expect("a zone")), ..ProfileChange::default() };
-        house.done(ChangeProfile { user: mia, change });
+        service.done(ChangeProfile { user: mia, change });
     };
     lives_in("Pacific/Auckland");
-    // Still the first in London, the second in Auckland, and the same date an hour later.
+    // Still the first date in London, the second in Auckland, and the same date an hour later.
     let lines = [
         line("mia0", "daily/hello", "2025-03-01T12:00:00Z", 1),
         line("mia0", "daily/hello", "2025-03-01T13:00:00Z", 1),
         line("mia0", "daily/hello", "2025-03-02T12:00:00Z", 1),
     ];
-    let first = bring_in(&house, &lines);
+    let first = import_twice(&service, &lines);
     assert_eq!(first, CompletionsImported { before: 1, ..recorded(2, 2, 2, 2) });
     for (date, time) in [("2025-03-02", "2025-03-01T12:00:00Z"), ("2025-03-03", "2025-03-02T12:00:00Z")] {
         let day = Period::Day(date.parse()?);
-        assert_eq!(times(&house, mia, "daily", day), (at(time), Some(at(time))), "{date}");
+        assert_eq!(times(&service, mia, "daily", day), (at(time), Some(at(time))), "{date}");
     }
-    // Who has moved since gets nothing twice.
+    // A fan who has moved since is not paid twice.
     lives_in("Pacific/Honolulu");
     assert_eq!(
-        import(&house, &[lines[0].clone(), lines[2].clone()], false),
+        import(&service, &[lines[0].clone(), lines[2].clone()], false),
         CompletionsImported { before: 2, ..CompletionsImported::default() }
     );
     Ok(())
 }
 
-fn a_dry_run_says_the_same_and_writes_nothing(kind: DatabaseKind) -> Result<()> {
-    let house = with_quests(kind)?;
-    let mia = house.crowd("mia", 1)[0];
+fn a_dry_run_reports_the_same_and_writes_nothing(kind: DatabaseKind) -> Result<()> {
+    let service = with_quests(kind)?;
+    let mia = service.crowd("mia", 1)[0];
     let lines = [
         line("mia0", "ladder/one", MARCH, 1),
         line("mia0", "ladder/two", APRIL, 2),
         line("mia0", "Two", APRIL, 2),
         line("mia0", "Nothing", APRIL, 2),
     ];
-    let before = house.settled();
-    let said = import(&house, &lines, true);
+    let before = service.settled();
+    let said = import(&service, &lines, true);
     assert_eq!(
-        (house.log(before).len(), paid(&house, mia), run_of(&house, mia, "ladder")),
+        (service.log(before).len(), paid(&service, mia), run_of(&service, mia, "ladder")),
         (0, (0, 0), None)
     );
-    assert_eq!(import(&house, &lines, false), said);
+    assert_eq!(import(&service, &lines, false), said);
     assert_eq!((said.recorded, said.before, said.not_matched.len()), (2, 1, 1));
-    // What is there is said to be there.
+    // Lines that exist already are counted as such.
     let again =
         CompletionsImported { before: 3, not_matched: said.not_matched, ..CompletionsImported::default() };
-    assert_eq!(import(&house, &lines, true), again);
+    assert_eq!(import(&service, &lines, true), again);
     Ok(())
 }
 
-/// Accounts are held in the order of their ids: nobody waits in a circle, whatever the order of the lines.
+/// Accounts are locked in the order of their ids: there is no deadlock, whatever the order of the lines.
 fn imports_and_fans_at_once_record_each_step_once(kind: DatabaseKind) -> Result<()> {
-    let house = with_quests(kind)?;
-    let other = house.another()?;
-    let fans = house.crowd("fan", 12);
+    let service = with_quests(kind)?;
+    let other = service.another()?;
+    let fans = service.crowd("fan", 12);
     for fan in &fans {
-        start(&house, *fan, "single");
+        start(&service, *fan, "single");
     }
     let mut lines: Vec<(u64, Completion)> = Vec::new();
     for (number, n) in (1..).zip(0..fans.len()) {
@@ -320,18 +335,18 @@ fn imports_and_fans_at_once_record_each_step_once(kind: DatabaseKind) -> Result<
     }
     let imports = (0..4).map(|n| {
         let (app, mut lines) =
-            (Arc::clone(if n % 2 == 0 { house.app() } else { other.app() }), lines.clone());
+            (Arc::clone(if n % 2 == 0 { service.app() } else { other.app() }), lines.clone());
         lines.rotate_left(n * 5);
-        house.spawn(async move { app.import_completions(lines, false).await })
+        service.spawn(async move { app.import_completions(lines, false).await })
     });
     let imports: Vec<_> = imports.collect();
-    let only = step(&house, "single/only");
-    let here = house.together(fans.iter().map(|fan| {
-        let (app, fan) = (Arc::clone(house.app()), *fan);
+    let only = step(&service, "single/only");
+    let here = service.together(fans.iter().map(|fan| {
+        let (app, fan) = (Arc::clone(service.app()), *fan);
         async move { app.complete_step(fan, only).await.expect("a step that may be done").1.points }
     }));
     let imported: Vec<_> =
-        imports.into_iter().map(|import| house.join(import).expect("a working store")).collect();
+        imports.into_iter().map(|import| service.join(import).expect("a working store")).collect();
     assert_eq!(imported.iter().map(|one| one.recorded + one.before).collect::<Vec<_>>(), [24; 4]);
     let by_hand = here.iter().filter(|points| **points == 3 + 7).count();
     assert_eq!(by_hand, here.iter().filter(|points| **points > 0).count());
@@ -339,8 +354,8 @@ fn imports_and_fans_at_once_record_each_step_once(kind: DatabaseKind) -> Result<
     assert_eq!(usize::try_from(new)?, 24 - by_hand);
     for (fan, points) in fans.iter().zip(here) {
         let single = if points > 0 { points } else { 4 };
-        assert_eq!(paid(&house, *fan), (6 + single, 3));
+        assert_eq!(paid(&service, *fan), (6 + single, 3));
     }
-    verified(&house);
+    verified(&service);
     Ok(())
 }

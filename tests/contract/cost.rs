@@ -1,4 +1,4 @@
-//! What a page costs: a fixed number of statements, whatever is on it.
+//! The cost of a page: a fixed number of statements, whatever is on it.
 
 use anyhow::Result;
 use terrace_testkit::app::accounts::ChangeProfile;
@@ -13,47 +13,48 @@ use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
     a_feed_page_is_a_fixed_number_of_statements,
-    a_page_of_what_one_follows_is_a_bounded_number_of_statements,
+    a_following_page_is_a_bounded_number_of_statements,
     a_page_of_comments_is_a_fixed_number_of_statements,
-    what_one_reader_sees_of_a_page_is_one_statement,
+    the_fields_of_one_reader_are_one_statement,
 }
 
-/// How many statements reading takes.
-fn cost(house: &TestApp, read: impl FnOnce()) -> u64 {
-    let before = house.storage().statements();
+/// How many statements a read takes.
+fn cost(service: &TestApp, read: impl FnOnce()) -> u64 {
+    let before = service.storage().statements();
     read();
-    house.storage().statements() - before
+    service.storage().statements() - before
 }
 
 /// Posts by many authors, with reactions and comments by many fans.
-fn fill(house: &TestApp, fans: &[UserId], team: TeamId, count: usize) -> Vec<PostId> {
+fn fill(service: &TestApp, fans: &[UserId], team: TeamId, count: usize) -> Vec<PostId> {
     let write = |n: usize| {
         let author = fans[n % fans.len()];
         let post = CreatePost { author, team: Some(team), body: format!("Post {n}"), media: None };
-        let post = house.done(post).post.id;
+        let post = service.done(post).post.id;
         for fan in &fans[..n % 4] {
-            house.done(React { fan: *fan, post, kind: Some(ReactionKind::ALL[n % 6]) });
+            service.done(React { fan: *fan, post, kind: Some(ReactionKind::ALL[n % 6]) });
         }
         if n.is_multiple_of(3) {
-            house.done(CreateComment { author, post, body: "Mine".to_owned() });
+            service.done(CreateComment { author, post, body: "Mine".to_owned() });
         }
         post
     };
     (0..count).map(write).collect()
 }
 
-/// A feed page is two statements, for one's own teams three, signed in or not, for 25 posts as for 100.
+/// A feed page is two statements, three for the scope of the reader's own teams, signed in or not, for 25
+/// posts as for 100.
 fn a_feed_page_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::without_rehearsal(kind)?;
-    let (team, fans) = (house.team("foxes"), house.crowd("fan", 8));
+    let service = TestApp::without_rehearsal(kind)?;
+    let (team, fans) = (service.team("foxes"), service.crowd("fan", 8));
     let change = ProfileChange { favorite_team: Some(Some(team)), ..ProfileChange::default() };
-    house.done(ChangeProfile { user: fans[0], change });
-    fill(&house, &fans, team, 110);
+    service.done(ChangeProfile { user: fans[0], change });
+    fill(&service, &fans, team, 110);
     let read = |scope, reader, rows, pages| {
         let limit = Limit::new(rows).expect("a limit");
         let mut after = None;
         for _ in 0..pages {
-            let page = house.found(ReadFeed { scope, reader, limit, after }).page;
+            let page = service.found(ReadFeed { scope, reader, limit, after }).page;
             assert_eq!(i64::try_from(page.items.len()).expect("few"), rows);
             after = page.next;
         }
@@ -64,32 +65,33 @@ fn a_feed_page_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Result<()>
                 if scope == FeedScope::OwnTeams && reader.is_none() {
                     continue;
                 }
-                let first = cost(&house, || read(scope, reader, rows, 1));
+                let first = cost(&service, || read(scope, reader, rows, 1));
                 assert_eq!(first, expected, "{scope:?}, {rows} posts, {reader:?}");
             }
         }
-        let three = cost(&house, || read(scope, Some(fans[0]), 25, 3));
+        let three = cost(&service, || read(scope, Some(fans[0]), 25, 3));
         assert_eq!(three, expected * 3, "later pages cost what the first does");
     }
     Ok(())
 }
 
-/// What few are followed is gathered: four statements. Of many it is looked for first, and found with four as well, or
-/// gathered with five. To who follows nobody everybody's posts are shown with three.
-fn a_page_of_what_one_follows_is_a_bounded_number_of_statements(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::without_rehearsal(kind)?;
-    let (team, fans) = (house.team("foxes"), house.crowd("fan", 60));
-    fill(&house, &fans[..50], team, 110);
+/// Posts of few followed authors are gathered: four statements. Of many authors the newest posts are searched
+/// first: four statements if that fills the page, five if they have to be gathered as well. A fan who follows
+/// no one gets the posts of all fans, with three statements.
+fn a_following_page_is_a_bounded_number_of_statements(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::without_rehearsal(kind)?;
+    let (team, fans) = (service.team("foxes"), service.crowd("fan", 60));
+    fill(&service, &fans[..50], team, 110);
     let follow = |fan: UserId, others: &[UserId]| {
         for other in others {
-            house.done(FollowUser { fan, other: *other });
+            service.done(FollowUser { fan, other: *other });
         }
     };
-    let [of_few, of_many, of_quiet, of_nobody] = [50, 51, 52, 53].map(|n: usize| fans[n]);
+    let [of_few, of_many, of_quiet, of_none] = [50, 51, 52, 53].map(|n: usize| fans[n]);
     follow(of_few, &fans[..20]);
     follow(of_many, &fans[..50]);
     follow(of_quiet, &fans[20..60].iter().copied().filter(|fan| *fan != of_quiet).collect::<Vec<_>>());
-    // Forty who are followed, with some fifty posts: enough for a page of 25, and too few for one of 100.
+    // Forty followed fans, with some fifty posts: enough for a page of 25, and too few for one of 100.
     for (reader, rows, expected) in [
         (of_few, 1, 4),
         (of_few, 25, 4),
@@ -99,12 +101,12 @@ fn a_page_of_what_one_follows_is_a_bounded_number_of_statements(kind: DatabaseKi
         (of_many, 100, 4),
         (of_quiet, 25, 4),
         (of_quiet, 100, 5),
-        (of_nobody, 25, 3),
-        (of_nobody, 100, 3),
+        (of_none, 25, 3),
+        (of_none, 100, 3),
     ] {
         let limit = Limit::new(rows)?;
         let read = ReadFeed { scope: FeedScope::Following, reader: Some(reader), limit, after: None };
-        let found = cost(&house, || assert!(!house.found(read).page.items.is_empty()));
+        let found = cost(&service, || assert!(!service.found(read).page.items.is_empty()));
         assert_eq!(found, expected, "{rows} posts of {reader}");
     }
     Ok(())
@@ -112,39 +114,40 @@ fn a_page_of_what_one_follows_is_a_bounded_number_of_statements(kind: DatabaseKi
 
 /// A post is one statement, a page of its comments one more.
 fn a_page_of_comments_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::without_rehearsal(kind)?;
-    let (team, fans) = (house.team("foxes"), house.crowd("fan", 8));
-    let post = fill(&house, &fans, team, 1)[0];
+    let service = TestApp::without_rehearsal(kind)?;
+    let (team, fans) = (service.team("foxes"), service.crowd("fan", 8));
+    let post = fill(&service, &fans, team, 1)[0];
     for n in 0..60 {
         let author = fans[n % fans.len()];
-        house.done(CreateComment { author, post, body: format!("Comment {n}") });
+        service.done(CreateComment { author, post, body: format!("Comment {n}") });
     }
     for reader in [None, Some(fans[0])] {
-        assert_eq!(cost(&house, || drop(house.found(GetPost { post, reader }))), 1);
+        assert_eq!(cost(&service, || drop(service.found(GetPost { post, reader }))), 1);
         for rows in [1, 25, 50] {
             let limit = Limit::new(rows)?;
             let list = ListComments { post, reader, limit, after: None };
-            assert_eq!(cost(&house, || drop(house.found(list))), 2, "{rows} comments");
+            assert_eq!(cost(&service, || drop(service.found(list))), 2, "{rows} comments");
         }
     }
     Ok(())
 }
 
-/// What only one reader sees of a page comes in one statement for all its posts, and is what the page itself says.
-fn what_one_reader_sees_of_a_page_is_one_statement(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::without_rehearsal(kind)?;
-    let (team, fans) = (house.team("foxes"), house.crowd("fan", 4));
-    fill(&house, &fans, team, 30);
+/// The fields that only one reader sees come in one statement for all posts of a page, and equal those of the
+/// page itself.
+fn the_fields_of_one_reader_are_one_statement(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::without_rehearsal(kind)?;
+    let (team, fans) = (service.team("foxes"), service.crowd("fan", 4));
+    fill(&service, &fans, team, 30);
     for reader in fans {
         for rows in [1, 25] {
             let limit = Limit::new(rows)?;
             let read = ReadFeed { scope: FeedScope::All, reader: Some(reader), limit, after: None };
-            let page = house.found(read).page.items;
+            let page = service.found(read).page.items;
             let posts = page.iter().map(|view| view.post.id).collect();
             let authors = page.iter().map(|view| view.post.author).collect();
             let mut found = Vec::new();
-            let one = cost(&house, || {
-                found = house.found(SeenByReader { reader, posts, authors }).reactions;
+            let one = cost(&service, || {
+                found = service.found(SeenByReader { reader, posts, authors }).reactions;
             });
             assert_eq!(one, 1);
             let mut shown: Vec<_> =

@@ -1,5 +1,5 @@
-//! The locker room under many hands: counters that always equal the rows they count, and children that do not
-//! outlive their post.
+//! The locker room under concurrency: counters that always equal the rows they count, and children that do
+//! not outlive their post.
 
 use anyhow::Result;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 on_each_database! {
     counters_equal_rows_under_sixteen_writers,
     a_counter_that_is_wrong_is_found,
-    what_belonged_to_a_deleted_post_goes_in_portions,
-    nothing_is_left_of_a_post_that_was_deleted_while_others_wrote,
+    the_rows_of_a_deleted_post_are_removed_in_batches,
+    a_post_deleted_during_writes_leaves_no_rows,
 }
 
-pub(super) fn post(house: &TestApp, author: UserId) -> PostId {
-    house.done(CreatePost { author, team: None, body: "Who was best?".to_owned(), media: None }).post.id
+pub(super) fn post(service: &TestApp, author: UserId) -> PostId {
+    service.done(CreatePost { author, team: None, body: "Who was best?".to_owned(), media: None }).post.id
 }
 
 fn wrong(checks: &[CounterCheck]) -> Vec<(&'static str, u64)> {
@@ -30,7 +30,7 @@ fn wrong(checks: &[CounterCheck]) -> Vec<(&'static str, u64)> {
     wrong.map(|check| (check.counter, check.wrong)).collect()
 }
 
-/// A fan who comments, deletes some of that, and changes their mind about what they feel.
+/// A fan who comments, deletes some of the comments, and changes reactions.
 pub(super) async fn be_busy(app: Arc<App>, fan: UserId, posts: [PostId; 2]) -> Vec<(PostId, CommentId)> {
     let mut mine = Vec::new();
     for turn in 0..12 {
@@ -47,27 +47,27 @@ pub(super) async fn be_busy(app: Arc<App>, fan: UserId, posts: [PostId; 2]) -> V
     mine
 }
 
-/// Counters are kept in the transaction of what they count (docs/architecture.md, invariants 1 and 12): sixteen
-/// writers in two processes, and afterwards every counter is what its rows add up to.
+/// Counters are written in the transaction of what they count (docs/architecture.md, invariants 1 and 12):
+/// after sixteen writers in two processes, every counter is the sum of its rows.
 fn counters_equal_rows_under_sixteen_writers(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
-    let fans = house.crowd("fan", 16);
-    let posts = [post(&house, fans[0]), post(&house, fans[1])];
-    let left = house.together(fans.iter().enumerate().map(|(n, fan)| {
-        let app = if n % 2 == 0 { house.app() } else { other.app() };
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
+    let fans = service.crowd("fan", 16);
+    let posts = [post(&service, fans[0]), post(&service, fans[1])];
+    let left = service.together(fans.iter().enumerate().map(|(n, fan)| {
+        let app = if n % 2 == 0 { service.app() } else { other.app() };
         be_busy(Arc::clone(app), *fan, posts)
     }));
 
     let left: Vec<_> = left.into_iter().flatten().collect();
     assert_eq!(left.len(), 16 * 8);
     for post in posts {
-        let view = house.found(GetPost { post, reader: None });
+        let view = service.found(GetPost { post, reader: None });
         let comments = left.iter().filter(|(of, _)| *of == post).count();
         assert_eq!(usize::try_from(view.post.comment_count)?, comments);
         let reactions = {
             let fans = fans.clone();
-            house.write(move |tx, _| {
+            service.write(move |tx, _| {
                 fans.iter().map(|fan| Ok(tx.reaction(post, *fan)?)).collect::<Result<Vec<_>, _>>()
             })
         };
@@ -76,20 +76,20 @@ fn counters_equal_rows_under_sixteen_writers(kind: DatabaseKind) -> Result<()> {
             assert_eq!(usize::try_from(view.post.reactions.of(kind))?, rows, "{kind}");
         }
     }
-    let checks = house.found(Verify);
+    let checks = service.found(Verify);
     assert_eq!(wrong(&checks), []);
     let of_posts: Vec<_> = checks.iter().filter(|check| check.counter.starts_with("posts.")).collect();
     assert!(of_posts.len() == 7 && of_posts.iter().all(|check| check.checked == 2), "{checks:?}");
     Ok(())
 }
 
-/// `maintain verify` names each counter that is off, and by how much.
+/// `maintain verify` names each counter that is wrong, and by how much.
 fn a_counter_that_is_wrong_is_found(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let fan = house.fan("mia").id;
-    let (right, uncounted, overcounted) = (post(&house, fan), post(&house, fan), post(&house, fan));
-    house.done(CreateComment { author: fan, post: right, body: "Counted".to_owned() });
-    house.write(move |tx, ctx| {
+    let service = TestApp::start(kind)?;
+    let fan = service.fan("mia").id;
+    let (right, uncounted, overcounted) = (post(&service, fan), post(&service, fan), post(&service, fan));
+    service.done(CreateComment { author: fan, post: right, body: "Counted".to_owned() });
+    service.write(move |tx, ctx| {
         let comment = NewComment {
             id: ctx.new_id(),
             post: uncounted,
@@ -101,7 +101,7 @@ fn a_counter_that_is_wrong_is_found(kind: DatabaseKind) -> Result<()> {
         tx.add_to_reaction_counts(overcounted, &ReactionCounts { fire: 3, ..ReactionCounts::default() })?;
         Ok(())
     });
-    let checks = house.found(Verify);
+    let checks = service.found(Verify);
     assert_eq!(wrong(&checks), [("posts.comment_count", 1), ("posts.fire_count", 1)]);
     let found: Vec<_> = checks
         .iter()
@@ -112,15 +112,15 @@ fn a_counter_that_is_wrong_is_found(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// What must follow an event is a durable consumer's (docs/events.md, "Durable consumers"). It removes 1,200 children
-/// in transactions of bounded size, and then the post.
-fn what_belonged_to_a_deleted_post_goes_in_portions(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let fans = house.crowd("fan", 200);
+/// What must follow an event is done by a durable consumer (docs/events.md, "Durable consumers"). It removes
+/// 1,200 children in transactions of bounded size, and then the post.
+fn the_rows_of_a_deleted_post_are_removed_in_batches(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let fans = service.crowd("fan", 200);
     let author = fans[0];
-    let (kept, post) = (post(&house, author), post(&house, author));
+    let (kept, post) = (post(&service, author), post(&service, author));
     let writers = fans.clone();
-    house.write(move |tx, ctx| {
+    service.write(move |tx, ctx| {
         for n in 0..1000 {
             let id = ctx.new_id();
             let created_at = ctx.now();
@@ -134,31 +134,31 @@ fn what_belonged_to_a_deleted_post_goes_in_portions(kind: DatabaseKind) -> Resul
         tx.add_to_reaction_counts(post, &ReactionCounts { love, ..ReactionCounts::default() })?;
         Ok(())
     });
-    assert_eq!(wrong(&house.found(Verify)), []);
+    assert_eq!(wrong(&service.found(Verify)), []);
     for post in [post, kept] {
-        house.done(CreateComment { author, post, body: "One more".to_owned() });
+        service.done(CreateComment { author, post, body: "One more".to_owned() });
     }
-    house.done(DeletePost { user: author, post });
-    house.settled();
-    assert_eq!(house.not_found(GetPost { post, reader: None }), NotFound);
-    assert_eq!(rows_of(&house, post, &fans), 1201, "they are hidden first and removed afterwards");
+    service.done(DeletePost { user: author, post });
+    service.settled();
+    assert_eq!(service.not_found(GetPost { post, reader: None }), NotFound);
+    assert_eq!(rows_of(&service, post, &fans), 1201, "they are hidden first and removed afterwards");
 
-    // One portion by hand takes as many rows as it may, and no more.
-    assert!(!house.write(move |tx, _| Ok(tx.remove_deleted_post(post, 300)?)));
-    assert_eq!(rows_of(&house, post, &fans), 901);
-    house.run(house.app().catch_up_consumers())?;
-    assert_eq!(rows_of(&house, post, &fans), 0);
-    assert!(house.write(move |tx, _| Ok(tx.remove_deleted_post(post, 1)?)), "the post is gone too");
-    assert_eq!(house.found(GetPost { post: kept, reader: None }).post.comment_count, 1);
-    let checks = house.found(Verify);
+    // One batch removes at most as many rows as it may.
+    assert!(!service.write(move |tx, _| Ok(tx.remove_deleted_post(post, 300)?)));
+    assert_eq!(rows_of(&service, post, &fans), 901);
+    service.run(service.app().catch_up_consumers())?;
+    assert_eq!(rows_of(&service, post, &fans), 0);
+    assert!(service.write(move |tx, _| Ok(tx.remove_deleted_post(post, 1)?)), "the post is gone too");
+    assert_eq!(service.found(GetPost { post: kept, reader: None }).post.comment_count, 1);
+    let checks = service.found(Verify);
     assert_eq!((wrong(&checks), checks[0].checked), (vec![], 1));
     Ok(())
 }
 
 /// How many comments and reactions are stored for a post, hidden or not.
-fn rows_of(house: &TestApp, post: PostId, fans: &[UserId]) -> usize {
+fn rows_of(service: &TestApp, post: PostId, fans: &[UserId]) -> usize {
     let fans = fans.to_vec();
-    house.write(move |tx, _| {
+    service.write(move |tx, _| {
         let (mut rows, mut after) = (0, None);
         loop {
             let page = tx.comments(post, None, Limit::new(100).expect("a limit"), after)?;
@@ -175,21 +175,22 @@ fn rows_of(house: &TestApp, post: PostId, fans: &[UserId]) -> usize {
     })
 }
 
-/// A comment that races with the deletion of its post is there before and goes with it, or is refused.
-fn nothing_is_left_of_a_post_that_was_deleted_while_others_wrote(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
-    let fans = house.crowd("fan", 9);
+/// A comment that races with the deletion of its post either commits before and is removed with it, or is
+/// refused.
+fn a_post_deleted_during_writes_leaves_no_rows(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
+    let fans = service.crowd("fan", 9);
     let (author, others) = (fans[0], fans[1..].to_vec());
     for _ in 0..8 {
-        let post = post(&house, author);
+        let post = post(&service, author);
         let deletion = {
-            let app = Arc::clone(house.app());
-            house.spawn(async move { app.execute(DeletePost { user: author, post }).await })
+            let app = Arc::clone(service.app());
+            service.spawn(async move { app.execute(DeletePost { user: author, post }).await })
         };
         let removal = {
             let app = Arc::clone(other.app());
-            house.spawn(async move { app.catch_up_consumers().await })
+            service.spawn(async move { app.catch_up_consumers().await })
         };
         let outcomes = other.together(others.iter().map(|fan| {
             let (app, fan) = (Arc::clone(other.app()), *fan);
@@ -200,7 +201,7 @@ fn nothing_is_left_of_a_post_that_was_deleted_while_others_wrote(kind: DatabaseK
                 (commented, reacted)
             }
         }));
-        assert!(house.join(deletion).is_ok() && house.join(removal).is_ok());
+        assert!(service.join(deletion).is_ok() && service.join(removal).is_ok());
         for (commented, reacted) in outcomes {
             let refused = |broken: bool| assert!(!broken, "neither done nor refused");
             refused(matches!(&commented, Err(Failure::Broken(_))));
@@ -210,13 +211,13 @@ fn nothing_is_left_of_a_post_that_was_deleted_while_others_wrote(kind: DatabaseK
                 assert!(reacted.is_err(), "a post does not come back");
             }
         }
-        house.settled();
-        house.run(house.app().catch_up_consumers())?;
-        assert_eq!(rows_of(&house, post, &fans), 0);
-        assert!(house.write(move |tx, _| Ok(tx.remove_deleted_post(post, 1)?)));
+        service.settled();
+        service.run(service.app().catch_up_consumers())?;
+        assert_eq!(rows_of(&service, post, &fans), 0);
+        assert!(service.write(move |tx, _| Ok(tx.remove_deleted_post(post, 1)?)));
         let list = ListComments { post, reader: None, limit: Limit::default(), after: None };
-        assert_eq!(house.not_found(list), NotFound);
+        assert_eq!(service.not_found(list), NotFound);
     }
-    assert_eq!(wrong(&house.found(Verify)), []);
+    assert_eq!(wrong(&service.found(Verify)), []);
     Ok(())
 }

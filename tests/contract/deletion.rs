@@ -1,4 +1,5 @@
-//! The contract under "Accounts", `DELETE /api/user`: what goes at once, what goes afterwards, and what stays.
+//! The contract under "Accounts", `DELETE /api/user`: what is removed at once, what is removed afterwards,
+//! and what stays.
 
 use anyhow::Result;
 use std::collections::BTreeMap;
@@ -19,14 +20,14 @@ use terrace_testkit::social::{NewComment, ReactionCounts, ReactionKind};
 use terrace_testkit::{DatabaseKind, Fan, PASSWORD, TestApp, on_each_database, registration};
 
 on_each_database! {
-    a_deletion_is_seen_at_once_and_leaves_nothing,
-    a_busy_account_goes_in_portions_and_counters_always_fit,
-    who_writes_while_their_account_is_deleted_leaves_nothing,
+    a_deletion_is_visible_at_once_and_leaves_nothing,
+    a_busy_account_is_removed_in_batches_and_counters_stay_exact,
+    writes_during_the_deletion_of_their_account_leave_nothing,
     no_session_outlives_its_account,
-    of_two_who_delete_at_once_one_does,
+    one_of_two_concurrent_deletions_succeeds,
     only_the_right_password_deletes,
-    a_name_is_not_given_out_again,
-    nobody_writes_on_the_post_of_somebody_who_is_gone,
+    a_name_cannot_be_registered_again,
+    a_post_of_a_deleted_account_takes_no_writes,
 }
 
 fn offered(password: &str) -> Password {
@@ -41,21 +42,21 @@ fn refusal<T, R>(outcome: Outcome<T, R>) -> Option<R> {
     }
 }
 
-fn delete(house: &TestApp, token: Token, password: &str) -> Option<DeleteAccountRefusal> {
-    let viewer = house.viewer(token).expect("signed in");
-    refusal(house.run(house.app().delete_account(&viewer, offered(password))))
+fn delete(service: &TestApp, token: Token, password: &str) -> Option<DeleteAccountRefusal> {
+    let viewer = service.viewer(token).expect("signed in");
+    refusal(service.run(service.app().delete_account(&viewer, offered(password))))
 }
 
-/// Lets the consumers do all that follows from deletions: of accounts, then of the posts that go with them.
-fn catch_up(house: &TestApp) {
+/// Runs the consumers on all deletions: of accounts, then of the posts that are removed with them.
+fn catch_up(service: &TestApp) {
     for _ in 0..2 {
-        house.settled();
-        house.run(house.app().catch_up_consumers()).expect("working consumers");
+        service.settled();
+        service.run(service.app().catch_up_consumers()).expect("working consumers");
     }
 }
 
-fn post(house: &TestApp, author: UserId, body: &str) -> PostId {
-    house.done(CreatePost { author, team: None, media: None, body: body.to_owned() }).post.id
+fn post(service: &TestApp, author: UserId, body: &str) -> PostId {
+    service.done(CreatePost { author, team: None, media: None, body: body.to_owned() }).post.id
 }
 
 fn comment(author: UserId, post: PostId) -> CreateComment {
@@ -66,25 +67,25 @@ fn react(fan: UserId, post: PostId) -> React {
     React { fan, post, kind: Some(ReactionKind::Clap) }
 }
 
-fn feed(house: &TestApp) -> Vec<PostId> {
+fn feed(service: &TestApp) -> Vec<PostId> {
     let all = ReadFeed { scope: FeedScope::All, reader: None, limit: Limit::default(), after: None };
-    house.found(all).page.items.iter().map(|view| view.post.id).collect()
+    service.found(all).page.items.iter().map(|view| view.post.id).collect()
 }
 
-fn commenters(house: &TestApp, post: PostId) -> Vec<UserId> {
+fn commenters(service: &TestApp, post: PostId) -> Vec<UserId> {
     let list = ListComments { post, reader: None, limit: Limit::default(), after: None };
-    house.found(list).items.iter().map(|comment| comment.author.id).collect()
+    service.found(list).items.iter().map(|comment| comment.author.id).collect()
 }
 
-fn assert_counters_fit(house: &TestApp) {
-    let wrong: Vec<_> = house.found(Verify).into_iter().filter(|check| check.wrong > 0).collect();
+fn assert_counters_fit(service: &TestApp) {
+    let wrong: Vec<_> = service.found(Verify).into_iter().filter(|check| check.wrong > 0).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// How many rows of each kind are stored for an account, shown or not.
-fn rows_of(house: &TestApp, user: UserId) -> [usize; 6] {
+/// How many rows of each kind are stored for an account, visible or not.
+fn rows_of(service: &TestApp, user: UserId) -> [usize; 6] {
     const ALL: u32 = 100_000;
-    house.ask(move |tx| {
+    service.ask(move |tx| {
         Ok([
             tx.posts_of(user, ALL, None)?.len(),
             tx.comments_of(user, ALL, None)?.len(),
@@ -101,8 +102,9 @@ fn keyed(route: &'static str, account: Option<UserId>) -> KeyedRequest {
     KeyedRequest { scope, key: "first".to_owned(), fingerprint: [7; 32] }
 }
 
-fn mobile(house: &TestApp, name: &str) -> (String, Token) {
-    let signed_in = house.run(house.app().mobile_login(name, offered(PASSWORD), None)).expect("signed in");
+fn mobile(service: &TestApp, name: &str) -> (String, Token) {
+    let signed_in =
+        service.run(service.app().mobile_login(name, offered(PASSWORD), None)).expect("signed in");
     let Grant::Bearer { access, refresh } = signed_in.grant else { panic!("a native client gets a pair") };
     (refresh.expose().to_owned(), Token::present(TokenKind::Access, access.expose()).expect("a token"))
 }
@@ -112,87 +114,88 @@ fn cookie(signed_up: &SignedUp) -> Token {
     Token::present(TokenKind::Cookie, secret.expose()).expect("a token")
 }
 
-/// Registered under a key, with a profile, two devices, and something of every kind.
-fn with_a_history(house: &TestApp, bo: &Fan, of_bo: PostId) -> (UserId, Token, Token, String, PostId) {
-    let wanted = house
-        .run(house.app().register(registration("Mia", PASSWORD), Some(keyed("POST /api/register", None))));
+/// An account registered with an idempotency key, with a profile, two devices, and some content of every
+/// kind.
+fn with_a_history(service: &TestApp, bo: &Fan, of_bo: PostId) -> (UserId, Token, Token, String, PostId) {
+    let wanted = service
+        .run(service.app().register(registration("Mia", PASSWORD), Some(keyed("POST /api/register", None))));
     let signed_up = wanted.expect("a new name");
     let (mia, browser) = (signed_up.profile.account.card.id, cookie(&signed_up));
-    let (refresh, access) = mobile(house, "mia");
+    let (refresh, access) = mobile(service, "mia");
     let change = ProfileChange {
         display_name: Some("Mia Carter".to_owned()),
         bio: Some("North bank, row 14.".to_owned()),
         time_zone: "Europe/Lisbon".parse().ok(),
-        favorite_team: Some(Some(house.team("foxes"))),
+        favorite_team: Some(Some(service.team("foxes"))),
         leaderboard_visible: None,
     };
-    house.done(ChangeProfile { user: mia, change });
+    service.done(ChangeProfile { user: mia, change });
     let hers = CreatePost { author: mia, team: None, media: None, body: "What a save!".to_owned() };
     let render = |_: &_| StoredAnswer { status: 201, location: None, body: "{}".to_owned() };
     let key = keyed("POST /api/locker-room", Some(mia));
-    house.run(house.app().execute_once(hers, Some(key), render)).expect("a post");
-    let of_mia = *feed(house).iter().find(|post| **post != of_bo).expect("her post");
-    house.done(comment(mia, of_bo));
-    house.done(comment(mia, of_bo));
-    house.done(comment(bo.id, of_bo));
-    house.done(comment(bo.id, of_mia));
-    house.done(react(mia, of_bo));
-    house.done(react(bo.id, of_bo));
-    house.done(react(bo.id, of_mia));
-    house.done(ReportPost { fan: mia, post: of_bo, reason: "It is an advertisement.".to_owned() });
+    service.run(service.app().execute_once(hers, Some(key), render)).expect("a post");
+    let of_mia = *feed(service).iter().find(|post| **post != of_bo).expect("her post");
+    service.done(comment(mia, of_bo));
+    service.done(comment(mia, of_bo));
+    service.done(comment(bo.id, of_bo));
+    service.done(comment(bo.id, of_mia));
+    service.done(react(mia, of_bo));
+    service.done(react(bo.id, of_bo));
+    service.done(react(bo.id, of_mia));
+    service.done(ReportPost { fan: mia, post: of_bo, reason: "It is an advertisement.".to_owned() });
     (mia, browser, access, refresh, of_mia)
 }
 
-/// Nobody sees anything of it from the answer on, in any process; afterwards nothing is stored but the anonymous
-/// account; what belongs to others stays and is counted right; and the log says what went.
-fn a_deletion_is_seen_at_once_and_leaves_nothing(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
-    let bo = house.fan("bo_");
-    let of_bo = post(&house, bo.id, "Kick-off");
-    let (mia, browser, access, refresh, of_mia) = with_a_history(&house, &bo, of_bo);
-    assert_eq!(rows_of(&house, mia), [1, 2, 1, 1, 2, 2]);
-    let before = house.settled();
+/// From the answer on no process shows anything of the account; afterwards only the anonymous account is
+/// stored; the content of others stays and is counted correctly; and the log lists what was removed.
+fn a_deletion_is_visible_at_once_and_leaves_nothing(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
+    let bo = service.fan("bo_");
+    let of_bo = post(&service, bo.id, "Kick-off");
+    let (mia, browser, access, refresh, of_mia) = with_a_history(&service, &bo, of_bo);
+    assert_eq!(rows_of(&service, mia), [1, 2, 1, 1, 2, 2]);
+    let before = service.settled();
 
-    assert_eq!(delete(&house, browser, PASSWORD), None);
-    for house in [&house, &other] {
-        assert_eq!(feed(house), [of_bo]);
-        assert_eq!(house.not_found(GetPost { post: of_mia, reader: Some(bo.id) }), NotFound);
-        assert_eq!(commenters(house, of_bo), [bo.id]);
-        assert_eq!(house.not_found(GetPublicProfile { user: mia, reader: None }), NotFound);
-        assert_eq!(house.not_found(GetOwnProfile { user: mia }), NotFound);
-        assert_eq!([browser, access].map(|token| house.viewer(token)), [None, None]);
-        let refreshed = house.run(house.app().refresh(&refresh));
+    assert_eq!(delete(&service, browser, PASSWORD), None);
+    for service in [&service, &other] {
+        assert_eq!(feed(service), [of_bo]);
+        assert_eq!(service.not_found(GetPost { post: of_mia, reader: Some(bo.id) }), NotFound);
+        assert_eq!(commenters(service, of_bo), [bo.id]);
+        assert_eq!(service.not_found(GetPublicProfile { user: mia, reader: None }), NotFound);
+        assert_eq!(service.not_found(GetOwnProfile { user: mia }), NotFound);
+        assert_eq!([browser, access].map(|token| service.viewer(token)), [None, None]);
+        let refreshed = service.run(service.app().refresh(&refresh));
         assert_eq!(refusal(refreshed), Some(RefreshRefusal::InvalidToken));
-        let login = house.run(house.app().login("mia", offered(PASSWORD)));
+        let login = service.run(service.app().login("mia", offered(PASSWORD)));
         assert_eq!(refusal(login), Some(LoginRefusal::InvalidCredentials));
-        assert_counters_fit(house);
+        assert_counters_fit(service);
     }
-    assert_eq!(rows_of(&house, mia)[4..], [0, 0], "sessions and stored answers went with it");
-    let account = house.ask(move |tx| tx.account(mia)).expect("an anonymous account");
+    assert_eq!(rows_of(&service, mia)[4..], [0, 0], "sessions and stored answers went with it");
+    let account = service.ask(move |tx| tx.account(mia)).expect("an anonymous account");
     assert!(account.card.username.starts_with("deleted-"), "{}", account.card.username);
     assert_eq!(account.card.display_name, account.card.username);
     assert_eq!((account.bio.as_str(), account.card.picture, account.favorite_team), ("", None, None));
     assert_eq!((account.time_zone, account.role), (TimeZone::UTC, Role::Fan));
     assert_eq!((account.status, account.leaderboard_visible), (AccountStatus::Deleted, false));
 
-    catch_up(&house);
-    assert_eq!(rows_of(&house, mia), [0; 6]);
-    assert!(house.write(move |tx, _| Ok(tx.remove_deleted_post(of_mia, 1)?)), "the post itself is gone");
-    let left = house.found(GetPost { post: of_bo, reader: Some(bo.id) });
+    catch_up(&service);
+    assert_eq!(rows_of(&service, mia), [0; 6]);
+    assert!(service.write(move |tx, _| Ok(tx.remove_deleted_post(of_mia, 1)?)), "the post itself is gone");
+    let left = service.found(GetPost { post: of_bo, reader: Some(bo.id) });
     assert_eq!((left.post.comment_count, left.post.reactions.total()), (1, 1));
     assert_eq!(left.my_reaction, Some(ReactionKind::Clap));
     assert_eq!(
-        rows_of(&house, bo.id),
+        rows_of(&service, bo.id),
         [1, 1, 1, 0, 1, 0],
         "of another's nothing went but what hung on her post"
     );
-    assert_counters_fit(&house);
+    assert_counters_fit(&service);
 
-    let mut told: BTreeMap<&str, Vec<_>> = BTreeMap::new();
-    for event in house.log(before) {
+    let mut published: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+    for event in service.log(before) {
         assert_eq!(event.what.actor, Some(mia));
-        told.entry(event.what.kind.as_str()).or_default().push(event.what.subject);
+        published.entry(event.what.kind.as_str()).or_default().push(event.what.subject);
     }
     let (bos, mias) = (of_bo.as_uuid(), of_mia.as_uuid());
     let expected = [
@@ -201,18 +204,18 @@ fn a_deletion_is_seen_at_once_and_leaves_nothing(kind: DatabaseKind) -> Result<(
         (EventKind::PostDeleted, vec![mias]),
         (EventKind::ReactionChanged, vec![bos]),
     ];
-    assert_eq!(told, expected.map(|(kind, subjects)| (kind.as_str(), subjects)).into());
+    assert_eq!(published, expected.map(|(kind, subjects)| (kind.as_str(), subjects)).into());
     Ok(())
 }
 
-/// 1,500 comments on one post and 600 reactions go while others read: at no moment is a counter wrong, and at no
-/// moment is any of them seen.
-fn a_busy_account_goes_in_portions_and_counters_always_fit(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::without_rehearsal(kind)?;
-    let (mia, bo) = (house.fan("mia"), house.fan("bo_"));
+/// 1,500 comments on one post and 600 reactions are removed while others read: at no moment is a counter
+/// wrong, and at no moment is any of them visible.
+fn a_busy_account_is_removed_in_batches_and_counters_stay_exact(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::without_rehearsal(kind)?;
+    let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let (busy, quiet) = (mia.id, bo.id);
-    let of_bo = post(&house, bo.id, "Kick-off");
-    house.write(move |tx, ctx| {
+    let of_bo = post(&service, bo.id, "Kick-off");
+    service.write(move |tx, ctx| {
         for n in 0..1500 {
             let (id, created_at) = (ctx.new_id(), ctx.now());
             tx.count_comment(of_bo, busy)?;
@@ -226,7 +229,7 @@ fn a_busy_account_goes_in_portions_and_counters_always_fit(kind: DatabaseKind) -
         }
         Ok(())
     });
-    house.write(move |tx, ctx| {
+    service.write(move |tx, ctx| {
         for n in 0..600 {
             let post = terrace_testkit::social::NewPost {
                 id: ctx.new_id(),
@@ -242,49 +245,49 @@ fn a_busy_account_goes_in_portions_and_counters_always_fit(kind: DatabaseKind) -
         }
         Ok(())
     });
-    house.done(comment(bo.id, of_bo));
-    assert_counters_fit(&house);
-    assert_eq!(delete(&house, mia.cookie, PASSWORD), None);
-    house.settled();
+    service.done(comment(bo.id, of_bo));
+    assert_counters_fit(&service);
+    assert_eq!(delete(&service, mia.cookie, PASSWORD), None);
+    service.settled();
 
     let removal = {
-        let app = Arc::clone(house.app());
-        house.spawn(async move { app.catch_up_consumers().await })
+        let app = Arc::clone(service.app());
+        service.spawn(async move { app.catch_up_consumers().await })
     };
     let mut looks = 0;
     while !removal.is_finished() || looks == 0 {
         looks += 1;
-        assert_counters_fit(&house);
-        assert_eq!(commenters(&house, of_bo), [bo.id]);
+        assert_counters_fit(&service);
+        assert_eq!(commenters(&service, of_bo), [bo.id]);
     }
-    house.join(removal)?;
-    catch_up(&house);
-    assert_eq!(rows_of(&house, mia.id), [0; 6]);
-    assert_eq!(rows_of(&house, bo.id)[0], 301);
-    assert_eq!(house.found(GetPost { post: of_bo, reader: None }).post.comment_count, 1);
+    service.join(removal)?;
+    catch_up(&service);
+    assert_eq!(rows_of(&service, mia.id), [0; 6]);
+    assert_eq!(rows_of(&service, bo.id)[0], 301);
+    assert_eq!(service.found(GetPost { post: of_bo, reader: None }).post.comment_count, 1);
     let fires =
-        house.ask(move |tx| tx.posts_of(quiet, 1000, None)).iter().map(|p| p.reactions.fire).sum::<i64>();
+        service.ask(move |tx| tx.posts_of(quiet, 1000, None)).iter().map(|p| p.reactions.fire).sum::<i64>();
     assert_eq!(fires, 0);
-    assert_counters_fit(&house);
+    assert_counters_fit(&service);
     Ok(())
 }
 
-/// Whoever writes under the account in another process, whose session was checked a moment before, has written before
-/// the deletion, and it goes with the rest, or is refused.
-fn who_writes_while_their_account_is_deleted_leaves_nothing(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
-    let bo = house.fan("bo_");
-    let of_bo = post(&house, bo.id, "Kick-off");
-    let own: Vec<PostId> = (0..4).map(|n| post(&house, bo.id, &format!("{n}"))).collect();
+/// Writes under the account in another process, whose session was checked a moment before, either commit
+/// before the deletion and are removed with the rest, or are refused.
+fn writes_during_the_deletion_of_their_account_leave_nothing(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
+    let bo = service.fan("bo_");
+    let of_bo = post(&service, bo.id, "Kick-off");
+    let own: Vec<PostId> = (0..4).map(|n| post(&service, bo.id, &format!("{n}"))).collect();
     let mut refused = 0;
     for round in 0..6 {
-        let mia = house.fan(&format!("mia{round}"));
+        let mia = service.fan(&format!("mia{round}"));
         let id = mia.id;
-        let viewer = house.viewer(mia.cookie).expect("signed in");
+        let viewer = service.viewer(mia.cookie).expect("signed in");
         let deletion = {
-            let app = Arc::clone(house.app());
-            house.spawn(async move { app.delete_account(&viewer, offered(PASSWORD)).await })
+            let app = Arc::clone(service.app());
+            service.spawn(async move { app.delete_account(&viewer, offered(PASSWORD)).await })
         };
         let outcomes = other.together(own.iter().map(|post| {
             let (app, post) = (Arc::clone(other.app()), *post);
@@ -297,7 +300,7 @@ fn who_writes_while_their_account_is_deleted_leaves_nothing(kind: DatabaseKind) 
                 (wrote, commented, reacted, app.execute(report).await)
             }
         }));
-        assert_eq!(refusal(house.join(deletion)), None);
+        assert_eq!(refusal(service.join(deletion)), None);
         for (wrote, commented, reacted, reported) in outcomes {
             let mut gone = false;
             for (refusal, expected) in [
@@ -315,73 +318,73 @@ fn who_writes_while_their_account_is_deleted_leaves_nothing(kind: DatabaseKind) 
         // The deletion is over: everything is refused now.
         assert_eq!(other.refused(comment(id, of_bo)), CreateCommentRefusal::NotActive);
         assert_eq!(other.refused(react(id, of_bo)), ReactRefusal::NotActive);
-        catch_up(&house);
-        assert_eq!(rows_of(&house, id), [0; 6], "round {round}");
-        assert_counters_fit(&house);
+        catch_up(&service);
+        assert_eq!(rows_of(&service, id), [0; 6], "round {round}");
+        assert_counters_fit(&service);
     }
-    let left = house.found(GetPost { post: of_bo, reader: None }).post;
+    let left = service.found(GetPost { post: of_bo, reader: None }).post;
     assert_eq!((left.comment_count, left.reactions.total()), (0, 0));
     assert!(refused <= 6 * 12);
     Ok(())
 }
 
-/// Logins and refreshes that race with the deletion are refused, or their sessions go with it.
+/// Logins and refreshes that race with the deletion are refused, or their sessions are removed with it.
 fn no_session_outlives_its_account(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
     for round in 0..6 {
         let name = format!("mia{round}");
-        let mia = house.fan(&name);
-        let viewer = house.viewer(mia.cookie).expect("signed in");
-        let refreshes: Vec<_> = (0..3).map(|_| mobile(&house, &name).0).collect();
+        let mia = service.fan(&name);
+        let viewer = service.viewer(mia.cookie).expect("signed in");
+        let refreshes: Vec<_> = (0..3).map(|_| mobile(&service, &name).0).collect();
         let deletion = {
-            let app = Arc::clone(house.app());
-            house.spawn(async move { app.delete_account(&viewer, offered(PASSWORD)).await })
+            let app = Arc::clone(service.app());
+            service.spawn(async move { app.delete_account(&viewer, offered(PASSWORD)).await })
         };
         let outcomes = other.together(refreshes.into_iter().map(|refresh| {
             let (app, name) = (Arc::clone(other.app()), name.clone());
             async move { (app.refresh(&refresh).await, app.login(&name, offered(PASSWORD)).await) }
         }));
-        assert_eq!(refusal(house.join(deletion)), None);
+        assert_eq!(refusal(service.join(deletion)), None);
         for (refreshed, login) in outcomes {
             if let Ok(signed_in) = &login {
-                assert_eq!(house.viewer(cookie(signed_in)), None);
+                assert_eq!(service.viewer(cookie(signed_in)), None);
             } else {
                 assert_eq!(refusal(login), Some(LoginRefusal::InvalidCredentials));
             }
             match refreshed {
                 Ok(SignedUp { grant: Grant::Bearer { refresh, access }, .. }) => {
-                    let again = house.run(house.app().refresh(refresh.expose()));
+                    let again = service.run(service.app().refresh(refresh.expose()));
                     assert_eq!(refusal(again), Some(RefreshRefusal::InvalidToken));
                     let access = Token::present(TokenKind::Access, access.expose()).expect("a token");
-                    assert_eq!(house.viewer(access), None);
+                    assert_eq!(service.viewer(access), None);
                 }
                 Ok(_) => panic!("a native client gets a pair"),
                 Err(_) => assert_eq!(refusal(refreshed), Some(RefreshRefusal::InvalidToken)),
             }
         }
-        catch_up(&house);
-        assert_eq!(rows_of(&house, mia.id), [0; 6]);
+        catch_up(&service);
+        assert_eq!(rows_of(&service, mia.id), [0; 6]);
     }
     Ok(())
 }
 
-fn of_two_who_delete_at_once_one_does(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
+fn one_of_two_concurrent_deletions_succeeds(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
     for round in 0..4 {
-        let mia = house.fan(&format!("mia{round}"));
-        let viewer = house.viewer(mia.cookie).expect("signed in");
-        let outcomes = house.together([&house, &other].map(|house| {
-            let app = Arc::clone(house.app());
+        let mia = service.fan(&format!("mia{round}"));
+        let viewer = service.viewer(mia.cookie).expect("signed in");
+        let outcomes = service.together([&service, &other].map(|service| {
+            let app = Arc::clone(service.app());
             async move { app.delete_account(&viewer, offered(PASSWORD)).await }
         }));
         let mut refusals: Vec<_> = outcomes.into_iter().map(refusal).collect();
         refusals.sort_by_key(Option::is_some);
         assert_eq!(refusals, [None, Some(DeleteAccountRefusal::NotActive)]);
-        let again = house.run(house.app().delete_account(&viewer, offered(PASSWORD)));
+        let again = service.run(service.app().delete_account(&viewer, offered(PASSWORD)));
         assert_eq!(refusal(again), Some(DeleteAccountRefusal::NotActive));
-        let events = house.log(terrace_testkit::kernel::Position::START);
+        let events = service.log(terrace_testkit::kernel::Position::START);
         let deletions = events.iter().filter(|event| {
             event.what.kind == EventKind::AccountDeleted && event.what.subject == mia.id.as_uuid()
         });
@@ -391,50 +394,56 @@ fn of_two_who_delete_at_once_one_does(kind: DatabaseKind) -> Result<()> {
 }
 
 fn only_the_right_password_deletes(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let mia = house.fan("mia");
-    let kept = post(&house, mia.id, "Still here");
+    let service = TestApp::start(kind)?;
+    let mia = service.fan("mia");
+    let kept = post(&service, mia.id, "Still here");
     let long = "x".repeat(5000);
     for wrong in ["", "Up the terrace", &long] {
-        assert_eq!(delete(&house, mia.cookie, wrong), Some(DeleteAccountRefusal::WrongPassword), "{wrong:?}");
+        assert_eq!(
+            delete(&service, mia.cookie, wrong),
+            Some(DeleteAccountRefusal::WrongPassword),
+            "{wrong:?}"
+        );
     }
-    assert_eq!(feed(&house), [kept]);
-    assert!(house.viewer(mia.cookie).is_some());
-    assert_eq!(rows_of(&house, mia.id), [1, 0, 0, 0, 1, 0]);
+    assert_eq!(feed(&service), [kept]);
+    assert!(service.viewer(mia.cookie).is_some());
+    assert_eq!(rows_of(&service, mia.id), [1, 0, 0, 0, 1, 0]);
     Ok(())
 }
 
-/// However it is spelled; and the registration's own key does not bring the account back.
-fn a_name_is_not_given_out_again(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
+/// The name is refused in every spelling; and the registration's own idempotency key does not bring the
+/// account back.
+fn a_name_cannot_be_registered_again(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
     let key = || Some(keyed("POST /api/register", None));
-    let signed_up = house.run(house.app().register(registration("Straße", PASSWORD), key())).expect("new");
+    let signed_up =
+        service.run(service.app().register(registration("Straße", PASSWORD), key())).expect("new");
     let mia = signed_up.profile.account.card.id;
-    let place = house.ask(move |tx| tx.keys_of(mia, 10, None)).remove(0).place;
+    let place = service.ask(move |tx| tx.keys_of(mia, 10, None)).remove(0).place;
     assert_eq!((place.route(), place.key.as_str()), ("POST /api/register", "first"));
-    assert_eq!(delete(&house, cookie(&signed_up), PASSWORD), None);
-    assert!(house.ask(move |tx| tx.keys_of(mia, 10, None::<&KeyPlace>)).is_empty());
-    let again = house.run(house.app().register(registration("Straße", PASSWORD), key()));
+    assert_eq!(delete(&service, cookie(&signed_up), PASSWORD), None);
+    assert!(service.ask(move |tx| tx.keys_of(mia, 10, None::<&KeyPlace>)).is_empty());
+    let again = service.run(service.app().register(registration("Straße", PASSWORD), key()));
     assert_eq!(refusal(again), Some(RegisterRefusal::UsernameTaken));
-    catch_up(&house);
+    catch_up(&service);
     for same in ["Straße", "straße", "STRASSE", "Ｓtraße", "Str\u{430}ße"] {
-        let again = house.run(house.app().register(registration(same, PASSWORD), None));
+        let again = service.run(service.app().register(registration(same, PASSWORD), None));
         assert_eq!(refusal(again), Some(RegisterRefusal::UsernameTaken), "{same}");
     }
     Ok(())
 }
 
-/// Between the deletion and the removal of the post nobody adds to it: to everybody it is gone.
-fn nobody_writes_on_the_post_of_somebody_who_is_gone(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let (mia, bo) = (house.fan("mia"), house.fan("bo_"));
-    let of_mia = post(&house, mia.id, "What a save!");
-    let said = house.done(comment(bo.id, of_mia)).comment.id;
-    assert_eq!(delete(&house, mia.cookie, PASSWORD), None);
-    assert_eq!(house.refused(comment(bo.id, of_mia)), CreateCommentRefusal::PostNotFound);
-    assert_eq!(house.refused(react(bo.id, of_mia)), ReactRefusal::PostNotFound);
+/// Between the deletion and the removal of the post no fan can write on it: it is hidden from all.
+fn a_post_of_a_deleted_account_takes_no_writes(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
+    let of_mia = post(&service, mia.id, "What a save!");
+    let said = service.done(comment(bo.id, of_mia)).comment.id;
+    assert_eq!(delete(&service, mia.cookie, PASSWORD), None);
+    assert_eq!(service.refused(comment(bo.id, of_mia)), CreateCommentRefusal::PostNotFound);
+    assert_eq!(service.refused(react(bo.id, of_mia)), ReactRefusal::PostNotFound);
     let report = ReportPost { fan: bo.id, post: of_mia, reason: "Spam".to_owned() };
-    house.refused(report);
-    assert_eq!(house.not_found(GetComment { post: of_mia, comment: said, reader: None }), NotFound);
+    service.refused(report);
+    assert_eq!(service.not_found(GetComment { post: of_mia, comment: said, reader: None }), NotFound);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What happened is appended in the transaction in which it happened, exactly once, or not at all
+//! Events are appended in the transaction of their command, exactly once, or not at all
 //! (docs/architecture.md, invariant 1; docs/events.md).
 
 use anyhow::Result;
@@ -15,15 +15,15 @@ use terrace_testkit::{DatabaseKind, PASSWORD, SaidNo, TestApp, body, on_each_dat
 
 on_each_database! {
     each_command_appends_its_events,
-    what_changes_nothing_appends_nothing,
+    a_command_that_changes_nothing_appends_nothing,
     signing_in_and_out_appends_nothing,
     a_command_that_fails_appends_nothing,
     events_outlive_their_sweep_in_their_positions,
 }
 
-/// What was appended since `before`, in order.
-fn since(house: &TestApp, before: Position) -> Vec<NewEvent> {
-    house.log(before).into_iter().map(|event| event.what).collect()
+/// The events appended since `before`, in order.
+fn since(service: &TestApp, before: Position) -> Vec<NewEvent> {
+    service.log(before).into_iter().map(|event| event.what).collect()
 }
 
 fn about_post(kind: EventKind, actor: UserId, team: Option<TeamId>, post: PostId) -> NewEvent {
@@ -36,30 +36,31 @@ fn about_account(kind: EventKind, account: UserId) -> NewEvent {
     NewEvent { topic, kind, actor: Some(account), team: None, subject, object: None }
 }
 
-/// Each command appends exactly its events, with who did it, where, and to what.
+/// Each command appends exactly its events, with actor, team and subject.
 fn each_command_appends_its_events(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let team = house.team("foxes");
-    let mia = house.fan("mia").id;
-    assert_eq!(since(&house, Position::START), [about_account(EventKind::AccountRegistered, mia)]);
-    let bo = house.fan("bo_").id;
+    let service = TestApp::start(kind)?;
+    let team = service.team("foxes");
+    let mia = service.fan("mia").id;
+    assert_eq!(since(&service, Position::START), [about_account(EventKind::AccountRegistered, mia)]);
+    let bo = service.fan("bo_").id;
 
-    let before = house.settled();
+    let before = service.settled();
     let change = ProfileChange { bio: Some("Since 1904".to_owned()), ..ProfileChange::default() };
-    house.done(ChangeProfile { user: mia, change });
-    assert_eq!(since(&house, before), [about_account(EventKind::ProfileChanged, mia)]);
+    service.done(ChangeProfile { user: mia, change });
+    assert_eq!(since(&service, before), [about_account(EventKind::ProfileChanged, mia)]);
 
     for team in [None, Some(team)] {
-        let before = house.settled();
-        house.clock().advance(std::time::Duration::from_millis(5));
+        let before = service.settled();
+        service.clock().advance(std::time::Duration::from_millis(5));
         let post =
-            house.done(CreatePost { author: mia, team, body: "A post".to_owned(), media: None }).post.id;
-        let comment = house.done(CreateComment { author: bo, post, body: "A comment".to_owned() }).comment.id;
-        house.done(React { fan: bo, post, kind: Some(ReactionKind::Like) });
-        house.done(React { fan: bo, post, kind: Some(ReactionKind::Love) });
-        house.done(React { fan: bo, post, kind: None });
-        house.done(DeleteComment { user: bo, post, comment });
-        house.done(DeletePost { user: mia, post });
+            service.done(CreatePost { author: mia, team, body: "A post".to_owned(), media: None }).post.id;
+        let comment =
+            service.done(CreateComment { author: bo, post, body: "A comment".to_owned() }).comment.id;
+        service.done(React { fan: bo, post, kind: Some(ReactionKind::Like) });
+        service.done(React { fan: bo, post, kind: Some(ReactionKind::Love) });
+        service.done(React { fan: bo, post, kind: None });
+        service.done(DeleteComment { user: bo, post, comment });
+        service.done(DeletePost { user: mia, post });
         let object = Some(comment.as_uuid());
         let reacted = about_post(EventKind::ReactionChanged, bo, team, post);
         let expected = [
@@ -71,72 +72,72 @@ fn each_command_appends_its_events(kind: DatabaseKind) -> Result<()> {
             NewEvent { object, ..about_post(EventKind::CommentDeleted, bo, team, post) },
             about_post(EventKind::PostDeleted, mia, team, post),
         ];
-        assert_eq!(since(&house, before), expected);
-        let now = house.app().now();
-        assert!(house.log(before).iter().all(|event| event.at == now), "an event bears its command's time");
+        assert_eq!(since(&service, before), expected);
+        let now = service.app().now();
+        assert!(service.log(before).iter().all(|event| event.at == now), "an event bears its command's time");
     }
     Ok(())
 }
 
-/// What changes nothing is no event: the same reaction, an empty change, a report.
-fn what_changes_nothing_appends_nothing(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let [mia, bo] = ["mia", "bo_"].map(|name| house.fan(name).id);
+/// A command that changes nothing appends no event: the same reaction, an empty change, a report.
+fn a_command_that_changes_nothing_appends_nothing(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let [mia, bo] = ["mia", "bo_"].map(|name| service.fan(name).id);
     let post =
-        house.done(CreatePost { author: mia, team: None, body: "A post".to_owned(), media: None }).post.id;
-    house.done(React { fan: bo, post, kind: Some(ReactionKind::Like) });
-    let before = house.settled();
-    house.done(React { fan: bo, post, kind: Some(ReactionKind::Like) });
-    house.done(React { fan: mia, post, kind: None });
-    house.done(ChangeProfile { user: mia, change: ProfileChange::default() });
-    house.done(ReportPost { fan: bo, post, reason: "Spam".to_owned() });
-    // And what is refused.
-    house.refused(DeletePost { user: bo, post });
-    house.refused(CreatePost {
+        service.done(CreatePost { author: mia, team: None, body: "A post".to_owned(), media: None }).post.id;
+    service.done(React { fan: bo, post, kind: Some(ReactionKind::Like) });
+    let before = service.settled();
+    service.done(React { fan: bo, post, kind: Some(ReactionKind::Like) });
+    service.done(React { fan: mia, post, kind: None });
+    service.done(ChangeProfile { user: mia, change: ProfileChange::default() });
+    service.done(ReportPost { fan: bo, post, reason: "Spam".to_owned() });
+    // Nor does a command that is refused.
+    service.refused(DeletePost { user: bo, post });
+    service.refused(CreatePost {
         author: bo,
         team: Some(TeamId::from_uuid(bo.as_uuid())),
         body: "?".to_owned(),
         media: None,
     });
     let nowhere = PostId::from_uuid(bo.as_uuid());
-    house.refused(CreateComment { author: bo, post: nowhere, body: "?".to_owned() });
-    house.refused(React { fan: bo, post: nowhere, kind: Some(ReactionKind::Like) });
-    let taken = house.run(house.app().register(registration("mia", PASSWORD), None));
+    service.refused(CreateComment { author: bo, post: nowhere, body: "?".to_owned() });
+    service.refused(React { fan: bo, post: nowhere, kind: Some(ReactionKind::Like) });
+    let taken = service.run(service.app().register(registration("mia", PASSWORD), None));
     assert!(taken.is_err());
-    assert_eq!(since(&house, before), []);
+    assert_eq!(since(&service, before), []);
     Ok(())
 }
 
-/// Sessions are nobody else's matter.
+/// Sessions are private.
 fn signing_in_and_out_appends_nothing(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let fan = house.fan("mia");
-    let before = house.settled();
+    let service = TestApp::start(kind)?;
+    let fan = service.fan("mia");
+    let before = service.settled();
     let password = || Password::offer(PASSWORD.to_owned());
-    house.run(house.app().login("mia", password())).expect("signed in");
-    let mobile = house.run(house.app().mobile_login("mia", password(), None)).expect("signed in");
+    service.run(service.app().login("mia", password())).expect("signed in");
+    let mobile = service.run(service.app().mobile_login("mia", password(), None)).expect("signed in");
     let Grant::Bearer { refresh, .. } = mobile.grant else { panic!("a native client gets a pair") };
     for _ in 0..2 {
-        drop(house.run(house.app().refresh(refresh.expose())));
+        drop(service.run(service.app().refresh(refresh.expose())));
     }
-    let viewer = house.viewer(fan.cookie).expect("signed in");
+    let viewer = service.viewer(fan.cookie).expect("signed in");
     let new = Password::choose("another password".to_owned())?;
-    house.run(house.app().change_password(&viewer, password(), new)).expect("the right password");
-    assert_eq!(house.end_session(fan.id, viewer.session_id), Ok(()));
-    assert_eq!(since(&house, before), []);
+    service.run(service.app().change_password(&viewer, password(), new)).expect("the right password");
+    assert_eq!(service.end_session(fan.id, viewer.session_id), Ok(()));
+    assert_eq!(since(&service, before), []);
     Ok(())
 }
 
-/// Events commit with their command or not at all, and no position is used up (docs/architecture.md, invariants 1
-/// and 15).
+/// Events commit with their command or not at all, and no position is used up (docs/architecture.md,
+/// invariants 1 and 15).
 fn a_command_that_fails_appends_nothing(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let fan = house.fan("mia").id;
+    let service = TestApp::start(kind)?;
+    let fan = service.fan("mia").id;
     let post = CreatePost { author: fan, team: None, body: "A post".to_owned(), media: None };
-    let before = house.settled();
+    let before = service.settled();
     let failing = |how: fn() -> Failure<SaidNo>| {
         let post = post.clone();
-        house.run(house.app().execute(body(move |tx: &mut dyn Tx, ctx: &mut Ctx| {
+        service.run(service.app().execute(body(move |tx: &mut dyn Tx, ctx: &mut Ctx| {
             for _ in 0..3 {
                 post.run(tx, ctx).map_err(|failure| failure.map(|_| SaidNo))?;
             }
@@ -151,36 +152,36 @@ fn a_command_that_fails_appends_nothing(kind: DatabaseKind) -> Result<()> {
     {
         assert!(failing(how).is_err());
     }
-    house.done(post);
-    let kinds: Vec<_> = since(&house, before).into_iter().map(|event| event.kind).collect();
+    service.done(post);
+    let kinds: Vec<_> = since(&service, before).into_iter().map(|event| event.kind).collect();
     assert_eq!(kinds, [EventKind::PostCreated]);
-    let positions: Vec<_> = house.log(before).iter().map(|event| event.position.get()).collect();
+    let positions: Vec<_> = service.log(before).iter().map(|event| event.position.get()).collect();
     assert_eq!(positions, [before.get() + 1]);
     Ok(())
 }
 
-/// Positions go out to clients: they never start again, not even when every event is swept.
+/// Clients hold positions: they never start again, not even when every event is swept.
 fn events_outlive_their_sweep_in_their_positions(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let fan = house.fan("mia").id;
+    let service = TestApp::start(kind)?;
+    let fan = service.fan("mia").id;
     let post = CreatePost { author: fan, team: None, body: "A post".to_owned(), media: None };
-    house.done(post.clone());
-    let head = house.settled();
-    house.clock().advance(house.app().config().event_life + std::time::Duration::from_secs(1));
-    // What a durable consumer has not dealt with yet stays.
+    service.done(post.clone());
+    let head = service.settled();
+    service.clock().advance(service.app().config().event_life + std::time::Duration::from_secs(1));
+    // Events that a durable consumer has not processed yet stay.
     let consumer = "a-slow-consumer";
-    house.write(move |tx, _| {
+    service.write(move |tx, _| {
         tx.lock_consumer(consumer)?;
         Ok(())
     });
-    assert_eq!(house.run(house.app().sweep())?.events, 0);
-    house.write(move |tx, _| Ok(tx.set_consumer_position(consumer, head)?));
-    let swept = house.run(house.app().sweep())?.events;
+    assert_eq!(service.run(service.app().sweep())?.events, 0);
+    service.write(move |tx, _| Ok(tx.set_consumer_position(consumer, head)?));
+    let swept = service.run(service.app().sweep())?.events;
     assert_eq!(i64::try_from(swept)?, head.get());
-    assert_eq!(house.ask(|tx| tx.events_after(Position::START, 10)), []);
-    assert_eq!(house.ask(|tx| tx.head()), head);
-    house.done(post);
-    let events = house.log(Position::START);
+    assert_eq!(service.ask(|tx| tx.events_after(Position::START, 10)), []);
+    assert_eq!(service.ask(|tx| tx.head()), head);
+    service.done(post);
+    let events = service.log(Position::START);
     assert_eq!(events.iter().map(|event| event.position.get()).collect::<Vec<_>>(), [head.get() + 1]);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `terrace seed --follow-graph`, below the program: what a batch brings in, and that it does so once.
+//! `terrace seed --follow-graph`, below the program: what a batch imports, and that it does so once.
 
 use anyhow::Result;
 use std::collections::BTreeSet;
@@ -11,102 +11,106 @@ use terrace_testkit::kernel::{EventKind, Position, UserId};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    a_batch_is_brought_in_once,
-    what_cannot_be_is_left_out,
+    a_batch_is_imported_once,
+    impossible_edges_are_left_out,
     batches_at_once_leave_exact_counters,
-    nobody_signs_in_as_a_fan_who_was_brought_in_before_a_reset,
+    an_imported_fan_cannot_sign_in_before_a_reset,
 }
 
-fn bring_in(house: &TestApp, edges: &[(u64, u64)]) -> Imported {
-    house.run(house.app().import_follows(edges.to_vec())).expect("a working store")
+fn import(service: &TestApp, edges: &[(u64, u64)]) -> Imported {
+    service.run(service.app().import_follows(edges.to_vec())).expect("a working store")
 }
 
-fn follows(house: &TestApp) -> Vec<(UserId, UserId)> {
-    house.ask(|tx| tx.follows(None, 100_000))
+fn follows(service: &TestApp) -> Vec<(UserId, UserId)> {
+    service.ask(|tx| tx.follows(None, 100_000))
 }
 
-fn counters_are_exact(house: &TestApp) {
-    let wrong: Vec<_> = house.found(Verify).into_iter().filter(|check| check.wrong > 0).collect();
+fn counters_are_exact(service: &TestApp) {
+    let wrong: Vec<_> = service.found(Verify).into_iter().filter(|check| check.wrong > 0).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// Both directions, each edge once, fans by their numbers: again changes nothing, and more is added to what is there.
-fn a_batch_is_brought_in_once(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
+/// Both directions, each edge once, fans by their numbers: the same batch again changes nothing, and another
+/// batch adds to the graph.
+fn a_batch_is_imported_once(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
     let edges = [(1, 2), (2, 1), (1, 3), (1, 3), (3, 3)];
-    let first = bring_in(&house, &edges);
+    let first = import(&service, &edges);
     let expected = Imported { fans: 3, follows: 4, duplicates: 2, selves: 1, left_out: 0 };
     assert_eq!(first, expected);
-    let before = follows(&house);
+    let before = follows(&service);
     let both: BTreeSet<_> = before.iter().flat_map(|(one, other)| [(*one, *other), (*other, *one)]).collect();
     assert_eq!((before.len(), both.len()), (4, 4));
-    assert_eq!(bring_in(&house, &edges), Imported { duplicates: 4, selves: 1, ..Imported::default() });
-    assert_eq!(follows(&house), before);
-    assert_eq!(bring_in(&house, &[(3, 2), (4, 1)]).follows, 4);
-    assert_eq!(bring_in(&house, &[]), Imported::default());
-    counters_are_exact(&house);
+    assert_eq!(import(&service, &edges), Imported { duplicates: 4, selves: 1, ..Imported::default() });
+    assert_eq!(follows(&service), before);
+    assert_eq!(import(&service, &[(3, 2), (4, 1)]).follows, 4);
+    assert_eq!(import(&service, &[]), Imported::default());
+    counters_are_exact(&service);
     let one = before[0].0;
-    let account = house.ask(move |tx| tx.account(one)).expect("an account");
+    let account = service.ask(move |tx| tx.account(one)).expect("an account");
     assert_eq!(
         (account.card.username.as_str(), account.follower_count, account.following_count),
         ("fan-1", 3, 3)
     );
     // One event for each batch that changed something.
-    let told = house.log(Position::START).into_iter();
-    assert_eq!(told.filter(|event| event.what.kind == EventKind::FollowsImported).count(), 2);
+    let events = service.log(Position::START).into_iter();
+    assert_eq!(events.filter(|event| event.what.kind == EventKind::FollowsImported).count(), 2);
     Ok(())
 }
 
-fn what_cannot_be_is_left_out(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    house.fan("Fan-7");
-    assert_eq!(bring_in(&house, &[(1, 2), (1, 3)]).follows, 4);
-    let [one, _, three] =
-        follows(&house).iter().map(|(one, _)| *one).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
-            [..]
+fn impossible_edges_are_left_out(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    service.fan("Fan-7");
+    assert_eq!(import(&service, &[(1, 2), (1, 3)]).follows, 4);
+    let [one, _, three] = follows(&service)
+        .iter()
+        .map(|(one, _)| *one)
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect::<Vec<_>>()[..]
     else {
         panic!("three fans");
     };
-    house.done(SuspendAccount { username: "fan-2".to_owned() });
-    house.done(BlockUser { fan: three, other: one });
-    counters_are_exact(&house);
-    let again = bring_in(&house, &[(1, 2), (1, 3), (1, 7), (1, 4)]);
+    service.done(SuspendAccount { username: "fan-2".to_owned() });
+    service.done(BlockUser { fan: three, other: one });
+    counters_are_exact(&service);
+    let again = import(&service, &[(1, 2), (1, 3), (1, 7), (1, 4)]);
     assert_eq!(again, Imported { fans: 1, follows: 2, duplicates: 1, left_out: 2, selves: 0 });
-    counters_are_exact(&house);
+    counters_are_exact(&service);
     Ok(())
 }
 
-/// Whoever writes follows locks accounts in the order of their ids: nobody waits in a circle.
+/// Writers of follows lock accounts in the order of their ids: there is no deadlock.
 fn batches_at_once_leave_exact_counters(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
     let edges = |salt: u64| -> Vec<(u64, u64)> {
         (0..300).map(|n| ((n * 7 + salt) % 40, (n * n * 3 + salt * 5 + 1) % 40)).collect()
     };
     let works = (0..8).map(|salt| {
-        let app = std::sync::Arc::clone(if salt % 2 == 0 { house.app() } else { other.app() });
+        let app = std::sync::Arc::clone(if salt % 2 == 0 { service.app() } else { other.app() });
         async move { app.import_follows(edges(salt)).await }
     });
-    let all: Vec<Imported> = house.together(works).into_iter().collect::<Result<_, _>>()?;
+    let all: Vec<Imported> = service.together(works).into_iter().collect::<Result<_, _>>()?;
     let count: u64 = all.iter().map(|imported| imported.follows).sum();
-    assert_eq!(u64::try_from(follows(&house).len())?, count);
-    counters_are_exact(&house);
+    assert_eq!(u64::try_from(follows(&service).len())?, count);
+    counters_are_exact(&service);
     Ok(())
 }
 
-/// They have no password: every one is wrong, until an operator gives them one.
-fn nobody_signs_in_as_a_fan_who_was_brought_in_before_a_reset(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    bring_in(&house, &[(1, 2)]);
+/// Imported fans have no password: every password is wrong, until an operator sets one.
+fn an_imported_fan_cannot_sign_in_before_a_reset(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    import(&service, &[(1, 2)]);
     for guess in ["", "fan-1", "none", "AAAAAAAA"] {
-        let signed_in = house.run(house.app().login("fan-1", Password::offer(guess.to_owned())));
+        let signed_in = service.run(service.app().login("fan-1", Password::offer(guess.to_owned())));
         assert!(
             matches!(&signed_in, Err(terrace_testkit::kernel::Failure::Refused(_))),
             "{guess:?}: {signed_in:?}"
         );
     }
     let chosen = Password::choose("up the terrace".to_owned())?;
-    assert!(house.run(house.app().reset_password("fan-1", Some(chosen.clone()))).is_ok());
-    assert!(house.run(house.app().login("fan-1", chosen)).is_ok());
+    assert!(service.run(service.app().reset_password("fan-1", Some(chosen.clone()))).is_ok());
+    assert!(service.run(service.app().login("fan-1", chosen)).is_ok());
     Ok(())
 }

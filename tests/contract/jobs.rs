@@ -1,4 +1,5 @@
-//! The contract under "Platform": the server runs its jobs by itself, and of many processes one does each run.
+//! The contract under "Platform": the server runs its jobs by itself, and each run is done by one of many
+//! processes.
 
 use anyhow::Result;
 use std::sync::Arc;
@@ -13,12 +14,12 @@ use tokio::sync::watch;
 
 on_each_database! {
     a_job_runs_when_it_is_due_and_a_restart_neither_repeats_nor_forgets_it,
-    of_many_processes_one_does_each_run,
+    one_of_many_processes_does_each_run,
     a_job_that_fails_is_tried_again_after_a_while,
     a_process_that_dies_loses_its_job_when_its_lease_is_over,
     a_process_that_stops_gives_its_job_back,
     a_run_that_lasts_longer_than_its_lease_keeps_it,
-    who_was_silent_too_long_is_taken_over_and_has_no_say,
+    a_process_that_was_silent_too_long_loses_its_job,
     two_attempts_in_one_process_do_the_work_once,
     every_job_of_the_program_does_its_work,
 }
@@ -34,61 +35,61 @@ fn counting(runs: &Arc<AtomicUsize>) -> Job {
     })
 }
 
-/// One attempt of a process that nobody stops.
+/// One attempt by a process that is not stopped.
 async fn attempt(app: Arc<App>, job: Job) -> Turn {
     let (_keep, mut stop) = watch::channel(false);
     app.try_job(&job, &mut stop).await.expect("the database is there")
 }
 
-pub(super) fn turn(house: &TestApp, job: &Job) -> Turn {
-    house.run(attempt(Arc::clone(house.app()), job.clone()))
+pub(super) fn turn(service: &TestApp, job: &Job) -> Turn {
+    service.run(attempt(Arc::clone(service.app()), job.clone()))
 }
 
-fn record(house: &TestApp) -> JobRecord {
-    let records = house.found(Overview).jobs;
+fn record(service: &TestApp) -> JobRecord {
+    let records = service.found(Overview).jobs;
     records.into_iter().find(|record| record.name == "count").expect("the job has run")
 }
 
-/// A process whose leases are short, by the house's clock.
-fn hasty(house: &TestApp, number: u64) -> Arc<App> {
+/// A process whose leases are short, by the clock of `service`.
+fn hasty(service: &TestApp, number: u64) -> Arc<App> {
     let config = AppConfig { job_lease: Duration::from_millis(300), ..AppConfig::default() };
-    let store = Arc::new(house.storage().clone());
-    Arc::new(App::new(store, Arc::new(house.clock().clone()), Arc::new(SeededEntropy::new(number)), config))
+    let store = Arc::new(service.storage().clone());
+    Arc::new(App::new(store, Arc::new(service.clock().clone()), Arc::new(SeededEntropy::new(number)), config))
 }
 
 fn a_job_runs_when_it_is_due_and_a_restart_neither_repeats_nor_forgets_it(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
+    let service = TestApp::start(kind)?;
     let runs = Arc::new(AtomicUsize::new(0));
     let job = counting(&runs);
-    let began = house.clock().now();
-    assert_eq!(turn(&house, &job), Turn::Done);
-    assert_eq!(turn(&house, &job), Turn::NotDue(began.plus(PERIOD)));
-    let restarted = house.another()?;
+    let began = service.clock().now();
+    assert_eq!(turn(&service, &job), Turn::Done);
+    assert_eq!(turn(&service, &job), Turn::NotDue(began.plus(PERIOD)));
+    let restarted = service.another()?;
     assert_eq!(turn(&restarted, &job), Turn::NotDue(began.plus(PERIOD)));
-    house.clock().advance(PERIOD);
+    service.clock().advance(PERIOD);
     assert_eq!(turn(&restarted, &job), Turn::Done);
     assert_eq!(runs.load(Ordering::SeqCst), 2);
-    let record = record(&house);
+    let record = record(&service);
     assert_eq!((record.succeeded_at, record.failures), (Some(began.plus(PERIOD)), 0));
     Ok(())
 }
 
-fn of_many_processes_one_does_each_run(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let others = [house.another()?, house.another()?, house.another()?];
+fn one_of_many_processes_does_each_run(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let others = [service.another()?, service.another()?, service.another()?];
     let runs = Arc::new(AtomicUsize::new(0));
     for round in 1..=5 {
-        let apps = others.iter().chain([&house]).map(|process| Arc::clone(process.app()));
-        let turns = house.together(apps.map(|app| attempt(app, counting(&runs))).collect::<Vec<_>>());
+        let apps = others.iter().chain([&service]).map(|process| Arc::clone(process.app()));
+        let turns = service.together(apps.map(|app| attempt(app, counting(&runs))).collect::<Vec<_>>());
         assert_eq!(turns.iter().filter(|turn| **turn == Turn::Done).count(), 1, "{turns:?}");
         assert_eq!(runs.load(Ordering::SeqCst), round);
-        house.clock().advance(PERIOD);
+        service.clock().advance(PERIOD);
     }
     Ok(())
 }
 
 fn a_job_that_fails_is_tried_again_after_a_while(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
+    let service = TestApp::start(kind)?;
     let runs = Arc::new(AtomicUsize::new(0));
     let job = Job::new("count", PERIOD, {
         let runs = Arc::clone(&runs);
@@ -100,21 +101,21 @@ fn a_job_that_fails_is_tried_again_after_a_while(kind: DatabaseKind) -> Result<(
             }
         }
     });
-    assert_eq!(turn(&house, &job), Turn::Failed);
-    let Turn::NotDue(due) = turn(&house, &job) else { panic!("it waits") };
-    let first = due.since(house.clock().now());
-    house.clock().set(due);
-    assert_eq!(turn(&house, &job), Turn::Failed, "a panic is a failure");
-    assert_eq!(record(&house).failures, 2);
-    let Turn::NotDue(due) = turn(&house, &job) else { panic!("it waits") };
-    assert!(due.since(house.clock().now()) > first && first > Duration::ZERO);
-    house.clock().set(due);
-    assert_eq!(turn(&house, &job), Turn::Done);
-    assert_eq!(record(&house).failures, 0);
+    assert_eq!(turn(&service, &job), Turn::Failed);
+    let Turn::NotDue(due) = turn(&service, &job) else { panic!("it waits") };
+    let first = due.since(service.clock().now());
+    service.clock().set(due);
+    assert_eq!(turn(&service, &job), Turn::Failed, "a panic is a failure");
+    assert_eq!(record(&service).failures, 2);
+    let Turn::NotDue(due) = turn(&service, &job) else { panic!("it waits") };
+    assert!(due.since(service.clock().now()) > first && first > Duration::ZERO);
+    service.clock().set(due);
+    assert_eq!(turn(&service, &job), Turn::Done);
+    assert_eq!(record(&service).failures, 0);
     Ok(())
 }
 
-/// A job that begins, says so, and goes on for ever. Its later runs end at once.
+/// A job that begins, signals it, and goes on for ever. Its later runs end at once.
 fn endless() -> (Job, watch::Receiver<usize>) {
     let (tell, begun) = watch::channel(0);
     let job = Job::new("count", PERIOD, move |_| {
@@ -138,38 +139,38 @@ async fn wait_for_run(mut begun: watch::Receiver<usize>) {
 }
 
 fn a_process_that_dies_loses_its_job_when_its_lease_is_over(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
     let (job, begun) = endless();
-    let dying = house.spawn(attempt(Arc::clone(house.app()), job.clone()));
-    house.run(wait_for_run(begun));
+    let dying = service.spawn(attempt(Arc::clone(service.app()), job.clone()));
+    service.run(wait_for_run(begun));
     dying.abort();
-    assert!(house.run(dying).is_err_and(|end| end.is_cancelled()));
+    assert!(service.run(dying).is_err_and(|end| end.is_cancelled()));
     assert_eq!(turn(&other, &job), Turn::HeldElsewhere);
-    house.clock().advance(house.app().config().job_lease);
+    service.clock().advance(service.app().config().job_lease);
     assert_eq!(turn(&other, &job), Turn::Done);
     Ok(())
 }
 
 fn a_process_that_stops_gives_its_job_back(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
     let (job, begun) = endless();
     let (tell, mut stop) = watch::channel(false);
-    let (app, own) = (Arc::clone(house.app()), job.clone());
-    let stopping = house.spawn(async move { app.try_job(&own, &mut stop).await });
-    house.run(wait_for_run(begun));
+    let (app, own) = (Arc::clone(service.app()), job.clone());
+    let stopping = service.spawn(async move { app.try_job(&own, &mut stop).await });
+    service.run(wait_for_run(begun));
     assert_eq!(turn(&other, &job), Turn::HeldElsewhere);
     tell.send_replace(true);
-    assert_eq!(house.join(stopping)?, Turn::Interrupted);
+    assert_eq!(service.join(stopping)?, Turn::Interrupted);
     assert_eq!(turn(&other, &job), Turn::Done, "at once, without waiting for the lease to end");
     Ok(())
 }
 
 fn a_run_that_lasts_longer_than_its_lease_keeps_it(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
-    let (clock, storage) = (house.clock().clone(), house.storage().clone());
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
+    let (clock, storage) = (service.clock().clone(), service.storage().clone());
     let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
     let job = Job::new("count", PERIOD, {
         let (seen, other) = (Arc::clone(&seen), Arc::clone(other.app()));
@@ -179,63 +180,63 @@ fn a_run_that_lasts_longer_than_its_lease_keeps_it(kind: DatabaseKind) -> Result
             async move {
                 for _ in 0..4 {
                     clock.advance(Duration::from_millis(200));
-                    // The second prolongation begins after the first is kept.
+                    // The second prolongation begins after the first is stored.
                     let before = storage.statements();
                     while storage.statements() < before + 4 {
                         tokio::task::yield_now().await;
                     }
                     let job = Job::new("count", PERIOD, |_| async { Ok(()) });
                     let turn = attempt(Arc::clone(&other), job).await;
-                    seen.lock().expect("nobody panicked").push(turn);
+                    seen.lock().expect("no panic").push(turn);
                 }
                 Ok(())
             }
         }
     });
-    assert_eq!(house.run(attempt(hasty(&house, 77), job)), Turn::Done);
-    assert_eq!(*seen.lock().expect("nobody panicked"), [Turn::HeldElsewhere; 4]);
+    assert_eq!(service.run(attempt(hasty(&service, 77), job)), Turn::Done);
+    assert_eq!(*seen.lock().expect("no panic"), [Turn::HeldElsewhere; 4]);
     Ok(())
 }
 
-fn who_was_silent_too_long_is_taken_over_and_has_no_say(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
+fn a_process_that_was_silent_too_long_loses_its_job(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
     let (job, begun) = endless();
-    let silent = house.spawn(attempt(hasty(&house, 78), job.clone()));
-    house.run(wait_for_run(begun));
-    // The silent one speaks up every tenth of a second: sooner or later the other is faster.
+    let silent = service.spawn(attempt(hasty(&service, 78), job.clone()));
+    service.run(wait_for_run(begun));
+    // The silent process renews every tenth of a second: sooner or later the other one is faster.
     loop {
-        house.clock().advance(Duration::from_hours(1));
+        service.clock().advance(Duration::from_hours(1));
         match turn(&other, &job) {
             Turn::HeldElsewhere => {}
             Turn::Done => break,
             end @ (Turn::Failed | Turn::Interrupted | Turn::TakenOver | Turn::NotDue(_)) => panic!("{end:?}"),
         }
     }
-    let after = record(&house);
-    assert_eq!(house.join(silent), Turn::TakenOver);
-    assert_eq!(record(&house), after);
+    let after = record(&service);
+    assert_eq!(service.join(silent), Turn::TakenOver);
+    assert_eq!(record(&service), after);
     Ok(())
 }
 
-/// A cron route and the schedule may want the same job in the same process.
+/// A cron route and the schedule may start the same job in the same process.
 fn two_attempts_in_one_process_do_the_work_once(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
+    let service = TestApp::start(kind)?;
     let (job, begun) = endless();
     let (tell, mut stop) = watch::channel(false);
-    let (app, own) = (Arc::clone(house.app()), job.clone());
-    let first = house.spawn(async move { app.try_job(&own, &mut stop).await });
-    house.run(wait_for_run(begun));
-    assert_eq!(turn(&house, &job), Turn::HeldElsewhere);
+    let (app, own) = (Arc::clone(service.app()), job.clone());
+    let first = service.spawn(async move { app.try_job(&own, &mut stop).await });
+    service.run(wait_for_run(begun));
+    assert_eq!(turn(&service, &job), Turn::HeldElsewhere);
     tell.send_replace(true);
-    assert_eq!(house.join(first)?, Turn::Interrupted);
+    assert_eq!(service.join(first)?, Turn::Interrupted);
     Ok(())
 }
 
 fn every_job_of_the_program_does_its_work(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
+    let service = TestApp::start(kind)?;
     for job in jobs() {
-        assert_eq!(turn(&house, &job), Turn::Done, "{job:?}");
+        assert_eq!(turn(&service, &job), Turn::Done, "{job:?}");
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Spec §1 rule 13, seeding and setup: the tables of an older system are brought in whole, once, and never by a guess; the
-//! scoring rules hold for their records, and what is kept beside rows agrees with them afterwards.
+//! Spec §1 rule 13, seeding and setup: the tables of an older system are imported whole, once, and never by a
+//! guess; the scoring rules hold for their records, and derived data agrees with them afterwards.
 
 use super::completions::verified;
 use super::points::{active, board_of, global, ledger, points_on, seasons};
@@ -19,17 +19,17 @@ use terrace_testkit::scoring::{SeasonId, SeasonStatus};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    rule_13_tables_are_brought_in_once,
-    rules_2_to_6_records_count_where_their_season_and_board_say,
+    rule_13_tables_are_imported_once,
+    rules_2_to_6_records_count_on_their_season_and_board,
     rule_6_records_without_a_season_are_kept_and_never_counted,
-    progress_is_matched_by_titles_and_what_did_not_match_is_told,
-    rule_3_follows_that_cannot_be_are_left_out,
-    what_is_bad_is_told_by_file_and_line_and_nothing_is_written,
-    a_name_that_is_taken_is_told_before_and_after_the_check,
-    an_import_that_stopped_goes_on_where_it_was,
-    what_waits_is_given_up_where_it_means_something_else,
+    progress_is_matched_by_titles_and_the_rest_is_reported,
+    rule_3_impossible_follows_are_left_out,
+    bad_rows_are_reported_by_file_and_line_and_nothing_is_written,
+    a_taken_name_is_reported_before_and_after_the_check,
+    an_interrupted_import_resumes_where_it_stopped,
+    staged_rows_are_discarded_where_their_meaning_changed,
     records_that_changed_are_refused,
-    who_was_closed_here_gets_nothing,
+    a_closed_account_receives_nothing,
 }
 
 const SEASON: &str = "id,key,name,startsAt,endsAt\n\
@@ -83,10 +83,10 @@ pub(crate) const ALL: [(LegacyTable, &str); 11] = [
     (LegacyTable::Follow, FOLLOW),
 ];
 
-pub(super) fn house(kind: DatabaseKind) -> Result<TestApp> {
-    let house = with_quests(kind)?;
-    house.team("rovers");
-    Ok(house)
+pub(super) fn service(kind: DatabaseKind) -> Result<TestApp> {
+    let service = with_quests(kind)?;
+    service.team("rovers");
+    Ok(service)
 }
 
 pub(super) fn sources(files: &[(LegacyTable, String)]) -> Vec<LegacySource> {
@@ -98,43 +98,43 @@ pub(super) fn sources(files: &[(LegacyTable, String)]) -> Vec<LegacySource> {
     files.iter().map(source).collect()
 }
 
-/// The files of all tables, of which some are others.
+/// The files of all tables, with `others` in place of the usual ones.
 pub(super) fn files(others: &[(LegacyTable, &str)]) -> Vec<(LegacyTable, String)> {
     let other = |table| others.iter().find(|(other, _)| *other == table).map(|(_, text)| *text);
     ALL.iter().map(|(table, text)| (*table, other(*table).unwrap_or(text).to_owned())).collect()
 }
 
-pub(super) fn check(house: &TestApp, files: &[(LegacyTable, String)]) -> Result<LegacyReport, LegacyError> {
-    house.run(house.app().check_legacy(&sources(files), &mut |_| Ok(())))
+pub(super) fn check(service: &TestApp, files: &[(LegacyTable, String)]) -> Result<LegacyReport, LegacyError> {
+    service.run(service.app().check_legacy(&sources(files), &mut |_| Ok(())))
 }
 
-pub(super) fn import(house: &TestApp, files: &[(LegacyTable, String)]) -> Result<LegacyMoved, LegacyError> {
-    let checked = check(house, files)?;
-    let (sources, app) = (sources(files), house.app());
+pub(super) fn import(service: &TestApp, files: &[(LegacyTable, String)]) -> Result<LegacyMoved, LegacyError> {
+    let checked = check(service, files)?;
+    let (sources, app) = (sources(files), service.app());
     let id = import_id(&sources, &checked)?;
-    house.run(app.import_legacy(id, &sources, &checked, &mut |_| Ok(())))
+    service.run(app.import_legacy(id, &sources, &checked, &mut |_| Ok(())))
 }
 
-pub(super) fn agrees(house: &TestApp) {
-    verified(house);
-    let ledger = house.run(house.app().verify_ledger()).expect("a working store");
+pub(super) fn agrees(service: &TestApp) {
+    verified(service);
+    let ledger = service.run(service.app().verify_ledger()).expect("a working store");
     assert_eq!(ledger.wrong(), 0, "{ledger:?}");
 }
 
-/// Who has the name.
-fn named(house: &TestApp, name: &'static str) -> UserId {
+/// The id of the fan with this name.
+fn named(service: &TestApp, name: &'static str) -> UserId {
     let key = Username::parse(name).expect("a name").key().to_owned();
-    house.ask(move |tx| tx.credentials_by_key(&key)).expect("an account").user_id
+    service.ask(move |tx| tx.credentials_by_key(&key)).expect("an account").user_id
 }
 
 fn sum(rows: u64, points: i64) -> RowSum {
     RowSum { rows, points }
 }
 
-fn rule_13_tables_are_brought_in_once(kind: DatabaseKind) -> Result<()> {
-    let house = house(kind)?;
-    let before = house.settled();
-    let first = import(&house, &files(&[]))?;
+fn rule_13_tables_are_imported_once(kind: DatabaseKind) -> Result<()> {
+    let service = service(kind)?;
+    let before = service.settled();
+    let first = import(&service, &files(&[]))?;
     assert_eq!(
         (first.users, first.records, first.seasons),
         (3, 9, 1),
@@ -151,23 +151,23 @@ fn rule_13_tables_are_brought_in_once(kind: DatabaseKind) -> Result<()> {
         [(None, sum(2, 107)), (Some("0.3".to_owned()), sum(1, 20)), (Some("0.5".to_owned()), sum(5, 23))];
     assert!(expected.iter().all(|one| sums.contains(one)) && sums.len() == 3, "{sums:?}");
     assert_eq!((tally.entries_in, tally.entries_out), (sum(3, 24), sum(3, 25)));
-    agrees(&house);
+    agrees(&service);
 
-    let mia = named(&house, "mia");
-    let account = house.ask(move |tx| tx.account(mia)).expect("an account");
+    let mia = named(&service, "mia");
+    let account = service.ask(move |tx| tx.account(mia)).expect("an account");
     assert_eq!(account.bio, "Two\nlines, \"quoted\"");
     assert_eq!((account.follower_count, account.following_count), (2, 1));
     assert_eq!(account.time_zone.name(), "Europe/Berlin");
-    assert_eq!(account.favorite_team, Some(house.ask(|tx| tx.team_by_key("rovers")).expect("a team")));
-    // Nobody signs in before an operator gave them a password.
-    let reset = house.app().reset_password("MIA", Some(Password::choose("a new password".to_owned())?));
-    assert!(house.run(reset).is_ok());
-    let told = house.log(before);
-    assert_eq!(told.iter().filter(|event| event.what.kind == EventKind::FollowsImported).count(), 1);
+    assert_eq!(account.favorite_team, Some(service.ask(|tx| tx.team_by_key("rovers")).expect("a team")));
+    // No imported fan can sign in before an operator has set a password.
+    let reset = service.app().reset_password("MIA", Some(Password::choose("a new password".to_owned())?));
+    assert!(service.run(reset).is_ok());
+    let events = service.log(before);
+    assert_eq!(events.iter().filter(|event| event.what.kind == EventKind::FollowsImported).count(), 1);
 
-    // Again: everything is there, and nobody is paid.
-    let records = ledger(&house, mia);
-    let again = import(&house, &files(&[]))?;
+    // Again: everything exists already, and no fan is paid.
+    let records = ledger(&service, mia);
+    let again = import(&service, &files(&[]))?;
     let nothing = LegacyMoved {
         tally: again.tally.clone(),
         season_keys: again.season_keys.clone(),
@@ -175,48 +175,49 @@ fn rule_13_tables_are_brought_in_once(kind: DatabaseKind) -> Result<()> {
     };
     assert_eq!(again, nothing);
     assert_eq!(again.tally.points_out, first.tally.points_out);
-    assert_eq!(ledger(&house, mia), records);
-    agrees(&house);
+    assert_eq!(ledger(&service, mia), records);
+    agrees(&service);
     Ok(())
 }
 
-fn rules_2_to_6_records_count_where_their_season_and_board_say(kind: DatabaseKind) -> Result<()> {
-    let house = house(kind)?;
-    import(&house, &files(&[]))?;
-    let [mia, bo, cy] = ["mia", "bo.b", "cyd"].map(|name| named(&house, name));
-    let (now, rovers) = (active(&house).id, house.ask(|tx| tx.team_by_key("rovers")).expect("a team"));
-    let all = seasons(&house);
+fn rules_2_to_6_records_count_on_their_season_and_board(kind: DatabaseKind) -> Result<()> {
+    let service = service(kind)?;
+    import(&service, &files(&[]))?;
+    let [mia, bo, cy] = ["mia", "bo.b", "cyd"].map(|name| named(&service, name));
+    let (now, rovers) = (active(&service).id, service.ask(|tx| tx.team_by_key("rovers")).expect("a team"));
+    let all = seasons(&service);
     let early = all.iter().find(|season| season.key.as_str() == "0.3").expect("the new season");
     assert_eq!(early.status, SeasonStatus::Closed);
-    let (world, then, team) = (global(&house, now), global(&house, early.id), board_of(&house, rovers));
-    let on = |user, season, board| points_on(&house, user, season, board);
-    // Rule 3: all rows of the season; rule 2: those that name the board; rule 5: a record without a board counts globally.
+    let (world, then, team) = (global(&service, now), global(&service, early.id), board_of(&service, rovers));
+    let on = |user, season, board| points_on(&service, user, season, board);
+    // Rule 3: all rows of the season; rule 2: those that name the board; rule 5: a record without a board
+    // counts globally.
     assert_eq!((on(mia, now, world), on(mia, now, team)), (Some(15), Some(10)));
     assert_eq!((on(bo, now, world), on(bo, now, team)), (Some(5), Some(-4)));
     assert_eq!((on(bo, early.id, then), on(bo, early.id, team)), (Some(20), Some(20)));
     // Her team did not match.
     assert_eq!((on(cy, now, world), on(cy, now, team)), (Some(3), None));
-    // What they may spend is all of it.
+    // All of the points can be spent.
     for (fan, points) in [(mia, 115), (bo, 32), (cy, 3)] {
-        let balances = house.ask(move |tx| tx.balances(fan));
+        let balances = service.ask(move |tx| tx.balances(fan));
         assert_eq!(balances.iter().map(|balance| balance.amount).collect::<Vec<_>>(), [points]);
     }
     Ok(())
 }
 
 fn rule_6_records_without_a_season_are_kept_and_never_counted(kind: DatabaseKind) -> Result<()> {
-    let house = house(kind)?;
-    import(&house, &files(&[]))?;
+    let service = service(kind)?;
+    import(&service, &files(&[]))?;
     for (name, source, points) in
         [("mia", "import:PointsHistory/p3", 100), ("bo.b", "import:PointsHistory/p4", 7)]
     {
-        let fan = named(&house, name);
-        let records = ledger(&house, fan);
+        let fan = named(&service, name);
+        let records = ledger(&service, fan);
         let record = records.iter().find(|record| record.source.to_string() == source).expect("the record");
         assert_eq!((record.season, record.board, record.amount.get()), (None, None, points));
     }
-    // Season 0 ends where the first that is counted begins.
-    let all = seasons(&house);
+    // Season 0 ends where the first counted season begins.
+    let all = seasons(&service);
     let spans: Vec<_> = all.iter().map(|season| (season.key.as_str(), season.status)).collect();
     assert_eq!(
         spans,
@@ -225,9 +226,9 @@ fn rule_6_records_without_a_season_are_kept_and_never_counted(kind: DatabaseKind
     Ok(())
 }
 
-fn progress_is_matched_by_titles_and_what_did_not_match_is_told(kind: DatabaseKind) -> Result<()> {
-    let house = house(kind)?;
-    let checked = check(&house, &files(&[]))?;
+fn progress_is_matched_by_titles_and_the_rest_is_reported(kind: DatabaseKind) -> Result<()> {
+    let service = service(kind)?;
+    let checked = check(&service, &files(&[]))?;
     let left: Vec<_> = checked
         .left_out
         .iter()
@@ -247,46 +248,48 @@ fn progress_is_matched_by_titles_and_what_did_not_match_is_told(kind: DatabaseKi
     ] {
         assert!(left.iter().any(|line| line == expected), "{expected}\n{left:#?}");
     }
-    import(&house, &files(&[]))?;
-    let (ladder, one) = (quest(&house, "ladder"), step(&house, "ladder/one"));
+    import(&service, &files(&[]))?;
+    let (ladder, one) = (quest(&service, "ladder"), step(&service, "ladder/one"));
     let run = |name| {
-        let fan = named(&house, name);
-        house.ask(move |tx| tx.runs(fan, &[(ladder, Period::Once)])).into_iter().next()
+        let fan = named(&service, name);
+        service.ask(move |tx| tx.runs(fan, &[(ladder, Period::Once)])).into_iter().next()
     };
     let (mias, done) = run("mia").expect("a run");
     assert_eq!((mias.status, done.len()), (RunStatus::Completed, 2));
-    // A step without a way through its quest begins one.
+    // A completed step without a run of its quest begins one.
     let (cys, done) = run("cyd").expect("a run");
     assert_eq!(
         (cys.status, done.iter().map(|done| done.step).collect::<Vec<_>>()),
         (RunStatus::Active, vec![one])
     );
     // The completed quest is found by its record, which pays nothing; the step is not paid again here.
-    let mia = named(&house, "mia");
+    let mia = named(&service, "mia");
     assert!(
-        ledger(&house, mia).iter().any(|record| record.reason == "Up the ladder" && record.amount.get() == 0)
+        ledger(&service, mia)
+            .iter()
+            .any(|record| record.reason == "Up the ladder" && record.amount.get() == 0)
     );
     Ok(())
 }
 
-fn rule_3_follows_that_cannot_be_are_left_out(kind: DatabaseKind) -> Result<()> {
-    let house = house(kind)?;
+fn rule_3_impossible_follows_are_left_out(kind: DatabaseKind) -> Result<()> {
+    let service = service(kind)?;
     let users = files(&[(LegacyTable::Follow, "followerId,followedId,teamId,createdAt\n")]);
-    import(&house, &users)?;
-    let [mia, cy] = ["mia", "cyd"].map(|name| named(&house, name));
-    house.done(BlockUser { fan: mia, other: cy });
-    let checked = check(&house, &files(&[]))?;
+    import(&service, &users)?;
+    let [mia, cy] = ["mia", "cyd"].map(|name| named(&service, name));
+    service.done(BlockUser { fan: mia, other: cy });
+    let checked = check(&service, &files(&[]))?;
     let selves = checked.left_out.iter().find(|(_, kind, ..)| *kind == "a fan who follows themselves");
     assert_eq!(selves.map(|(table, _, count, _)| (table, count)), Some((LegacyTable::Follow, 1)));
-    let moved = import(&house, &files(&[]))?;
-    // Of five that can be read one came twice, and one is beside a block.
+    let moved = import(&service, &files(&[]))?;
+    // Of five readable rows one is a duplicate, and one is beside a block.
     assert_eq!((checked.rows_of("follows"), moved.tally.staged["follows"], moved.follows), (4, 3, 2));
-    agrees(&house);
+    agrees(&service);
     Ok(())
 }
 
-fn what_is_bad_is_told_by_file_and_line_and_nothing_is_written(kind: DatabaseKind) -> Result<()> {
-    let house = house(kind)?;
+fn bad_rows_are_reported_by_file_and_line_and_nothing_is_written(kind: DatabaseKind) -> Result<()> {
+    let service = service(kind)?;
     let bad_users = "id,username,displayName,createdAt\n\
         u1,mia,Mia,2024-01-01T10:00:00Z\n\
         u1,other,Other,2024-01-01T10:00:00Z\n\
@@ -310,7 +313,7 @@ fn what_is_bad_is_told_by_file_and_line_and_nothing_is_written(kind: DatabaseKin
         (LegacyTable::LeaderboardEntry, "leaderboardId,userId,points,createdAt\n"),
         (LegacyTable::Follow, head),
     ];
-    let checked = check(&house, &files(&others))?;
+    let checked = check(&service, &files(&others))?;
     let bad: Vec<_> = checked
         .bad
         .iter()
@@ -333,8 +336,8 @@ fn what_is_bad_is_told_by_file_and_line_and_nothing_is_written(kind: DatabaseKin
         assert!(bad.iter().any(|line| line == expected), "{expected}\n{bad:#?}");
     }
     assert_eq!(checked.bad_records(), 6 + 1_503);
-    // Only looked at.
-    assert_eq!(house.ask(|tx| tx.fans_after(None, 10)), []);
+    // This was only the check.
+    assert_eq!(service.ask(|tx| tx.fans_after(None, 10)), []);
     for (text, words) in [
         ("", "is empty"),
         ("id,username\n", "has no column displayName"),
@@ -342,127 +345,130 @@ fn what_is_bad_is_told_by_file_and_line_and_nothing_is_written(kind: DatabaseKin
         ("id,id,username,displayName,createdAt\n", "has the column id twice"),
         ("\u{ff}\n", "has a column"),
     ] {
-        let refused = check(&house, &files(&[(LegacyTable::User, text)]));
+        let refused = check(&service, &files(&[(LegacyTable::User, text)]));
         let Err(LegacyError::Header { file, words: why }) = refused else { panic!("{text:?}: {refused:?}") };
         assert!(file == "User.csv" && why.contains(words), "{why}");
     }
-    // Without the bad ones, the good one is there.
-    assert_eq!(import(&house, &files(&others))?.users, 1);
-    agrees(&house);
+    // Without the bad rows, the good one is imported.
+    assert_eq!(import(&service, &files(&others))?.users, 1);
+    agrees(&service);
     Ok(())
 }
 
-fn a_name_that_is_taken_is_told_before_and_after_the_check(kind: DatabaseKind) -> Result<()> {
-    let house = house(kind)?;
-    let checked = check(&house, &files(&[]))?;
-    house.fan("Mia");
-    // Those that were checked are others by now.
+fn a_taken_name_is_reported_before_and_after_the_check(kind: DatabaseKind) -> Result<()> {
+    let service = service(kind)?;
+    let checked = check(&service, &files(&[]))?;
+    service.fan("Mia");
+    // The imported rows differ from those that were checked.
     let sources = sources(&files(&[]));
     let id = import_id(&sources, &checked)?;
-    let changed = house.run(house.app().import_legacy(id, &sources, &checked, &mut |_| Ok(())));
+    let changed = service.run(service.app().import_legacy(id, &sources, &checked, &mut |_| Ok(())));
     assert!(matches!(changed, Err(LegacyError::Changed)), "{changed:?}");
-    let checked = check(&house, &files(&[]))?;
+    let checked = check(&service, &files(&[]))?;
     let taken =
         checked.bad.iter().find(|(_, kind, ..)| *kind == "has a username that another account has here");
     assert_eq!(
         taken.map(|(table, _, count, first)| (table, count, first[0].0)),
         Some((LegacyTable::User, 1, 2))
     );
-    assert_eq!(house.ask(|tx| tx.fans_after(None, 10)).len(), 1);
+    assert_eq!(service.ask(|tx| tx.fans_after(None, 10)).len(), 1);
     Ok(())
 }
 
-/// What waits was read by the teams of then: where they are others, it is read again.
-fn what_waits_is_given_up_where_it_means_something_else(kind: DatabaseKind) -> Result<()> {
-    let house = house(kind)?;
-    let checked = check(&house, &files(&[]))?;
+/// Staged rows were read with the teams of their time: where the teams differ now, the rows are read again.
+fn staged_rows_are_discarded_where_their_meaning_changed(kind: DatabaseKind) -> Result<()> {
+    let service = service(kind)?;
+    let checked = check(&service, &files(&[]))?;
     let id = import_id(&sources(&files(&[])), &checked)?;
-    house.write(move |tx, ctx| Ok(tx.begin_import(id, ctx.now())?));
+    service.write(move |tx, ctx| Ok(tx.begin_import(id, ctx.now())?));
     let row = LegacyRow::TeamFollow(LegacyTeamFollow {
         user: UserId::from_uuid(Uuid::from_u128(1)),
-        team: house.team("united"),
-        at: house.clock().now(),
+        team: service.team("united"),
+        at: service.clock().now(),
     });
-    assert!(house.write(move |tx, ctx| Ok(tx.stage(id, 0, std::slice::from_ref(&row), ctx.now())?)));
-    let now = check(&house, &files(&[]))?;
+    assert!(service.write(move |tx, ctx| Ok(tx.stage(id, 0, std::slice::from_ref(&row), ctx.now())?)));
+    let now = check(&service, &files(&[]))?;
     assert_ne!(import_id(&sources(&files(&[])), &now)?, id);
-    // Of somebody else's rows, none are left.
-    let moved = import(&house, &files(&[]))?;
+    // The staged row of the other import is gone.
+    let moved = import(&service, &files(&[]))?;
     assert_eq!((moved.tally.staged["team_follows"], moved.users), (1, 3));
-    agrees(&house);
+    agrees(&service);
     Ok(())
 }
 
-/// Killed while rows wait: whoever comes with the same files passes over those, whoever comes with others gives them up.
-fn an_import_that_stopped_goes_on_where_it_was(kind: DatabaseKind) -> Result<()> {
+/// Killed while rows are staged: an import of the same files skips those, an import of other files discards
+/// them.
+fn an_interrupted_import_resumes_where_it_stopped(kind: DatabaseKind) -> Result<()> {
     const FANS: usize = 2_500;
-    let house = house(kind)?;
+    let service = service(kind)?;
     let mut users = "id,username,displayName,createdAt\n".to_owned();
     for n in 0..FANS {
         writeln!(users, "u{n},fan{n},Fan {n},2024-01-01T10:00:00Z")?;
     }
     let files = [(LegacyTable::User, users)];
-    let checked = check(&house, &files)?;
-    let (sources, app) = (sources(&files), house.app());
+    let checked = check(&service, &files)?;
+    let (sources, app) = (sources(&files), service.app());
     let id = import_id(&sources, &checked)?;
     let mut seen = 0;
     let mut stop = |_| {
         seen += 1;
         if seen > 2 { Err(io::Error::other("stopped")) } else { Ok(()) }
     };
-    let stopped = house.run(app.import_legacy(id, &sources, &checked, &mut stop));
+    let stopped = service.run(app.import_legacy(id, &sources, &checked, &mut stop));
     assert!(matches!(stopped, Err(LegacyError::Read { .. })), "{stopped:?}");
-    // Nobody sees anything of it.
-    assert_eq!(house.ask(|tx| tx.fans_after(None, 10)), []);
-    let staged = house.write(move |tx, ctx| Ok(tx.begin_import(id, ctx.now())?));
+    // The staged rows are not visible.
+    assert_eq!(service.ask(|tx| tx.fans_after(None, 10)), []);
+    let staged = service.write(move |tx, ctx| Ok(tx.begin_import(id, ctx.now())?));
     assert!((1_000..2_500).contains(&staged), "{staged}");
-    let moved = import_with(&house, id, &sources, &checked)?;
+    let moved = import_with(&service, id, &sources, &checked)?;
     assert_eq!(moved.users, 2_500);
-    // One that is finished waits no more, and comes again from its beginning.
-    assert_eq!(house.write(move |tx, ctx| Ok(tx.begin_import(id, ctx.now())?)), 0);
-    assert_eq!(import_with(&house, id, &sources, &checked)?.users, 0);
-    agrees(&house);
+    // A finished import has no staged rows, and starts again from its beginning.
+    assert_eq!(service.write(move |tx, ctx| Ok(tx.begin_import(id, ctx.now())?)), 0);
+    assert_eq!(import_with(&service, id, &sources, &checked)?.users, 0);
+    agrees(&service);
     Ok(())
 }
 
 fn import_with(
-    house: &TestApp,
+    service: &TestApp,
     id: terrace_testkit::app::legacy::ImportId,
     sources: &[LegacySource],
     checked: &LegacyReport,
 ) -> Result<LegacyMoved, LegacyError> {
-    house.run(house.app().import_legacy(id, sources, checked, &mut |_| Ok(())))
+    service.run(service.app().import_legacy(id, sources, checked, &mut |_| Ok(())))
 }
 
 fn records_that_changed_are_refused(kind: DatabaseKind) -> Result<()> {
-    let house = house(kind)?;
-    import(&house, &files(&[]))?;
-    let head = house.settled();
+    let service = service(kind)?;
+    import(&service, &files(&[]))?;
+    let head = service.settled();
     let other = POINTS.replace("p5,u2,20", "p5,u2,21");
-    let refused = import(&house, &files(&[(LegacyTable::PointsHistory, &other)]));
+    let refused = import(&service, &files(&[(LegacyTable::PointsHistory, &other)]));
     let Err(LegacyError::Move(why)) = refused else { panic!("{refused:?}") };
     assert_eq!(why, MoveRefusal::Changed(1));
-    assert_eq!(house.log(head).len(), 0);
-    agrees(&house);
-    // What is added is brought in.
+    assert_eq!(service.log(head).len(), 0);
+    agrees(&service);
+    // A new record is imported.
     let more = format!("{POINTS}p9,u3,11,Late,s5,,2025-08-01T10:00:00Z\n");
-    assert_eq!(import(&house, &files(&[(LegacyTable::PointsHistory, &more)]))?.records, 1);
-    agrees(&house);
+    assert_eq!(import(&service, &files(&[(LegacyTable::PointsHistory, &more)]))?.records, 1);
+    agrees(&service);
     Ok(())
 }
 
-fn who_was_closed_here_gets_nothing(kind: DatabaseKind) -> Result<()> {
-    let house = house(kind)?;
-    import(&house, &files(&[(LegacyTable::PointsHistory, POINTS.lines().next().unwrap_or_default())]))?;
-    let [mia, bo] = ["mia", "bo.b"].map(|name| named(&house, name));
-    house.run(house.app().reset_password("mia", Some(Password::choose("a new password".to_owned())?))).ok();
-    house.write(move |tx, ctx| Ok(tx.close_account(mia, "Somebody", ctx.now())?));
-    house.done(FollowUser { fan: bo, other: named(&house, "cyd") });
-    let moved = import(&house, &files(&[]))?;
+fn a_closed_account_receives_nothing(kind: DatabaseKind) -> Result<()> {
+    let service = service(kind)?;
+    import(&service, &files(&[(LegacyTable::PointsHistory, POINTS.lines().next().unwrap_or_default())]))?;
+    let [mia, bo] = ["mia", "bo.b"].map(|name| named(&service, name));
+    service
+        .run(service.app().reset_password("mia", Some(Password::choose("a new password".to_owned())?)))
+        .ok();
+    service.write(move |tx, ctx| Ok(tx.close_account(mia, "Somebody", ctx.now())?));
+    service.done(FollowUser { fan: bo, other: named(&service, "cyd") });
+    let moved = import(&service, &files(&[]))?;
     assert_eq!((moved.users, moved.tally.points_left), (0, sum(3, 115)));
     assert_eq!(moved.tally.points_changed, 0);
-    // What was there stays: the record by which the completed quest is found.
-    assert_eq!(ledger(&house, mia).len(), 1);
+    // An existing record stays: the one by which the completed quest is found.
+    assert_eq!(ledger(&service, mia).len(), 1);
 
     Ok(())
 }

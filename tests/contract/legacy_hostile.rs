@@ -1,7 +1,8 @@
-//! Spec §1 rule 13, seeding and setup: whatever the tables of an older system hold, what is read of them can be written, and
-//! what is kept beside it agrees with it; a value that a database does not take is told of as bad, with its line.
+//! Spec §1 rule 13, seeding and setup: whatever the tables of an older system contain, what is read of them
+//! can be written, and derived data agrees with it; a value that a database does not accept is reported as
+//! bad, with its line.
 
-use super::legacy::{ALL, agrees, check, house, import};
+use super::legacy::{ALL, agrees, check, import, service};
 use anyhow::Result;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -12,8 +13,8 @@ use terrace_testkit::app::legacy::{LegacyError, LegacyTable};
 use terrace_testkit::{DatabaseKind, on_each_database};
 
 on_each_database! {
-    whatever_tables_hold_is_brought_in_or_told_of,
-    totals_that_no_sum_can_hold_are_bad,
+    any_table_is_imported_or_reported,
+    totals_whose_sum_overflows_are_bad,
 }
 
 const TEXTS: [&str; 14] = [
@@ -59,7 +60,7 @@ const NUMBERS: [&str; 10] = [
 const NAMES: [&str; 8] = ["mia", "MIA", "ﬁn.n", "日本語", "a\0bc", "mi\u{202e}a", "J.doe_9-x", "_x"];
 const ZONES: [&str; 6] = ["", "UTC", "Pacific/Kiritimati", "America/Caracas", "Nowhere/Else", "\0"];
 
-/// What may stand in a column: mostly what fits, and now and then anything.
+/// A value for a column: mostly valid, now and then arbitrary.
 fn cell(column: &'static str) -> BoxedStrategy<String> {
     let of = |values: &'static [&'static str]| select(values).prop_map(str::to_owned).boxed();
     let fits = match column {
@@ -85,7 +86,7 @@ fn quoted(cells: &[String]) -> String {
     format!("{}\n", cells.join(","))
 }
 
-/// A table that is good, and behind it rows that may not be.
+/// A table with a valid row, followed by rows that may be invalid.
 fn table(table: LegacyTable, good: &'static str) -> impl Strategy<Value = (LegacyTable, String)> {
     let columns = good.lines().next().unwrap_or_default().split(',');
     let row = columns.map(cell).collect::<Vec<_>>();
@@ -95,29 +96,30 @@ fn table(table: LegacyTable, good: &'static str) -> impl Strategy<Value = (Legac
     })
 }
 
-fn whatever_tables_hold_is_brought_in_or_told_of(kind: DatabaseKind) -> Result<()> {
+fn any_table_is_imported_or_reported(kind: DatabaseKind) -> Result<()> {
     let tables = ALL.iter().map(|(name, good)| table(*name, good)).collect::<Vec<_>>();
     let (moved, bad) = (Cell::new(0), Cell::new(0));
     let config = Config { cases: 12, failure_persistence: None, max_shrink_iters: 60, ..Config::default() };
     TestRunner::new(config).run(&tables, |files| {
-        let house = house(kind).map_err(|error| TestCaseError::fail(error.to_string()))?;
-        let report = check(&house, &files).map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
+        let service = service(kind).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let report = check(&service, &files).map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
         bad.set(bad.get() + report.bad_records());
-        match import(&house, &files) {
+        match import(&service, &files) {
             Ok(_) => moved.set(moved.get() + 1),
             Err(LegacyError::Move(_)) => {}
             Err(error) => return Err(TestCaseError::fail(format!("{error:?}"))),
         }
-        agrees(&house);
+        agrees(&service);
         Ok(())
     })?;
     assert!(moved.get() > 4 && bad.get() > 20, "{} moved, {} bad records", moved.get(), bad.get());
     Ok(())
 }
 
-/// Sums of totals are told at the end: one that cannot be would end the import after everything was read.
-fn totals_that_no_sum_can_hold_are_bad(kind: DatabaseKind) -> Result<()> {
-    let house = house(kind)?;
+/// Sums of totals are reported at the end: a sum that overflows would end the import after everything was
+/// read.
+fn totals_whose_sum_overflows_are_bad(kind: DatabaseKind) -> Result<()> {
+    let service = service(kind)?;
     let row = |points: &str| format!("b5,u2,{points},2025-07-01T10:00:00Z\n");
     let more =
         ["9223372036854775807", "-9223372036854775808", "1000000000001", "1000000000000"].map(row).concat();
@@ -127,8 +129,8 @@ fn totals_that_no_sum_can_hold_are_bad(kind: DatabaseKind) -> Result<()> {
             text.push_str(&more);
         }
     }
-    assert_eq!(check(&house, &files)?.bad_records(), 3);
-    import(&house, &files)?;
-    agrees(&house);
+    assert_eq!(check(&service, &files)?.bad_records(), 3);
+    import(&service, &files)?;
+    agrees(&service);
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Rule 4 of the specification: recommendations derive from the current state of the follow graph, in every process,
-//! whatever happened and whoever wrote it.
+//! Rule 4 of the specification: recommendations derive from the current state of the follow graph, in every
+//! process, after any history and whichever process wrote it.
 
 use anyhow::Result;
 use std::sync::Arc;
@@ -20,50 +20,50 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 on_each_database! {
-    the_live_graph_is_what_the_rows_are_after_any_history,
+    the_live_graph_equals_the_rows_after_any_history,
     events_that_were_swept_do_not_matter,
-    a_follow_graph_that_is_brought_in_is_heard_of_elsewhere,
-    a_process_that_stops_gives_its_graph_up_and_the_next_begins_anew,
+    an_imported_follow_graph_reaches_other_processes,
+    a_stopped_process_drops_its_graph_and_the_next_loads_it_again,
 }
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A process whose live models run, until this goes.
+/// A process whose live models run until this value is dropped.
 pub(super) struct Living {
-    house: TestApp,
+    service: TestApp,
     stop: watch::Sender<bool>,
     running: Option<JoinHandle<()>>,
 }
 
 impl Living {
-    pub(super) fn on(house: TestApp) -> Self {
+    pub(super) fn on(service: TestApp) -> Self {
         let (stop, stopped) = watch::channel(false);
-        let running = Some(house.spawn(Arc::clone(house.app()).run_live_models(stopped)));
-        Self { house, stop, running }
+        let running = Some(service.spawn(Arc::clone(service.app()).run_live_models(stopped)));
+        Self { service, stop, running }
     }
 
-    /// Waits until the models know of everything that has committed by now.
+    /// Waits until the models have processed everything that has committed by now.
     pub(super) fn catch_up(&self) {
-        let head = self.house.settled();
-        let known = async { timeout(PATIENCE, self.house.app().live_models_reach(head)).await };
-        assert!(self.house.run(known).is_ok(), "the live models do not hear of {head}");
+        let head = self.service.settled();
+        let known = async { timeout(PATIENCE, self.service.app().live_models_reach(head)).await };
+        assert!(self.service.run(known).is_ok(), "the live models do not reach {head}");
     }
 
     pub(super) fn suggestions(&self, fan: UserId) -> Vec<Suggestion> {
         let all = Limit::new(100).expect("a limit");
-        match self.house.run(self.house.app().recommended(fan, all)) {
+        match self.service.run(self.service.app().recommended(fan, all)) {
             Ok(suggestions) => suggestions,
             Err(failure) => panic!("{failure:?}"),
         }
     }
 
-    pub(super) fn house(&self) -> &TestApp {
-        &self.house
+    pub(super) fn service(&self) -> &TestApp {
+        &self.service
     }
 
     /// Another process on the same database, whose models are loaded.
     pub(super) fn again(&self) -> Self {
-        let again = Self::on(self.house.another().expect("another process"));
+        let again = Self::on(self.service.another().expect("another process"));
         again.catch_up();
         again
     }
@@ -71,7 +71,7 @@ impl Living {
     pub(super) fn stop(&mut self) {
         self.stop.send_replace(true);
         if let Some(running) = self.running.take() {
-            self.house.join(running);
+            self.service.join(running);
         }
     }
 }
@@ -82,7 +82,7 @@ impl Drop for Living {
     }
 }
 
-/// Follows without telling anybody, if that may be.
+/// Writes a follow without an event, if the rules allow it.
 pub(super) fn follow(tx: &mut dyn Tx, ctx: &Ctx, fan: UserId, other: UserId) -> Result<bool, StoreError> {
     let pair = tx.lock_pair(fan, other)?;
     let may = pair.is_some_and(|pair| pair.actor_active && pair.other_active);
@@ -93,7 +93,7 @@ pub(super) fn follow(tx: &mut dyn Tx, ctx: &Ctx, fan: UserId, other: UserId) -> 
     Ok(took)
 }
 
-/// Something that fans or operators do.
+/// An action of fans or operators.
 #[derive(Debug, Clone, Copy)]
 enum Deed {
     Follow(UserId, UserId),
@@ -105,24 +105,24 @@ enum Deed {
     Favor(UserId, Option<TeamId>),
 }
 
-/// Does it, unless the rules say no: to who is gone, or blocks.
-fn does(house: &TestApp, deed: Deed) {
+/// Does it; refusals are ignored (an account that is gone, a block).
+fn does(service: &TestApp, deed: Deed) {
     match deed {
         Deed::Favor(user, team) => {
             let change = ProfileChange { favorite_team: Some(team), ..ProfileChange::default() };
-            tries(house, ChangeProfile { user, change });
+            tries(service, ChangeProfile { user, change });
         }
-        Deed::Follow(fan, other) => tries(house, FollowUser { fan, other }),
-        Deed::Unfollow(fan, other) => tries(house, UnfollowUser { fan, other }),
-        Deed::Block(fan, other) => tries(house, BlockUser { fan, other }),
-        Deed::Unblock(fan, other) => tries(house, UnblockUser { fan, other }),
-        Deed::FollowTeam(fan, team) => tries(house, FollowTeam { fan, team }),
-        Deed::UnfollowTeam(fan, team) => tries(house, UnfollowTeam { fan, team }),
+        Deed::Follow(fan, other) => tries(service, FollowUser { fan, other }),
+        Deed::Unfollow(fan, other) => tries(service, UnfollowUser { fan, other }),
+        Deed::Block(fan, other) => tries(service, BlockUser { fan, other }),
+        Deed::Unblock(fan, other) => tries(service, UnblockUser { fan, other }),
+        Deed::FollowTeam(fan, team) => tries(service, FollowTeam { fan, team }),
+        Deed::UnfollowTeam(fan, team) => tries(service, UnfollowTeam { fan, team }),
     }
 }
 
-fn tries<C: Command>(house: &TestApp, command: C) {
-    if let Err(Failure::Broken(error)) = house.run(house.app().execute(command)) {
+fn tries<C: Command>(service: &TestApp, command: C) {
+    if let Err(Failure::Broken(error)) = service.run(service.app().execute(command)) {
         panic!("{}: {error}", C::NAME);
     }
 }
@@ -153,57 +153,58 @@ impl Dice {
     }
 }
 
-/// What everybody is recommended: the whole graph shows in it, with teams, followers and reasons.
+/// The recommendations of every fan: they depend on the whole graph, with teams, followers and reasons.
 fn all_suggestions(living: &Living, fans: &[Fan]) -> Vec<Vec<Suggestion>> {
     fans.iter().map(|fan| living.suggestions(fan.id)).collect()
 }
 
-/// Two processes write at once while both follow; then a third, which loads the rows as they are, knows the same.
-fn the_live_graph_is_what_the_rows_are_after_any_history(kind: DatabaseKind) -> Result<()> {
-    let house = Living::on(TestApp::start(kind)?);
-    let mut other = Living::on(house.house.another()?);
-    let fans: Vec<Fan> = (0..12).map(|n| house.house.fan(&format!("fan{n}"))).collect();
-    let teams = [house.house.team("foxes"), house.house.team("rovers")];
+/// Two processes write at once, and both follow the log; then a third, which loads the rows, has the same
+/// graph.
+fn the_live_graph_equals_the_rows_after_any_history(kind: DatabaseKind) -> Result<()> {
+    let first = Living::on(TestApp::start(kind)?);
+    let mut other = Living::on(first.service.another()?);
+    let fans: Vec<Fan> = (0..12).map(|n| first.service.fan(&format!("fan{n}"))).collect();
+    let teams = [first.service.team("foxes"), first.service.team("rovers")];
     let dice = Dice(SeededEntropy::new(4));
     for round in 0..4 {
         std::thread::scope(|scope| {
-            for living in [&house, &other] {
+            for living in [&first, &other] {
                 let deeds: Vec<Deed> = (0..40).map(|_| dice.deed(&fans, &teams)).collect();
-                scope.spawn(move || deeds.into_iter().for_each(|deed| does(&living.house, deed)));
+                scope.spawn(move || deeds.into_iter().for_each(|deed| does(&living.service, deed)));
             }
         });
         match round {
-            0 => drop(house.house.done(SuspendAccount { username: "fan1".to_owned() })),
+            0 => drop(first.service.done(SuspendAccount { username: "fan1".to_owned() })),
             1 => {
-                let viewer = house.house.viewer(fans[2].cookie).expect("signed in");
+                let viewer = first.service.viewer(fans[2].cookie).expect("signed in");
                 let password = Password::offer(PASSWORD.to_owned());
-                let gone = house.house.run(house.house.app().delete_account(&viewer, password));
+                let gone = first.service.run(first.service.app().delete_account(&viewer, password));
                 assert!(gone.is_ok(), "{gone:?}");
             }
-            2 => drop(other.house.done(RestoreAccount { username: "fan1".to_owned() })),
+            2 => drop(other.service.done(RestoreAccount { username: "fan1".to_owned() })),
             _ => {}
         }
-        house.catch_up();
+        first.catch_up();
         other.catch_up();
-        let anew = Living::on(house.house.another()?);
+        let anew = Living::on(first.service.another()?);
         anew.catch_up();
         let expected = all_suggestions(&anew, &fans);
         assert!(expected.iter().any(|list| list.iter().any(|suggestion| suggestion.mutual_count > 0)));
-        assert_eq!(all_suggestions(&house, &fans), expected, "the first process in round {round}");
+        assert_eq!(all_suggestions(&first, &fans), expected, "the first process in round {round}");
         assert_eq!(all_suggestions(&other, &fans), expected, "the second process in round {round}");
         if round == 2 {
             other.stop();
-            other = Living::on(house.house.another()?);
+            other = Living::on(first.service.another()?);
         }
     }
     Ok(())
 }
 
-/// Makes the next events ones that nobody can read any more.
-fn lose_events(house: &TestApp) -> Result<()> {
-    match house.kind() {
-        // The sweep comes before anybody could look.
-        DatabaseKind::Sqlite => house.write(|tx, ctx| {
+/// Loses the next events, so that no process can read them.
+fn lose_events(service: &TestApp) -> Result<()> {
+    match service.kind() {
+        // The sweep removes them before any process could read them.
+        DatabaseKind::Sqlite => service.write(|tx, ctx| {
             let lost = ctx.new_id::<UserId>();
             let event = NewEvent {
                 topic: Topic::Graph,
@@ -220,47 +221,47 @@ fn lose_events(house: &TestApp) -> Result<()> {
         }),
         DatabaseKind::Postgres => {
             let lost = "UPDATE event_head SET position = position + 3 RETURNING 1";
-            assert_eq!(pgtemp::execute(house.url(), &[lost])?, "1");
+            assert_eq!(pgtemp::execute(service.url(), &[lost])?, "1");
         }
     }
     Ok(())
 }
 
-/// A model that cannot read what it missed is loaded anew.
+/// A model that cannot read the events it missed is loaded again.
 fn events_that_were_swept_do_not_matter(kind: DatabaseKind) -> Result<()> {
     let living = Living::on(TestApp::start(kind)?);
-    let house = &living.house;
-    let [mia, bo, ana] = ["mia", "bo_", "ana"].map(|name| house.fan(name).id);
-    does(house, Deed::Follow(mia, bo));
+    let service = &living.service;
+    let [mia, bo, ana] = ["mia", "bo_", "ana"].map(|name| service.fan(name).id);
+    does(service, Deed::Follow(mia, bo));
     living.catch_up();
     assert_eq!(living.suggestions(mia).first().map(|first| first.mutual_count), Some(0));
-    // Nobody is told of this one but by the loss.
-    house.write(move |tx, ctx| Ok(follow(tx, ctx, bo, ana)?));
-    lose_events(house)?;
+    // This follow has no event; only the loss of events makes it known.
+    service.write(move |tx, ctx| Ok(follow(tx, ctx, bo, ana)?));
+    lose_events(service)?;
     living.catch_up();
     let first = living.suggestions(mia).into_iter().next();
     assert_eq!(first.map(|first| (first.card.id, first.mutual_count)), Some((ana, 1)));
-    // And it goes on following.
-    does(house, Deed::Unfollow(bo, ana));
+    // And the model continues to follow the log.
+    does(service, Deed::Unfollow(bo, ana));
     living.catch_up();
     assert!(living.suggestions(mia).iter().all(|suggestion| suggestion.mutual_count == 0));
     Ok(())
 }
 
-/// An import tells of each batch once, and the graph is read anew while the old one answers.
-fn a_follow_graph_that_is_brought_in_is_heard_of_elsewhere(kind: DatabaseKind) -> Result<()> {
+/// An import publishes one event a batch, and the graph is loaded again while the old one answers.
+fn an_imported_follow_graph_reaches_other_processes(kind: DatabaseKind) -> Result<()> {
     let living = Living::on(TestApp::start(kind)?);
-    let mia = living.house.fan("mia").id;
+    let mia = living.service.fan("mia").id;
     living.catch_up();
-    let importer = living.house.another()?;
+    let importer = living.service.another()?;
     let brought = importer.run(importer.app().import_follows(vec![(1, 2), (2, 3), (2, 3), (3, 3)]))?;
     assert_eq!((brought.fans, brought.follows, brought.duplicates, brought.selves), (3, 4, 1, 1));
     let fans: Vec<UserId> = importer.ask(|tx| tx.follows(None, 10)).into_iter().map(|(one, _)| one).collect();
-    does(&living.house, Deed::Follow(mia, fans[0]));
-    // The reload comes on its own, a moment later.
+    does(&living.service, Deed::Follow(mia, fans[0]));
+    // The reload happens by itself, a moment later.
     let reloaded = async {
         loop {
-            let list = living.house.app().recommended(mia, Limit::default()).await.expect("a list");
+            let list = living.service.app().recommended(mia, Limit::default()).await.expect("a list");
             if list.first().is_some_and(|first| first.mutual_count == 1) {
                 return;
             }
@@ -268,16 +269,16 @@ fn a_follow_graph_that_is_brought_in_is_heard_of_elsewhere(kind: DatabaseKind) -
         }
     };
     let reloaded = async { timeout(PATIENCE, reloaded).await };
-    assert!(living.house.run(reloaded).is_ok(), "nobody hears of the import");
+    assert!(living.service.run(reloaded).is_ok(), "no process loads the import");
     Ok(())
 }
 
-/// Without a graph there is still an answer, of what the database knows by itself.
-fn a_process_that_stops_gives_its_graph_up_and_the_next_begins_anew(kind: DatabaseKind) -> Result<()> {
+/// Without a graph there is still an answer, which the database alone computes.
+fn a_stopped_process_drops_its_graph_and_the_next_loads_it_again(kind: DatabaseKind) -> Result<()> {
     let mut living = Living::on(TestApp::start(kind)?);
-    let [mia, bo, ana] = ["mia", "bo_", "ana"].map(|name| living.house.fan(name).id);
-    does(&living.house, Deed::Follow(mia, bo));
-    does(&living.house, Deed::Follow(bo, ana));
+    let [mia, bo, ana] = ["mia", "bo_", "ana"].map(|name| living.service.fan(name).id);
+    does(&living.service, Deed::Follow(mia, bo));
+    does(&living.service, Deed::Follow(bo, ana));
     living.catch_up();
     assert_eq!(
         living.suggestions(mia).first().map(|first| (first.card.id, first.mutual_count)),
@@ -286,7 +287,7 @@ fn a_process_that_stops_gives_its_graph_up_and_the_next_begins_anew(kind: Databa
     living.stop();
     let without = living.suggestions(mia);
     assert_eq!(without.iter().map(|one| (one.card.id, one.mutual_count)).collect::<Vec<_>>(), [(ana, 0)]);
-    let again = Living::on(living.house.another()?);
+    let again = Living::on(living.service.another()?);
     again.catch_up();
     assert_eq!(again.suggestions(mia).first().map(|first| first.mutual_count), Some(1));
     Ok(())

@@ -1,5 +1,5 @@
-//! Spec §1 rules 12 and 13: maintenance has an order, is rehearsed before it is done, changes nothing the second time, is
-//! noted, and one is at it at a time.
+//! Spec §1 rules 12 and 13: maintenance has an order, has a dry run, changes nothing the second time, is
+//! recorded, and runs in one process at a time.
 
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
@@ -24,15 +24,15 @@ use tokio::sync::watch;
 
 on_each_database! {
     rule_13_the_second_run_of_everything_changes_nothing,
-    a_rehearsal_counts_what_the_run_does_and_writes_nothing,
-    seasons_that_are_due_are_rehearsed_and_turned,
-    one_is_at_it_and_the_other_hears_who_since_when,
-    who_is_stopped_says_so_and_the_next_run_does_the_rest,
-    who_is_killed_is_seen_as_such_and_taken_over,
+    a_dry_run_counts_what_the_run_does_and_writes_nothing,
+    seasons_that_are_due_have_a_dry_run_and_are_turned,
+    one_process_runs_and_the_other_gets_its_name_and_start,
+    a_stopped_run_is_recorded_and_the_next_run_does_the_rest,
+    a_killed_run_is_recorded_as_such_and_taken_over,
     a_run_that_lasts_longer_than_its_lease_keeps_it,
-    what_comes_before_has_run_or_is_named,
-    what_fails_is_noted_and_what_comes_after_it_does_not_run,
-    what_needs_a_minter_waits_for_one,
+    prerequisites_have_run_or_are_named,
+    a_failure_is_recorded_and_later_tasks_do_not_run,
+    tasks_that_need_a_minter_wait_for_one,
 }
 
 fn wanted(names: &[&str]) -> Wanted {
@@ -45,53 +45,53 @@ fn round(tasks: &TaskList, wanted: &Wanted) -> Round {
     Round { plan, is_dry: false, only: false, by, arguments }
 }
 
-/// By a process that nobody stops.
+/// In a process that is not stopped.
 async fn carry_out(app: Arc<App>, round: Round) -> Result<RoundReport, RoundFailure> {
     let (_keep, stop) = watch::channel(false);
     app.maintain(round, Arc::new(Unwatched), stop).await
 }
 
-fn done(house: &TestApp, round: Round) -> RoundReport {
-    let report = house.run(carry_out(Arc::clone(house.app()), round)).expect("a round");
+fn done(service: &TestApp, round: Round) -> RoundReport {
+    let report = service.run(carry_out(Arc::clone(service.app()), round)).expect("a round");
     assert!(report.is_well(), "{report:?}");
     report
 }
 
-fn failure(house: &TestApp, round: Round) -> RoundFailure {
-    house.run(carry_out(Arc::clone(house.app()), round)).expect_err("no round")
+fn failure(service: &TestApp, round: Round) -> RoundFailure {
+    service.run(carry_out(Arc::clone(service.app()), round)).expect_err("no round")
 }
 
-fn history(house: &TestApp) -> Vec<(RunRecord, RunState)> {
-    house.found(MaintenanceHistory { limit: 1_000 })
+fn history(service: &TestApp) -> Vec<(RunRecord, RunState)> {
+    service.found(MaintenanceHistory { limit: 1_000 })
 }
 
 /// The newest run of a task.
-fn last_run(house: &TestApp, task: &str) -> (RunRecord, RunState) {
-    history(house).into_iter().find(|(run, _)| run.task == task).expect("a run of the task")
+fn last_run(service: &TestApp, task: &str) -> (RunRecord, RunState) {
+    history(service).into_iter().find(|(run, _)| run.task == task).expect("a run of the task")
 }
 
-/// What each task that wrote something wrote.
+/// The counts of each task that wrote something.
 fn counts(report: &RoundReport) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
     let counts = report.ran.iter().map(|ran| (ran.task, ran.counts.clone()));
     counts.filter(|(_, counts)| !counts.is_empty()).collect()
 }
 
 fn rule_13_the_second_run_of_everything_changes_nothing(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    house.fan("mia");
+    let service = TestApp::start(kind)?;
+    service.fan("mia");
     let all = || round(&catalogue(), &Wanted::All);
-    let first = done(&house, all());
+    let first = done(&service, all());
     let written = counts(&first);
     assert_eq!(written["seasons"], BTreeMap::from([("seasons", 2)]));
     assert!(written["teams"]["leagues"] >= 10 && written["teams"]["teams"] >= 200, "{written:?}");
     assert!(written["quests"]["quests"] >= 3 && written["packs"]["packs"] >= 3, "{written:?}");
-    let began = house.clock().now();
-    house.clock().advance(Duration::from_secs(1));
-    let second = done(&house, all());
+    let began = service.clock().now();
+    service.clock().advance(Duration::from_secs(1));
+    let second = done(&service, all());
     assert_eq!(counts(&second), BTreeMap::new());
-    assert_eq!(house.run(house.app().verify_points())?.wrong(), 0);
+    assert_eq!(service.run(service.app().verify_points())?.wrong(), 0);
 
-    let noted = history(&house);
+    let noted = history(&service);
     assert_eq!(noted.len(), 2 * first.ran.len());
     assert!(noted.iter().all(|(_, state)| *state == RunState::Succeeded), "{noted:?}");
     let teams = noted.iter().map(|(run, _)| run).rfind(|run| run.task == "teams").context("a run")?;
@@ -106,23 +106,23 @@ fn created(view: &PostView<AuthorCard>) -> StoredAnswer {
 }
 
 /// Fans with points, and something wrong or overdue of most kinds.
-fn neglected(house: &TestApp) -> Result<Vec<UserId>> {
-    done(house, round(&catalogue(), &Wanted::Of(Category::SetUp)));
-    let fans = house.crowd("fan", 8);
+fn neglected(service: &TestApp) -> Result<Vec<UserId>> {
+    done(service, round(&catalogue(), &Wanted::Of(Category::SetUp)));
+    let fans = service.crowd("fan", 8);
     for (fan, amount) in fans.iter().zip(1..) {
-        house.clock().advance(Duration::from_secs(1));
+        service.clock().advance(Duration::from_secs(1));
         let award = NewAward {
             user: *fan,
             amount: Points::new(amount),
             reason: "A ticket".to_owned(),
             source: SourceKey::import("one").context("a key")?,
-            at: house.clock().now(),
+            at: service.clock().now(),
         };
-        let awards = house.app().awards();
-        house.done(AwardPoints { awards, award, team: None, by: Writer::Maintenance });
+        let awards = service.app().awards();
+        service.done(AwardPoints { awards, award, team: None, by: Writer::Maintenance });
     }
     let (wrong, poor) = (fans[2], fans[3]);
-    house.write(move |tx, ctx| {
+    service.write(move |tx, ctx| {
         let fan = tx.points_between(wrong, wrong)?.into_iter().next().expect("a fan");
         let mut totals = fan.totals.clone();
         for change in &mut totals {
@@ -132,7 +132,7 @@ fn neglected(house: &TestApp) -> Result<Vec<UserId>> {
         tx.mend_points(&[TotalsRepair { user: wrong, totals, entries: vec![] }], ctx.now())?;
         let balances = vec![Balance { kind: AccountKind::Coins, amount: 400 }];
         tx.mend_ledger(&LedgerMend { user: poor, balances, points: 0 }, ctx.new_id(), ctx.now())?;
-        // As they were written before topics were kept.
+        // As they were written before topics existed.
         for n in 0..3 {
             let (id, created_at) = (ctx.new_id(), ctx.now());
             let body = format!("Up the #terrace, again and again #week{n}");
@@ -140,33 +140,33 @@ fn neglected(house: &TestApp) -> Result<Vec<UserId>> {
         }
         Ok(())
     });
-    let mia = house.fan("mia").id;
+    let mia = service.fan("mia").id;
     let post = CreatePost { author: mia, team: None, body: "Goal".to_owned(), media: None };
     let scope = IdempotencyScope { account: Some(mia), route: "POST /api/locker-room" };
     let request = KeyedRequest { scope, key: "goal".to_owned(), fingerprint: [1; 32] };
-    let answer = house.run(house.app().execute_once(post, Some(request), created));
+    let answer = service.run(service.app().execute_once(post, Some(request), created));
     assert!(answer.is_ok(), "{:?}", answer.err());
-    house.settled();
-    // Past the life of sessions, and of what ended.
-    house.clock().advance(Duration::from_hours(24 * 120));
+    service.settled();
+    // Past the life of sessions and of ended sessions.
+    service.clock().advance(Duration::from_hours(24 * 120));
     Ok(fans)
 }
 
-fn a_rehearsal_counts_what_the_run_does_and_writes_nothing(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    neglected(&house)?;
+fn a_dry_run_counts_what_the_run_does_and_writes_nothing(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    neglected(&service)?;
     let all = || round(&catalogue(), &Wanted::All);
     let dry = || Round { is_dry: true, ..all() };
-    let (noted, wrong) = (history(&house), house.run(house.app().verify_points())?.wrong());
-    let head = house.ask(|tx| tx.head());
-    let rehearsed = done(&house, dry());
-    assert_eq!(history(&house), noted);
-    assert_eq!(house.run(house.app().verify_points())?.wrong(), wrong);
-    assert_eq!(house.ask(|tx| tx.head()), head);
-    assert_eq!(counts(&done(&house, dry())), counts(&rehearsed));
+    let (noted, wrong) = (history(&service), service.run(service.app().verify_points())?.wrong());
+    let head = service.ask(|tx| tx.head());
+    let dry_run = done(&service, dry());
+    assert_eq!(history(&service), noted);
+    assert_eq!(service.run(service.app().verify_points())?.wrong(), wrong);
+    assert_eq!(service.ask(|tx| tx.head()), head);
+    assert_eq!(counts(&done(&service, dry())), counts(&dry_run));
 
-    let ran = done(&house, all());
-    assert_eq!(counts(&ran), counts(&rehearsed));
+    let ran = done(&service, all());
+    assert_eq!(counts(&ran), counts(&dry_run));
     let written = counts(&ran);
     assert_eq!(written["repair-balances"], BTreeMap::from([("balances of fans", 1)]));
     assert_eq!(written["backfill-topics"], BTreeMap::from([("topics of posts", 6)]));
@@ -174,29 +174,29 @@ fn a_rehearsal_counts_what_the_run_does_and_writes_nothing(kind: DatabaseKind) -
     for task in ["repair-points", "sweep-sessions", "sweep-events"] {
         assert!(written.contains_key(task), "{task}: {written:?}");
     }
-    assert_eq!(counts(&done(&house, all())), BTreeMap::new());
-    assert_eq!(house.run(house.app().verify_points())?.wrong(), 0);
+    assert_eq!(counts(&done(&service, all())), BTreeMap::new());
+    assert_eq!(service.run(service.app().verify_points())?.wrong(), 0);
     Ok(())
 }
 
-fn seasons_that_are_due_are_rehearsed_and_turned(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
+fn seasons_that_are_due_have_a_dry_run_and_are_turned(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
     let turn = || round(&catalogue(), &wanted(&["turn-seasons"]));
-    assert_eq!(done(&house, Round { is_dry: true, ..turn() }).rows(), 2, "the first seasons");
-    assert_eq!(done(&house, turn()).rows(), 2);
-    let starts_at = Some(house.clock().now().plus(Duration::from_mins(5)));
+    assert_eq!(done(&service, Round { is_dry: true, ..turn() }).rows(), 2, "the first seasons");
+    assert_eq!(done(&service, turn()).rows(), 2);
+    let starts_at = Some(service.clock().now().plus(Duration::from_mins(5)));
     let key = "1".parse().expect("a key");
-    house.done(StartSeason { key, name: "One".to_owned(), starts_at, ends_at: None });
-    assert_eq!(done(&house, turn()).rows(), 0);
-    house.clock().advance(Duration::from_mins(5));
-    let rehearsed = done(&house, Round { is_dry: true, ..turn() });
-    assert_eq!(counts(&rehearsed)["turn-seasons"], BTreeMap::from([("seasons", 2)]));
-    assert_eq!(counts(&done(&house, turn())), counts(&rehearsed));
-    assert_eq!(done(&house, turn()).rows(), 0);
+    service.done(StartSeason { key, name: "One".to_owned(), starts_at, ends_at: None });
+    assert_eq!(done(&service, turn()).rows(), 0);
+    service.clock().advance(Duration::from_mins(5));
+    let dry_run = done(&service, Round { is_dry: true, ..turn() });
+    assert_eq!(counts(&dry_run)["turn-seasons"], BTreeMap::from([("seasons", 2)]));
+    assert_eq!(counts(&done(&service, turn())), counts(&dry_run));
+    assert_eq!(done(&service, turn()).rows(), 0);
     Ok(())
 }
 
-/// A task that counts, says that it began, and waits until it is let go.
+/// A task that counts, signals that it began, and waits until it is released.
 fn waiting(name: &'static str) -> (Task, watch::Receiver<u64>, watch::Sender<bool>) {
     let (tell, begun) = watch::channel(0);
     let (open, gate) = watch::channel(false);
@@ -205,7 +205,7 @@ fn waiting(name: &'static str) -> (Task, watch::Receiver<u64>, watch::Sender<boo
         async move {
             work.count("rows", 1);
             tell.send_modify(|runs| *runs += 1);
-            gate.wait_for(|open| *open).await.expect("somebody opens");
+            gate.wait_for(|open| *open).await.expect("the gate opens");
             work.go_on()?;
             work.count("rows", 1);
             Ok(())
@@ -218,18 +218,18 @@ async fn begun(mut begun: watch::Receiver<u64>) {
     begun.wait_for(|runs| *runs > 0).await.expect("the task is there");
 }
 
-fn one_is_at_it_and_the_other_hears_who_since_when(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
+fn one_process_runs_and_the_other_gets_its_name_and_start(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
     let (task, has_begun, gate) = waiting("wait");
     let tasks = catalogue().with(task);
-    let since = house.clock().now();
-    let first = house.spawn(carry_out(Arc::clone(house.app()), round(&tasks, &wanted(&["wait"]))));
-    house.run(begun(has_begun));
-    house.clock().advance(Duration::from_secs(5));
+    let since = service.clock().now();
+    let first = service.spawn(carry_out(Arc::clone(service.app()), round(&tasks, &wanted(&["wait"]))));
+    service.run(begun(has_begun));
+    service.clock().advance(Duration::from_secs(5));
     let seasons = || Round { by: "bo".to_owned(), ..round(&tasks, &wanted(&["seasons"])) };
     let busy = Busy { by: "mia".to_owned(), since, task: "wait".to_owned() };
-    for process in [&house, &other] {
+    for process in [&service, &other] {
         match failure(process, seasons()) {
             RoundFailure::Busy(found) => assert_eq!(found, busy),
             other @ (RoundFailure::Missing { .. } | RoundFailure::Unfit(_) | RoundFailure::Broken(_)) => {
@@ -237,35 +237,35 @@ fn one_is_at_it_and_the_other_hears_who_since_when(kind: DatabaseKind) -> Result
             }
         }
     }
-    assert_eq!(history(&house).len(), 1, "who is refused leaves nothing");
-    assert_eq!(history(&house)[0].1, RunState::Running);
-    // A rehearsal is in nobody's way.
+    assert_eq!(history(&service).len(), 1, "who is refused leaves nothing");
+    assert_eq!(history(&service)[0].1, RunState::Running);
+    // A dry run blocks no other run.
     assert_eq!(done(&other, Round { is_dry: true, ..seasons() }).rows(), 2);
     gate.send_replace(true);
-    assert!(house.join(first)?.is_well());
+    assert!(service.join(first)?.is_well());
     assert_eq!(done(&other, seasons()).rows(), 2);
-    let states: Vec<_> = history(&house).into_iter().map(|(run, state)| (run.task, state)).collect();
+    let states: Vec<_> = history(&service).into_iter().map(|(run, state)| (run.task, state)).collect();
     let succeeded = |task: &str| (task.to_owned(), RunState::Succeeded);
     assert_eq!(states, [succeeded("seasons"), succeeded("wait")]);
     Ok(())
 }
 
-fn who_is_stopped_says_so_and_the_next_run_does_the_rest(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
+fn a_stopped_run_is_recorded_and_the_next_run_does_the_rest(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
     let (task, has_begun, gate) = waiting("wait");
     let tasks = catalogue().with(task.after(&["seasons"]));
     let (stop, stopped) = watch::channel(false);
-    let (app, both) = (Arc::clone(house.app()), round(&tasks, &wanted(&["wait", "teams"])));
-    let stopping = house.spawn(async move { app.maintain(both, Arc::new(Unwatched), stopped).await });
-    house.run(begun(has_begun));
+    let (app, both) = (Arc::clone(service.app()), round(&tasks, &wanted(&["wait", "teams"])));
+    let stopping = service.spawn(async move { app.maintain(both, Arc::new(Unwatched), stopped).await });
+    service.run(begun(has_begun));
     stop.send_replace(true);
     gate.send_replace(true);
-    let report = house.join(stopping)?;
+    let report = service.join(stopping)?;
     assert!(report.is_stopped && !report.is_well(), "{report:?}");
     let last = report.ran.last().context("a task")?;
     assert_eq!((last.task, last.outcome), ("wait", RunOutcome::Stopped));
-    let (noted, state) = last_run(&house, "wait");
+    let (noted, state) = last_run(&service, "wait");
     assert_eq!((state, noted.counts["rows"]), (RunState::Stopped, 1));
     assert!(noted.finished_at.is_some());
     // At once, without waiting for the lease to end.
@@ -274,19 +274,19 @@ fn who_is_stopped_says_so_and_the_next_run_does_the_rest(kind: DatabaseKind) -> 
     Ok(())
 }
 
-fn who_is_killed_is_seen_as_such_and_taken_over(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
+fn a_killed_run_is_recorded_as_such_and_taken_over(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
     let (task, has_begun, _gate) = waiting("wait");
     let tasks = catalogue().with(task);
-    let dying = house.spawn(carry_out(Arc::clone(house.app()), round(&tasks, &wanted(&["wait"]))));
-    house.run(begun(has_begun));
+    let dying = service.spawn(carry_out(Arc::clone(service.app()), round(&tasks, &wanted(&["wait"]))));
+    service.run(begun(has_begun));
     dying.abort();
-    assert!(house.run(dying).is_err_and(|end| end.is_cancelled()));
+    assert!(service.run(dying).is_err_and(|end| end.is_cancelled()));
     assert_eq!(history(&other)[0].1, RunState::Running);
     let seasons = || round(&tasks, &wanted(&["seasons"]));
     assert!(matches!(failure(&other, seasons()), RoundFailure::Busy(_)));
-    house.clock().advance(house.app().config().job_lease);
+    service.clock().advance(service.app().config().job_lease);
     assert_eq!(history(&other)[0].1, RunState::Interrupted);
     done(&other, seasons());
     let states: Vec<_> = history(&other).into_iter().map(|(run, state)| (run.task, state)).collect();
@@ -296,16 +296,16 @@ fn who_is_killed_is_seen_as_such_and_taken_over(kind: DatabaseKind) -> Result<()
 }
 
 fn a_run_that_lasts_longer_than_its_lease_keeps_it(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
     let config = AppConfig { job_lease: Duration::from_millis(300), ..AppConfig::default() };
-    let store = Arc::new(house.storage().clone());
-    let clock = Arc::new(house.clock().clone());
+    let store = Arc::new(service.storage().clone());
+    let clock = Arc::new(service.clock().clone());
     let hasty = Arc::new(App::new(store, clock, Arc::new(SeededEntropy::new(77)), config));
     let refused = Arc::new(AtomicU64::new(0));
     let task = Task::new("wait", Category::Repair, "Takes its time", {
         let (clock, storage, refused) =
-            (house.clock().clone(), house.storage().clone(), Arc::clone(&refused));
+            (service.clock().clone(), service.storage().clone(), Arc::clone(&refused));
         let other = Arc::clone(other.app());
         move |_| {
             let (clock, storage, refused, other) =
@@ -313,7 +313,7 @@ fn a_run_that_lasts_longer_than_its_lease_keeps_it(kind: DatabaseKind) -> Result
             async move {
                 for _ in 0..4 {
                     clock.advance(Duration::from_millis(200));
-                    // The second prolongation begins after the first is kept.
+                    // The second prolongation begins after the first is stored.
                     let before = storage.statements();
                     while storage.statements() < before + 4 {
                         tokio::task::yield_now().await;
@@ -326,34 +326,34 @@ fn a_run_that_lasts_longer_than_its_lease_keeps_it(kind: DatabaseKind) -> Result
             }
         }
     });
-    let report = house.run(carry_out(hasty, round(&TaskList::new([task]), &Wanted::All)))?;
+    let report = service.run(carry_out(hasty, round(&TaskList::new([task]), &Wanted::All)))?;
     assert!(report.is_well(), "{report:?}");
     assert_eq!(refused.load(Ordering::SeqCst), 4);
     Ok(())
 }
 
-fn what_comes_before_has_run_or_is_named(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
+fn prerequisites_have_run_or_are_named(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
     let only = |names: &[&str]| Round { only: true, ..round(&catalogue(), &wanted(names)) };
-    let missing = failure(&house, only(&["turn-seasons"])).to_string();
+    let missing = failure(&service, only(&["turn-seasons"])).to_string();
     assert!(missing.starts_with("turn-seasons comes after seasons, which never ran"), "{missing}");
     assert!(matches!(
-        failure(&house, Round { is_dry: true, ..only(&["turn-seasons"]) }),
+        failure(&service, Round { is_dry: true, ..only(&["turn-seasons"]) }),
         RoundFailure::Missing { .. }
     ));
-    assert_eq!((history(&house), house.ask(|tx| tx.seasons()).iter().count()), (vec![], 0));
-    let both = done(&house, only(&["turn-seasons", "seasons"]));
+    assert_eq!((history(&service), service.ask(|tx| tx.seasons()).iter().count()), (vec![], 0));
+    let both = done(&service, only(&["turn-seasons", "seasons"]));
     assert_eq!(both.ran.iter().map(|ran| ran.task).collect::<Vec<_>>(), ["seasons", "turn-seasons"]);
-    let one = done(&house, only(&["turn-seasons"]));
+    let one = done(&service, only(&["turn-seasons"]));
     assert_eq!(one.ran.iter().map(|ran| ran.task).collect::<Vec<_>>(), ["turn-seasons"]);
-    let whole = done(&house, round(&catalogue(), &wanted(&["repair-points"])));
+    let whole = done(&service, round(&catalogue(), &wanted(&["repair-points"])));
     let order: Vec<_> = whole.ran.iter().map(|ran| ran.task).collect();
     assert_eq!(order, ["seasons", "turn-seasons", "repair-points"]);
     Ok(())
 }
 
-fn what_fails_is_noted_and_what_comes_after_it_does_not_run(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
+fn a_failure_is_recorded_and_later_tasks_do_not_run(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
     let refused = Task::new("refused", Category::Repair, "Says no", |work| async move {
         work.count("rows", 3);
         Err(TaskFailure::Refused("on purpose".to_owned()))
@@ -367,33 +367,33 @@ fn what_fails_is_noted_and_what_comes_after_it_does_not_run(kind: DatabaseKind) 
     let tasks = tasks.with(after.after(&["refused"]));
     let ends = |name: &str| {
         let round = round(&tasks, &wanted(&[name]));
-        house.run(carry_out(Arc::clone(house.app()), round)).expect("a round")
+        service.run(carry_out(Arc::clone(service.app()), round)).expect("a round")
     };
     let report = ends("after");
     let ran: Vec<_> = report.ran.iter().map(|ran| (ran.task, ran.outcome)).collect();
     assert_eq!(ran, [("seasons", RunOutcome::Succeeded), ("refused", RunOutcome::Failed)]);
     assert!(!report.is_well() && !report.is_stopped);
-    let (noted, state) = last_run(&house, "refused");
+    let (noted, state) = last_run(&service, "refused");
     assert_eq!(state, RunState::Failed);
     assert_eq!((noted.failure.as_deref(), noted.counts["rows"]), (Some("on purpose"), 3));
-    house.clock().advance(Duration::from_secs(1));
+    service.clock().advance(Duration::from_secs(1));
     assert_eq!(ends("broken").ran[0].outcome, RunOutcome::Failed);
-    let (noted, _) = last_run(&house, "broken");
+    let (noted, _) = last_run(&service, "broken");
     assert!(noted.failure.is_some_and(|why| why.contains("panicked")));
-    // It held nothing back.
-    done(&house, round(&tasks, &wanted(&["seasons"])));
+    // The failure blocked no other task.
+    done(&service, round(&tasks, &wanted(&["seasons"])));
     Ok(())
 }
 
-fn what_needs_a_minter_waits_for_one(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let all = done(&house, round(&catalogue(), &Wanted::All));
+fn tasks_that_need_a_minter_wait_for_one(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let all = done(&service, round(&catalogue(), &Wanted::All));
     let left: Vec<_> = all.left.iter().map(|left| left.task).collect();
     assert_eq!(left, ["mint-earlier"]);
     assert!(all.ran.iter().all(|ran| ran.task != "mint-earlier" && ran.task != "demo"));
-    let named = failure(&house, round(&catalogue(), &wanted(&["mint-earlier"]))).to_string();
+    let named = failure(&service, round(&catalogue(), &wanted(&["mint-earlier"]))).to_string();
     assert!(named.contains("no minter is configured"), "{named}");
-    let later: Timestamp = house.clock().now();
-    assert!(history(&house).iter().all(|(run, _)| run.started_at <= later && run.task != "mint-earlier"));
+    let later: Timestamp = service.clock().now();
+    assert!(history(&service).iter().all(|(run, _)| run.started_at <= later && run.task != "mint-earlier"));
     Ok(())
 }

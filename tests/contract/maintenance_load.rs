@@ -1,10 +1,10 @@
-//! Spec §1 rule 13: maintenance runs beside fans who do everything at once, in several processes, and finds nothing to mend of
-//! what they do.
+//! Spec §1 rule 13: maintenance runs beside fans who do everything at once, in several processes, and finds
+//! nothing to repair in what they do.
 
 use super::counters::post;
-use super::mended::{run, verified};
 use super::packs::{buy, give_coins, open, pack, shop_of};
 use super::quests::{QUESTS, load, start, step};
+use super::repairs::{run, verified};
 use anyhow::Result;
 use std::sync::Arc;
 use terrace_testkit::app::graph::{BlockUser, FollowTeam, FollowUser, UnfollowUser};
@@ -18,10 +18,10 @@ use terrace_testkit::social::ReactionKind;
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    rule_13_maintenance_finds_nothing_of_what_fans_do,
+    rule_13_maintenance_finds_nothing_to_repair_under_load,
 }
 
-/// Everything that mends, in an order in which it may run.
+/// Every repair task, in an order in which they may run.
 const TASKS: [&str; 17] = [
     "repair-step-order",
     "repair-quest-runs",
@@ -42,7 +42,7 @@ const TASKS: [&str; 17] = [
     "sweep-notices",
 ];
 
-/// What one fan does.
+/// The actions of one fan.
 struct Evening {
     fan: UserId,
     neighbours: [UserId; 2],
@@ -53,7 +53,7 @@ struct Evening {
     opening: OpenPack,
 }
 
-/// Something that a rule may refuse, and nothing may break.
+/// An action that a rule may refuse and that must not fail otherwise.
 async fn does<C: Command>(app: &App, command: C) {
     if let Err(Failure::Broken(error)) = app.execute(command).await {
         panic!("{}: {error}", C::NAME);
@@ -83,18 +83,18 @@ async fn spend(app: Arc<App>, evening: Evening) {
     }
 }
 
-fn rule_13_maintenance_finds_nothing_of_what_fans_do(kind: DatabaseKind) -> Result<()> {
-    let house = shop_of(TestApp::without_rehearsal(kind)?)?;
-    let (other, third) = (house.another()?, house.another()?);
-    load(&house, QUESTS);
-    let (fans, team, cups) = (house.crowd("fan", 12), house.team("foxes"), pack(&house, "cups").id);
+fn rule_13_maintenance_finds_nothing_to_repair_under_load(kind: DatabaseKind) -> Result<()> {
+    let service = shop_of(TestApp::without_rehearsal(kind)?)?;
+    let (other, third) = (service.another()?, service.another()?);
+    load(&service, QUESTS);
+    let (fans, team, cups) = (service.crowd("fan", 12), service.team("foxes"), pack(&service, "cups").id);
     for fan in &fans {
-        give_coins(&house, *fan, 15);
-        start(&house, *fan, "ladder");
-        start(&house, *fan, "single");
+        give_coins(&service, *fan, 15);
+        start(&service, *fan, "ladder");
+        start(&service, *fan, "single");
     }
-    let posts = [post(&house, fans[0]), post(&house, fans[1])];
-    let steps = ["ladder/one", "ladder/two", "single/only"].map(|name| step(&house, name));
+    let posts = [post(&service, fans[0]), post(&service, fans[1])];
+    let steps = ["ladder/one", "ladder/two", "single/only"].map(|name| step(&service, name));
     let works: Vec<_> = fans
         .iter()
         .enumerate()
@@ -105,11 +105,11 @@ fn rule_13_maintenance_finds_nothing_of_what_fans_do(kind: DatabaseKind) -> Resu
                 team,
                 posts,
                 steps,
-                purchase: buy(&house, *fan, cups, 1),
-                opening: open(&house, *fan, cups, None),
+                purchase: buy(&service, *fan, cups, 1),
+                opening: open(&service, *fan, cups, None),
             };
-            let app = Arc::clone(if n % 2 == 0 { house.app() } else { other.app() });
-            house.spawn(spend(app, evening))
+            let app = Arc::clone(if n % 2 == 0 { service.app() } else { other.app() });
+            service.spawn(spend(app, evening))
         })
         .collect();
     while works.iter().any(|work| !work.is_finished()) {
@@ -117,10 +117,10 @@ fn rule_13_maintenance_finds_nothing_of_what_fans_do(kind: DatabaseKind) -> Resu
         assert_eq!(ran.rows(), 0, "{ran:?}");
     }
     for work in works {
-        house.join(work);
+        service.join(work);
     }
     let ran = run(&third, &TASKS, false);
     assert_eq!(ran.rows(), 0, "{ran:?}");
-    verified(&house);
+    verified(&service);
     Ok(())
 }

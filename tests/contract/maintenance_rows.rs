@@ -1,9 +1,9 @@
-//! Spec §1 rule 13: counters are counted again, and what should have gone and did not is removed, once, also beside fans who
-//! go on.
+//! Spec §1 rule 13: counters are recounted, and rows that should have been removed are removed, once, also
+//! beside fans who are active.
 
 use super::counters::{be_busy, post};
-use super::mended::{damage, differences, id, mends, run, stored, verified};
 use super::payments::{begin, notice, paid_shop, tell};
+use super::repairs::{damage, differences, id, repair_counts, run, stored, verified};
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,47 +17,47 @@ use terrace_testkit::social::ReactionKind;
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
 
 on_each_database! {
-    rule_13_counters_are_counted_again,
-    counters_are_counted_again_beside_fans_who_go_on,
-    rule_13_nobody_follows_beside_a_block,
-    rule_13_what_deleted_accounts_have_left_is_removed,
-    rule_13_deleted_posts_do_not_stay,
-    rule_13_old_notices_go_unless_something_is_open,
+    rule_13_counters_are_recounted,
+    counters_are_recounted_beside_active_fans,
+    rule_13_no_follow_exists_beside_a_block,
+    rule_13_leftover_rows_of_deleted_accounts_are_removed,
+    rule_13_deleted_posts_are_removed,
+    rule_13_old_notices_are_removed_unless_something_is_open,
 }
 
-fn follow(house: &TestApp, fan: UserId, other: UserId) {
-    house.done(FollowUser { fan, other });
+fn follow(service: &TestApp, fan: UserId, other: UserId) {
+    service.done(FollowUser { fan, other });
 }
 
 /// Fans who follow each other and a team, write and react.
-fn lively(house: &TestApp) -> Vec<UserId> {
-    let (fans, team) = (house.crowd("fan", 8), house.team("foxes"));
+fn lively(service: &TestApp) -> Vec<UserId> {
+    let (fans, team) = (service.crowd("fan", 8), service.team("foxes"));
     for (n, fan) in fans.iter().enumerate() {
         for other in fans.iter().skip(n + 1) {
-            follow(house, *fan, *other);
+            follow(service, *fan, *other);
         }
-        house.done(FollowTeam { fan: *fan, team });
-        let post = post(house, *fan);
+        service.done(FollowTeam { fan: *fan, team });
+        let post = post(service, *fan);
         for other in fans.iter().take(n) {
-            house.done(CreateComment { author: *other, post, body: "Yes".to_owned() });
+            service.done(CreateComment { author: *other, post, body: "Yes".to_owned() });
             let kind = ReactionKind::ALL.get(n % 6).copied();
-            house.done(React { fan: *other, post, kind });
+            service.done(React { fan: *other, post, kind });
         }
     }
     fans
 }
 
-fn rule_13_counters_are_counted_again(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let fans = lively(&house);
-    let deleted = post(&house, fans[0]);
-    house.done(DeletePost { user: fans[0], post: deleted });
-    let right = stored(&house, &[]);
+fn rule_13_counters_are_recounted(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let fans = lively(&service);
+    let deleted = post(&service, fans[0]);
+    service.done(DeletePost { user: fans[0], post: deleted });
+    let right = stored(&service, &[]);
     let nothing: Vec<(&str, u64)> = Vec::new();
-    assert_eq!(mends(&house, "repair-counters"), nothing);
-    let (mia, gone) = (id(&house, fans[3]), id(&house, deleted));
+    assert_eq!(repair_counts(&service, "repair-counters"), nothing);
+    let (mia, gone) = (id(&service, fans[3]), id(&service, deleted));
     damage(
-        &house,
+        &service,
         &[
             &format!("UPDATE posts SET comment_count = comment_count + 3, love_count = 7 WHERE id <> {gone}"),
             "UPDATE users SET follower_count = 0",
@@ -65,10 +65,15 @@ fn rule_13_counters_are_counted_again(kind: DatabaseKind) -> Result<()> {
             "UPDATE teams SET follower_count = follower_count + 1",
         ],
     );
-    let off: u64 = house.found(terrace_testkit::app::platform::Verify).iter().map(|check| check.wrong).sum();
-    let mended = mends(&house, "repair-counters");
-    assert_eq!(mended.iter().map(|(_, rows)| rows).sum::<u64>(), off, "what verification finds: {mended:?}");
-    let names: Vec<_> = mended.iter().map(|(name, _)| *name).collect();
+    let off: u64 =
+        service.found(terrace_testkit::app::platform::Verify).iter().map(|check| check.wrong).sum();
+    let repaired = repair_counts(&service, "repair-counters");
+    assert_eq!(
+        repaired.iter().map(|(_, rows)| rows).sum::<u64>(),
+        off,
+        "what verification finds: {repaired:?}"
+    );
+    let names: Vec<_> = repaired.iter().map(|(name, _)| *name).collect();
     let expected = [
         "posts.comment_count",
         "posts.love_count",
@@ -77,93 +82,98 @@ fn rule_13_counters_are_counted_again(kind: DatabaseKind) -> Result<()> {
         "users.following_count",
     ];
     assert_eq!(names, expected);
-    assert_eq!(differences(&right, &stored(&house, &[])), Vec::<String>::new());
-    verified(&house);
+    assert_eq!(differences(&right, &stored(&service, &[])), Vec::<String>::new());
+    verified(&service);
     Ok(())
 }
 
-/// Sixteen writers in two processes, damage all the time and two who count again: in the end every counter is right.
-fn counters_are_counted_again_beside_fans_who_go_on(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::without_rehearsal(kind)?;
-    let (other, third) = (house.another()?, house.another()?);
-    let fans = house.crowd("fan", 16);
-    let posts = [post(&house, fans[0]), post(&house, fans[1])];
+/// Sixteen writers in two processes, continuous damage and two processes that recount: in the end every
+/// counter is right.
+fn counters_are_recounted_beside_active_fans(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::without_rehearsal(kind)?;
+    let (other, third) = (service.another()?, service.another()?);
+    let fans = service.crowd("fan", 16);
+    let posts = [post(&service, fans[0]), post(&service, fans[1])];
     let works: Vec<_> = fans
         .iter()
         .enumerate()
         .map(|(n, fan)| {
-            let app = Arc::clone(if n % 2 == 0 { house.app() } else { other.app() });
+            let app = Arc::clone(if n % 2 == 0 { service.app() } else { other.app() });
             let (fan, followed) = (*fan, fans[(n + 1) % fans.len()]);
-            house.spawn(async move {
+            service.spawn(async move {
                 app.execute(FollowUser { fan, other: followed }).await.expect("a follow");
                 be_busy(app, fan, posts).await
             })
         })
         .collect();
     while works.iter().any(|work| !work.is_finished()) {
-        // Upwards: whoever goes on lowers it by one, which it can bear.
-        damage(&house, &["UPDATE posts SET comment_count = comment_count + 1, fire_count = fire_count + 2"]);
+        // Upwards: active fans lower the counter by one, so it must not reach zero.
+        damage(
+            &service,
+            &["UPDATE posts SET comment_count = comment_count + 1, fire_count = fire_count + 2"],
+        );
         run(&third, &["repair-counters"], false);
     }
     for work in works {
-        house.join(work);
+        service.join(work);
     }
     run(&third, &["repair-counters"], false);
-    verified(&house);
+    verified(&service);
     Ok(())
 }
 
-fn rule_13_nobody_follows_beside_a_block(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let [mia, bo, kim] = house.crowd("fan", 3)[..] else { panic!("three fans") };
-    house.done(BlockUser { fan: mia, other: bo });
-    house.done(BlockUser { fan: kim, other: mia });
-    follow(&house, bo, kim);
-    let right = stored(&house, &[]);
+fn rule_13_no_follow_exists_beside_a_block(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let [mia, bo, kim] = service.crowd("fan", 3)[..] else { panic!("three fans") };
+    service.done(BlockUser { fan: mia, other: bo });
+    service.done(BlockUser { fan: kim, other: mia });
+    follow(&service, bo, kim);
+    let right = stored(&service, &[]);
     let edge = |from, to| {
-        let (from, to) = (id(&house, from), id(&house, to));
+        let (from, to) = (id(&service, from), id(&service, to));
         format!(
             "INSERT INTO follows (follower_id, followee_id, created_at) SELECT {from}, {to}, created_at FROM users WHERE id = {from}"
         )
     };
-    damage(&house, &[&edge(mia, bo), &edge(bo, mia), &edge(mia, kim)]);
-    // As the edges would have been counted.
-    run(&house, &["repair-counters"], false);
-    let before = house.settled();
-    assert_eq!(mends(&house, "sweep-blocked-follows"), [("follows", 3)]);
-    let told: Vec<_> = house.log(before).into_iter().map(|event| event.what.kind).collect();
-    assert_eq!(told, [EventKind::UserUnfollowed; 3]);
-    assert_eq!(differences(&right, &stored(&house, &[])), Vec::<String>::new());
-    verified(&house);
+    damage(&service, &[&edge(mia, bo), &edge(bo, mia), &edge(mia, kim)]);
+    // As if the edges had been counted.
+    run(&service, &["repair-counters"], false);
+    let before = service.settled();
+    assert_eq!(repair_counts(&service, "sweep-blocked-follows"), [("follows", 3)]);
+    let kinds: Vec<_> = service.log(before).into_iter().map(|event| event.what.kind).collect();
+    assert_eq!(kinds, [EventKind::UserUnfollowed; 3]);
+    assert_eq!(differences(&right, &stored(&service, &[])), Vec::<String>::new());
+    verified(&service);
     Ok(())
 }
 
-fn rule_13_what_deleted_accounts_have_left_is_removed(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    house.run(house.app().found_seasons())?;
-    let mia = house.fan("mia");
-    let others = lively(&house);
-    let (own, theirs) = (post(&house, mia.id), post(&house, others[0]));
-    house.done(CreateComment { author: mia.id, post: theirs, body: "Mine".to_owned() });
-    house.done(CreateComment { author: others[1], post: own, body: "Theirs".to_owned() });
-    house.done(React { fan: mia.id, post: theirs, kind: Some(ReactionKind::Fire) });
-    follow(&house, mia.id, others[0]);
-    follow(&house, others[1], mia.id);
-    house.done(BlockUser { fan: mia.id, other: others[2] });
-    house.done(FollowTeam { fan: mia.id, team: house.team("foxes") });
-    house.done(VisitDaily { user: mia.id, awards: house.app().awards() });
-    let viewer = house.viewer(mia.cookie).expect("a session");
-    house.run(house.app().delete_account(&viewer, Password::offer(PASSWORD.to_owned()))).expect("an end");
-    // The event that would have it all removed is lost with the log, and what was removed at once is there again.
-    house.settled();
-    let user = id(&house, mia.id);
+fn rule_13_leftover_rows_of_deleted_accounts_are_removed(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    service.run(service.app().found_seasons())?;
+    let mia = service.fan("mia");
+    let others = lively(&service);
+    let (own, theirs) = (post(&service, mia.id), post(&service, others[0]));
+    service.done(CreateComment { author: mia.id, post: theirs, body: "Mine".to_owned() });
+    service.done(CreateComment { author: others[1], post: own, body: "Theirs".to_owned() });
+    service.done(React { fan: mia.id, post: theirs, kind: Some(ReactionKind::Fire) });
+    follow(&service, mia.id, others[0]);
+    follow(&service, others[1], mia.id);
+    service.done(BlockUser { fan: mia.id, other: others[2] });
+    service.done(FollowTeam { fan: mia.id, team: service.team("foxes") });
+    service.done(VisitDaily { user: mia.id, awards: service.app().awards() });
+    let viewer = service.viewer(mia.cookie).expect("a session");
+    service.run(service.app().delete_account(&viewer, Password::offer(PASSWORD.to_owned()))).expect("an end");
+    // The event that would start the removal is lost with the log, and what was removed at once is there
+    // again.
+    service.settled();
+    let user = id(&service, mia.id);
     let unlocked = format!(
         "INSERT INTO user_achievements (user_id, achievement_key, unlocked_at) \
          SELECT id, 'voice', created_at FROM users WHERE id = {user}"
     );
-    damage(&house, &["DELETE FROM events", &unlocked]);
-    let before = house.settled();
-    let mended = mends(&house, "sweep-deleted-accounts");
+    damage(&service, &["DELETE FROM events", &unlocked]);
+    let before = service.settled();
+    let repaired = repair_counts(&service, "sweep-deleted-accounts");
     for (kind, rows) in [
         ("blocks", 1),
         ("comments", 1),
@@ -174,59 +184,66 @@ fn rule_13_what_deleted_accounts_have_left_is_removed(kind: DatabaseKind) -> Res
         ("team_follows", 1),
         ("user_achievements", 1),
     ] {
-        assert!(mended.contains(&(kind, rows)), "{kind}: {mended:?}");
+        assert!(repaired.contains(&(kind, rows)), "{kind}: {repaired:?}");
     }
-    let told: Vec<_> = house.log(before).into_iter().map(|event| event.what.kind).collect();
-    assert!(told.contains(&EventKind::PostDeleted) && told.contains(&EventKind::CommentDeleted), "{told:?}");
-    verified(&house);
-    // What it has marked goes as any deleted post does, by the consumer or, later, by the task after it.
-    house.clock().advance(Duration::from_hours(2));
-    assert_eq!(mends(&house, "sweep-deleted-posts"), [("comments", 1), ("posts", 1)]);
-    verified(&house);
+    let kinds: Vec<_> = service.log(before).into_iter().map(|event| event.what.kind).collect();
+    assert!(
+        kinds.contains(&EventKind::PostDeleted) && kinds.contains(&EventKind::CommentDeleted),
+        "{kinds:?}"
+    );
+    verified(&service);
+    // The posts that it marked are removed as any deleted post is, by the consumer or, later, by the next
+    // task.
+    service.clock().advance(Duration::from_hours(2));
+    assert_eq!(repair_counts(&service, "sweep-deleted-posts"), [("comments", 1), ("posts", 1)]);
+    verified(&service);
     Ok(())
 }
 
-fn rule_13_deleted_posts_do_not_stay(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let fans = house.crowd("fan", 4);
-    let kept = post(&house, fans[0]);
-    house.done(CreateComment { author: fans[1], post: kept, body: "Stays".to_owned() });
-    let right = stored(&house, &[]);
-    let posts = [post(&house, fans[0]), post(&house, fans[1])];
+fn rule_13_deleted_posts_are_removed(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let fans = service.crowd("fan", 4);
+    let kept = post(&service, fans[0]);
+    service.done(CreateComment { author: fans[1], post: kept, body: "Stays".to_owned() });
+    let right = stored(&service, &[]);
+    let posts = [post(&service, fans[0]), post(&service, fans[1])];
     for post in posts {
         for fan in &fans {
-            house.done(CreateComment { author: *fan, post, body: "Goes #along".to_owned() });
-            house.done(React { fan: *fan, post, kind: Some(ReactionKind::Like) });
+            service.done(CreateComment { author: *fan, post, body: "Goes #along".to_owned() });
+            service.done(React { fan: *fan, post, kind: Some(ReactionKind::Like) });
         }
     }
     for (post, author) in posts.into_iter().zip(&fans) {
-        house.done(DeletePost { user: *author, post });
+        service.done(DeletePost { user: *author, post });
     }
     let nothing: Vec<(&str, u64)> = Vec::new();
-    assert_eq!(mends(&house, "sweep-deleted-posts"), nothing, "the consumer has its time");
-    house.clock().advance(Duration::from_hours(2));
-    assert_eq!(mends(&house, "sweep-deleted-posts"), [("comments", 8), ("posts", 2), ("reactions", 8)]);
-    assert_eq!(differences(&right, &stored(&house, &[])), Vec::<String>::new());
+    assert_eq!(repair_counts(&service, "sweep-deleted-posts"), nothing, "the consumer has its time");
+    service.clock().advance(Duration::from_hours(2));
+    assert_eq!(
+        repair_counts(&service, "sweep-deleted-posts"),
+        [("comments", 8), ("posts", 2), ("reactions", 8)]
+    );
+    assert_eq!(differences(&right, &stored(&service, &[])), Vec::<String>::new());
     // The consumer, late, finds nothing to do.
-    house.settled();
-    house.run(house.app().catch_up_consumers())?;
-    verified(&house);
+    service.settled();
+    service.run(service.app().catch_up_consumers())?;
+    verified(&service);
     Ok(())
 }
 
-fn rule_13_old_notices_go_unless_something_is_open(kind: DatabaseKind) -> Result<()> {
-    let (house, _) = paid_shop(kind)?;
-    let mia = house.fan("mia").id;
-    let paid = super::packs::pack(&house, "paid").id;
-    let [settled, open, new] = [1, 2, 3].map(|copies| begin(&house, mia, paid, copies));
-    tell(&house, notice(NoticeKind::Paid, &settled));
+fn rule_13_old_notices_are_removed_unless_something_is_open(kind: DatabaseKind) -> Result<()> {
+    let (service, _) = paid_shop(kind)?;
+    let mia = service.fan("mia").id;
+    let paid = super::packs::pack(&service, "paid").id;
+    let [settled, open, new] = [1, 2, 3].map(|copies| begin(&service, mia, paid, copies));
+    tell(&service, notice(NoticeKind::Paid, &settled));
     let mut other = notice(NoticeKind::Paid, &open);
     other.money.amount += 1;
-    tell(&house, other);
-    house.clock().advance(Duration::from_hours(401 * 24));
-    tell(&house, notice(NoticeKind::Cancelled, &new));
-    assert_eq!(mends(&house, "sweep-notices"), [("notices", 1)]);
-    let left = house.storage().read_by_hand("SELECT kind AS text FROM payment_notices ORDER BY kind")?;
+    tell(&service, other);
+    service.clock().advance(Duration::from_hours(401 * 24));
+    tell(&service, notice(NoticeKind::Cancelled, &new));
+    assert_eq!(repair_counts(&service, "sweep-notices"), [("notices", 1)]);
+    let left = service.storage().read_by_hand("SELECT kind AS text FROM payment_notices ORDER BY kind")?;
     assert_eq!(left, ["cancelled", "paid"]);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Pictures below HTTP: what refers to them, and what becomes of those that nothing refers to.
+//! Pictures below HTTP: references to them, and what happens to pictures without references.
 
 use anyhow::Result;
 use image::codecs::png::PngEncoder;
@@ -19,16 +19,16 @@ use terrace_testkit::storage::MediaObjects;
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
 
 on_each_database! {
-    a_change_of_picture_is_told_once,
-    a_post_is_told_of_with_its_picture,
-    an_unused_picture_goes_after_a_day,
+    a_change_of_picture_is_published_once,
+    a_post_is_published_with_its_picture,
+    an_unused_picture_is_removed_after_a_day,
     a_picture_that_is_used_again_stays,
     the_same_picture_lies_in_one_place,
-    an_object_without_a_picture_goes_after_a_day,
+    an_object_without_a_picture_is_removed_after_a_day,
     uploads_and_sweeps_of_the_same_picture_do_not_meet,
-    of_twenty_posts_at_once_one_gets_the_picture,
-    what_cannot_be_stored_is_not_said_to_be,
-    a_deleted_account_takes_its_pictures_along,
+    one_of_twenty_concurrent_posts_gets_the_picture,
+    a_picture_that_cannot_be_stored_is_refused,
+    the_pictures_of_a_deleted_account_are_removed,
 }
 
 const DAY: Duration = Duration::from_hours(24);
@@ -43,18 +43,19 @@ pub(crate) fn file(user: UserId, shade: u8) -> PictureUpload {
     PictureUpload { user, kind: ImageType::Png, file: file.into() }
 }
 
-fn set(house: &TestApp, user: UserId, shade: u8) -> MediaHash {
-    let profile = house.run(house.app().set_picture(file(user, shade))).expect("a picture");
+fn set(service: &TestApp, user: UserId, shade: u8) -> MediaHash {
+    let profile = service.run(service.app().set_picture(file(user, shade))).expect("a picture");
     profile.account.card.picture.expect("one's picture")
 }
 
-/// The answer names the upload, so that it can be read from it.
+/// The answer contains the upload's id and hash, so that the test can read them from it.
 pub(crate) fn answer(uploaded: &Uploaded) -> StoredAnswer {
     StoredAnswer { status: 201, location: Some(uploaded.hash.to_string()), body: uploaded.id.to_string() }
 }
 
-pub(crate) fn upload(house: &TestApp, user: UserId, shade: u8) -> (MediaId, MediaHash) {
-    let answered = house.run(house.app().upload_media(file(user, shade), None, answer)).expect("an upload");
+pub(crate) fn upload(service: &TestApp, user: UserId, shade: u8) -> (MediaId, MediaHash) {
+    let answered =
+        service.run(service.app().upload_media(file(user, shade), None, answer)).expect("an upload");
     let hash = answered.answer.location.expect("a hash");
     (answered.answer.body.parse().expect("an id"), hash.parse().expect("a hash"))
 }
@@ -63,15 +64,15 @@ pub(crate) fn post(author: UserId, media: MediaId) -> CreatePost {
     CreatePost { author, team: None, body: "Look!".to_owned(), media: Some(media) }
 }
 
-pub(crate) fn sweep(house: &TestApp) -> Swept {
-    house.run(house.app().sweep()).expect("a sweep")
+pub(crate) fn sweep(service: &TestApp) -> Swept {
+    service.run(service.app().sweep()).expect("a sweep")
 }
 
-/// Whether the picture is given out, whole.
-fn is_there(house: &TestApp, hash: MediaHash) -> bool {
-    match house.run(house.app().media(hash)) {
+/// Whether the picture is served, whole.
+fn is_there(service: &TestApp, hash: MediaHash) -> bool {
+    match service.run(service.app().media(hash)) {
         Ok(media) => {
-            house.run(house.app().open_media(media)).unwrap_or_else(|_| panic!("the object of {hash}"));
+            service.run(service.app().open_media(media)).unwrap_or_else(|_| panic!("the object of {hash}"));
             true
         }
         Err(Failure::Refused(_)) => false,
@@ -80,225 +81,225 @@ fn is_there(house: &TestApp, hash: MediaHash) -> bool {
 }
 
 /// How many objects lie in the folder.
-pub(crate) fn objects(house: &TestApp) -> usize {
-    let folders = fs::read_dir(house.pictures()).expect("the folder");
+pub(crate) fn objects(service: &TestApp) -> usize {
+    let folders = fs::read_dir(service.pictures()).expect("the folder");
     folders.map(|folder| fs::read_dir(folder.expect("a folder").path()).expect("a folder").count()).sum()
 }
 
-fn a_change_of_picture_is_told_once(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let mia = house.fan("mia").id;
-    let changes = |house: &TestApp| {
-        let log = house.log(Position::START);
+fn a_change_of_picture_is_published_once(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let mia = service.fan("mia").id;
+    let changes = |service: &TestApp| {
+        let log = service.log(Position::START);
         log.iter().filter(|event| event.what.kind == EventKind::ProfileChanged).count()
     };
     for (expected, work) in [(1, Some(1)), (1, Some(1)), (2, Some(2)), (3, None), (3, None)] {
         match work {
-            Some(shade) => drop(set(&house, mia, shade)),
-            None => house.done(RemovePicture { user: mia }),
+            Some(shade) => drop(set(&service, mia, shade)),
+            None => service.done(RemovePicture { user: mia }),
         }
-        assert_eq!(changes(&house), expected);
+        assert_eq!(changes(&service), expected);
     }
-    let log = house.log(Position::START);
+    let log = service.log(Position::START);
     assert!(log.iter().all(|event| event.what.subject == mia.as_uuid() && event.what.actor == Some(mia)));
     Ok(())
 }
 
-fn a_post_is_told_of_with_its_picture(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let mia = house.fan("mia").id;
-    let (media, hash) = upload(&house, mia, 1);
-    let view: PostView<AuthorCard> = house.done(post(mia, media));
+fn a_post_is_published_with_its_picture(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let mia = service.fan("mia").id;
+    let (media, hash) = upload(&service, mia, 1);
+    let view: PostView<AuthorCard> = service.done(post(mia, media));
     assert_eq!(view.post.image, Some(hash));
-    let log = house.log(Position::START);
-    let told: Vec<_> = log.iter().filter(|event| event.what.kind == EventKind::PostCreated).collect();
-    assert_eq!(told.iter().map(|event| event.what.subject).collect::<Vec<_>>(), [view.post.id.as_uuid()]);
-    assert_eq!(house.refused(post(mia, media)), CreatePostRefusal::UnknownMedia);
+    let log = service.log(Position::START);
+    let created: Vec<_> = log.iter().filter(|event| event.what.kind == EventKind::PostCreated).collect();
+    assert_eq!(created.iter().map(|event| event.what.subject).collect::<Vec<_>>(), [view.post.id.as_uuid()]);
+    assert_eq!(service.refused(post(mia, media)), CreatePostRefusal::UnknownMedia);
     Ok(())
 }
 
-fn an_unused_picture_goes_after_a_day(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let mia = house.fan("mia").id;
-    let (taken, posted) = upload(&house, mia, 1);
-    let (_, forgotten) = upload(&house, mia, 2);
-    let shown = set(&house, mia, 3);
-    let view = house.done(post(mia, taken));
-    assert_eq!((sweep(&house), objects(&house)), (Swept::default(), 3));
+fn an_unused_picture_is_removed_after_a_day(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let mia = service.fan("mia").id;
+    let (taken, posted) = upload(&service, mia, 1);
+    let (_, forgotten) = upload(&service, mia, 2);
+    let shown = set(&service, mia, 3);
+    let view = service.done(post(mia, taken));
+    assert_eq!((sweep(&service), objects(&service)), (Swept::default(), 3));
 
-    // Nobody took the one; the others are still shown.
-    house.clock().advance(DAY);
-    assert!(!is_there(&house, forgotten));
-    assert_eq!((sweep(&house).uploads, objects(&house)), (1, 3));
-    house.clock().advance(NEARLY);
-    assert_eq!(sweep(&house).pictures, 0);
-    house.clock().advance(HOUR);
-    assert_eq!((sweep(&house).pictures, objects(&house)), (1, 2));
+    // The forgotten picture is unused; the others are still shown.
+    service.clock().advance(DAY);
+    assert!(!is_there(&service, forgotten));
+    assert_eq!((sweep(&service).uploads, objects(&service)), (1, 3));
+    service.clock().advance(NEARLY);
+    assert_eq!(sweep(&service).pictures, 0);
+    service.clock().advance(HOUR);
+    assert_eq!((sweep(&service).pictures, objects(&service)), (1, 2));
 
-    // What is deleted is not given out any more, and goes a day later.
-    house.done(DeletePost { user: mia, post: view.post.id });
-    house.done(RemovePicture { user: mia });
-    assert!(!is_there(&house, posted) && !is_there(&house, shown));
-    assert_eq!((sweep(&house).pictures, objects(&house)), (0, 2));
-    house.clock().advance(DAY);
-    assert_eq!((sweep(&house).pictures, objects(&house)), (2, 0));
-    assert_eq!(sweep(&house).pictures, 0);
-    // And may come again.
-    assert_eq!(set(&house, mia, 3), shown);
-    assert!(is_there(&house, shown));
+    // A deleted picture is no longer served, and is removed a day later.
+    service.done(DeletePost { user: mia, post: view.post.id });
+    service.done(RemovePicture { user: mia });
+    assert!(!is_there(&service, posted) && !is_there(&service, shown));
+    assert_eq!((sweep(&service).pictures, objects(&service)), (0, 2));
+    service.clock().advance(DAY);
+    assert_eq!((sweep(&service).pictures, objects(&service)), (2, 0));
+    assert_eq!(sweep(&service).pictures, 0);
+    // And it can be uploaded again.
+    assert_eq!(set(&service, mia, 3), shown);
+    assert!(is_there(&service, shown));
     Ok(())
 }
 
 fn a_picture_that_is_used_again_stays(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let (mia, bo) = (house.fan("mia").id, house.fan("bo_").id);
-    let hash = set(&house, mia, 1);
-    house.done(RemovePicture { user: mia });
-    sweep(&house);
-    house.clock().advance(NEARLY);
-    assert_eq!(set(&house, bo, 1), hash);
-    house.clock().advance(DAY);
-    assert_eq!((sweep(&house).pictures, objects(&house)), (0, 1));
-    assert!(is_there(&house, hash));
-    // Its day begins anew.
-    house.done(RemovePicture { user: bo });
-    assert_eq!(sweep(&house).pictures, 0);
-    house.clock().advance(NEARLY);
-    assert_eq!(sweep(&house).pictures, 0);
-    house.clock().advance(HOUR);
-    assert_eq!((sweep(&house).pictures, objects(&house)), (1, 0));
+    let service = TestApp::start(kind)?;
+    let (mia, bo) = (service.fan("mia").id, service.fan("bo_").id);
+    let hash = set(&service, mia, 1);
+    service.done(RemovePicture { user: mia });
+    sweep(&service);
+    service.clock().advance(NEARLY);
+    assert_eq!(set(&service, bo, 1), hash);
+    service.clock().advance(DAY);
+    assert_eq!((sweep(&service).pictures, objects(&service)), (0, 1));
+    assert!(is_there(&service, hash));
+    // Its day starts again.
+    service.done(RemovePicture { user: bo });
+    assert_eq!(sweep(&service).pictures, 0);
+    service.clock().advance(NEARLY);
+    assert_eq!(sweep(&service).pictures, 0);
+    service.clock().advance(HOUR);
+    assert_eq!((sweep(&service).pictures, objects(&service)), (1, 0));
     Ok(())
 }
 
 fn the_same_picture_lies_in_one_place(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let (mia, bo) = (house.fan("mia").id, house.fan("bo_").id);
-    let hash = set(&house, mia, 1);
-    assert_eq!(set(&house, bo, 1), hash);
-    let ((first, _), (second, _)) = (upload(&house, mia, 1), upload(&house, mia, 1));
+    let service = TestApp::start(kind)?;
+    let (mia, bo) = (service.fan("mia").id, service.fan("bo_").id);
+    let hash = set(&service, mia, 1);
+    assert_eq!(set(&service, bo, 1), hash);
+    let ((first, _), (second, _)) = (upload(&service, mia, 1), upload(&service, mia, 1));
     assert_ne!(first, second);
-    assert_eq!(objects(&house), 1);
-    house.done(RemovePicture { user: mia });
-    house.done(RemovePicture { user: bo });
-    house.done(post(mia, first));
-    assert!(is_there(&house, hash));
+    assert_eq!(objects(&service), 1);
+    service.done(RemovePicture { user: mia });
+    service.done(RemovePicture { user: bo });
+    service.done(post(mia, first));
+    assert!(is_there(&service, hash));
     Ok(())
 }
 
-/// A process that ended between putting an object and noting the picture leaves such a one.
-fn an_object_without_a_picture_goes_after_a_day(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let mia = house.fan("mia").id;
-    let hash = set(&house, mia, 1);
-    let place = MediaObjects::folder(house.pictures())?;
-    // One of the very bytes that a picture has, and one of others.
+/// A process that ended between storing an object and recording the picture leaves such an object.
+fn an_object_without_a_picture_is_removed_after_a_day(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let mia = service.fan("mia").id;
+    let hash = set(&service, mia, 1);
+    let place = MediaObjects::folder(service.pictures())?;
+    // One with the same bytes as a picture, and one with other bytes.
     for hash in [hash, MediaHash::from_bytes([7; 32])] {
-        let id = CtxSeed::new(house.clock().now(), [3; 32]).open().new_id();
-        house.run(place.put(ObjectKey { hash, id }, "bytes".into()))?;
+        let id = CtxSeed::new(service.clock().now(), [3; 32]).open().new_id();
+        service.run(place.put(ObjectKey { hash, id }, "bytes".into()))?;
     }
-    house.clock().advance(NEARLY);
-    assert_eq!((sweep(&house).objects, objects(&house)), (0, 3));
-    house.clock().advance(HOUR);
-    assert_eq!((sweep(&house).objects, objects(&house)), (2, 1));
-    assert!(is_there(&house, hash));
+    service.clock().advance(NEARLY);
+    assert_eq!((sweep(&service).objects, objects(&service)), (0, 3));
+    service.clock().advance(HOUR);
+    assert_eq!((sweep(&service).objects, objects(&service)), (2, 1));
+    assert!(is_there(&service, hash));
     Ok(())
 }
 
 fn uploads_and_sweeps_of_the_same_picture_do_not_meet(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::without_rehearsal(kind)?;
-    let other = house.another()?;
-    let fans = house.crowd("fan", 4);
+    let service = TestApp::without_rehearsal(kind)?;
+    let other = service.another()?;
+    let fans = service.crowd("fan", 4);
     for _ in 0..12 {
         // Everything is ready to be removed.
-        set(&house, fans[0], 1);
-        house.done(RemovePicture { user: fans[0] });
-        sweep(&house);
-        house.clock().advance(DAY);
+        set(&service, fans[0], 1);
+        service.done(RemovePicture { user: fans[0] });
+        sweep(&service);
+        service.clock().advance(DAY);
         let mut works: Vec<tokio::task::JoinHandle<Option<MediaHash>>> = Vec::new();
         for (n, fan) in fans.iter().enumerate() {
-            let app = Arc::clone(if n % 2 == 0 { house.app() } else { other.app() });
+            let app = Arc::clone(if n % 2 == 0 { service.app() } else { other.app() });
             let upload = file(*fan, 1);
-            works.push(house.spawn(async move {
+            works.push(service.spawn(async move {
                 let profile = app.set_picture(upload).await.expect("a picture");
                 profile.account.card.picture
             }));
-            let app = Arc::clone(if n % 2 == 0 { other.app() } else { house.app() });
-            works.push(house.spawn(async move {
+            let app = Arc::clone(if n % 2 == 0 { other.app() } else { service.app() });
+            works.push(service.spawn(async move {
                 app.sweep().await.expect("a sweep");
                 None
             }));
         }
-        let hashes: Vec<_> = works.into_iter().filter_map(|work| house.join(work)).collect();
+        let hashes: Vec<_> = works.into_iter().filter_map(|work| service.join(work)).collect();
         assert_eq!(hashes.len(), fans.len());
-        assert!(is_there(&house, hashes[0]));
+        assert!(is_there(&service, hashes[0]));
         for fan in &fans {
-            house.done(RemovePicture { user: *fan });
+            service.done(RemovePicture { user: *fan });
         }
     }
-    // Those that came second to the same row are strays for a day, and no longer.
-    sweep(&house);
-    house.clock().advance(DAY);
-    sweep(&house);
-    assert_eq!(objects(&house), 0);
+    // Objects whose upload lost the race for the row are strays for a day, and no longer.
+    sweep(&service);
+    service.clock().advance(DAY);
+    sweep(&service);
+    assert_eq!(objects(&service), 0);
     Ok(())
 }
 
-fn of_twenty_posts_at_once_one_gets_the_picture(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::without_rehearsal(kind)?;
-    let mia = house.fan("mia").id;
-    let (media, _) = upload(&house, mia, 1);
+fn one_of_twenty_concurrent_posts_gets_the_picture(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::without_rehearsal(kind)?;
+    let mia = service.fan("mia").id;
+    let (media, _) = upload(&service, mia, 1);
     let works = (0..20).map(|_| {
-        let app = Arc::clone(house.app());
+        let app = Arc::clone(service.app());
         async move { app.execute(post(mia, media)).await.is_ok() }
     });
-    assert_eq!(house.together(works).into_iter().filter(|took| *took).count(), 1);
+    assert_eq!(service.together(works).into_iter().filter(|took| *took).count(), 1);
     Ok(())
 }
 
-fn what_cannot_be_stored_is_not_said_to_be(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let mia = house.fan("mia").id;
+fn a_picture_that_cannot_be_stored_is_refused(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let mia = service.fan("mia").id;
     let wrong = PictureUpload { file: "no picture".into(), ..file(mia, 1) };
-    let refused = house.run(house.app().set_picture(wrong));
+    let refused = service.run(service.app().set_picture(wrong));
     assert!(matches!(refused, Err(Failure::Refused(UploadRefusal::NotAnImage(_)))));
-    // The folder is in the way of itself.
-    fs::remove_dir_all(house.pictures())?;
-    fs::write(house.pictures(), "no folder")?;
-    let broken = house.run(house.app().set_picture(file(mia, 1)));
-    assert!(matches!(broken, Err(Failure::Broken(_))), "nothing is said to be stored that is not");
-    fs::remove_file(house.pictures())?;
-    fs::create_dir(house.pictures())?;
+    // Without the folder, no object can be stored.
+    fs::remove_dir_all(service.pictures())?;
+    fs::write(service.pictures(), "no folder")?;
+    let broken = service.run(service.app().set_picture(file(mia, 1)));
+    assert!(matches!(broken, Err(Failure::Broken(_))), "nothing is reported as stored that is not");
+    fs::remove_file(service.pictures())?;
+    fs::create_dir(service.pictures())?;
     Ok(())
 }
 
-fn a_deleted_account_takes_its_pictures_along(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let mia = house.fan("mia");
-    let worn = set(&house, mia.id, 1);
-    let (taken, posted) = upload(&house, mia.id, 2);
-    house.done(post(mia.id, taken));
-    let (_, waiting) = upload(&house, mia.id, 3);
-    let bo = house.fan("bo_").id;
-    let shared = set(&house, bo, 4);
-    set(&house, mia.id, 4);
-    set(&house, mia.id, 1);
+fn the_pictures_of_a_deleted_account_are_removed(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let mia = service.fan("mia");
+    let worn = set(&service, mia.id, 1);
+    let (taken, posted) = upload(&service, mia.id, 2);
+    service.done(post(mia.id, taken));
+    let (_, waiting) = upload(&service, mia.id, 3);
+    let bo = service.fan("bo_").id;
+    let shared = set(&service, bo, 4);
+    set(&service, mia.id, 4);
+    set(&service, mia.id, 1);
     for hash in [worn, posted, waiting, shared] {
-        assert!(is_there(&house, hash));
+        assert!(is_there(&service, hash));
     }
 
-    let viewer = house.viewer(mia.cookie).expect("signed in");
+    let viewer = service.viewer(mia.cookie).expect("signed in");
     let password = Password::offer(PASSWORD.to_owned());
-    assert!(house.run(house.app().delete_account(&viewer, password)).is_ok());
+    assert!(service.run(service.app().delete_account(&viewer, password)).is_ok());
     for hash in [worn, posted, waiting] {
-        assert!(!is_there(&house, hash), "at once");
+        assert!(!is_there(&service, hash), "at once");
     }
-    house.settled();
-    house.run(house.app().catch_up_consumers())?;
-    house.clock().advance(DAY);
-    sweep(&house);
-    house.clock().advance(DAY);
-    sweep(&house);
-    assert_eq!(objects(&house), 1, "the bytes too");
-    assert!(is_there(&house, shared), "another wears it still");
+    service.settled();
+    service.run(service.app().catch_up_consumers())?;
+    service.clock().advance(DAY);
+    sweep(&service);
+    service.clock().advance(DAY);
+    sweep(&service);
+    assert_eq!(objects(&service), 1, "the bytes too");
+    assert!(is_there(&service, shared), "another wears it still");
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Databases that the earlier migrations made, before one migration per area replaced them.
 
-use super::mended::stored;
+use super::repairs::stored;
 use super::schema::{open, ready};
 use anyhow::{Context, Result};
 use terrace_testkit::storage::{EARLIER_VERSIONS, Storage};

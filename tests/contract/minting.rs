@@ -1,5 +1,5 @@
-//! Spec §1, rule 10: openings go with minting. Who opens a pack owns what it gave at once; a minter is told of it afterwards,
-//! at least once, of each fan in the order of what happened, and no opening waits for it.
+//! Spec §1, rule 10: openings are minted. A fan who opens a pack owns its contents at once; a minter is
+//! notified afterwards, at least once, for each fan in the order of events, and no opening waits for it.
 
 use super::packs::{buy, give_coins, open, pack, shop};
 use super::points::award;
@@ -18,32 +18,32 @@ use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database};
 use tokio::sync::{Semaphore, watch};
 
 on_each_database! {
-    rule_10_the_minter_is_told_of_what_a_pack_gave,
-    without_a_minter_nothing_waits_and_all_can_be_handed_over_later,
-    whatever_fails_each_fan_is_told_of_in_order_and_nothing_is_lost,
-    who_dies_between_a_call_and_its_receipt_loses_nothing,
-    a_receipt_that_comes_late_is_one,
-    what_is_refused_is_set_aside_and_holds_back_nobody_else,
+    rule_10_the_minter_is_notified_of_the_contents_of_a_pack,
+    without_a_minter_nothing_waits_and_all_can_be_minted_later,
+    after_any_failure_each_fans_messages_are_in_order_and_complete,
+    a_process_that_dies_before_a_receipt_loses_nothing,
+    a_late_receipt_counts,
+    a_refused_message_is_set_aside_and_blocks_no_other_fan,
     a_minter_that_does_not_answer_delays_no_opening,
-    what_is_taken_back_is_told_after_it_was_minted,
-    who_opens_while_messages_go_out_is_not_overlooked,
+    a_revocation_is_sent_after_its_minting,
+    an_opening_during_delivery_is_not_overlooked,
 }
 
-/// What the minter makes of a message.
+/// How the minter answers a message.
 enum Answer {
     Receipt,
-    /// It takes it, and nobody hears of that.
+    /// It accepts the message, and the receipt is lost.
     Lost,
     Fault(MintFault),
 }
 
 type Decide = Box<dyn Fn(&MintNotice) -> Answer + Send + Sync>;
 
-/// A minter that writes down what it hears, and sees that each fan's messages come in order, one at a time.
+/// A minter that records its messages, and asserts that each fan's messages come in order, one at a time.
 struct Register {
     decide: Decide,
     book: Mutex<Book>,
-    /// How many calls are let through; as many as come where there is none.
+    /// How many calls may pass; without a gate all may.
     gate: Option<Semaphore>,
     calls: watch::Sender<usize>,
 }
@@ -51,9 +51,9 @@ struct Register {
 #[derive(Default)]
 struct Book {
     busy: BTreeSet<UserId>,
-    /// What was taken of each fan, without repeats.
+    /// The accepted messages of each fan, without repeats.
     taken: BTreeMap<UserId, Vec<MintNotice>>,
-    /// Every call, by the name of its message.
+    /// Every call, by the id of its message.
     calls: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ impl Register {
         Arc::new(Self { decide: Box::new(decide), book: Mutex::default(), gate, calls })
     }
 
-    /// Takes everything.
+    /// Accepts everything.
     fn willing() -> Arc<Self> {
         Self::new(|_| Answer::Receipt)
     }
@@ -91,7 +91,7 @@ impl Register {
         let mut book = self.book();
         let taken = book.taken.entry(notice.user).or_default();
         match taken.last() {
-            // Only the last one can come again.
+            // Only the last one may come again.
             Some(last) if last.sequence == notice.sequence => assert_eq!(last, notice),
             last => {
                 assert!(last.is_none_or(|last| last.sequence < notice.sequence), "{notice:?} after {last:?}");
@@ -108,7 +108,7 @@ impl Minter for Register {
             self.book().calls.push(notice.id());
             self.calls.send_modify(|calls| *calls += 1);
             tokio::task::yield_now().await;
-            // In which it is the others' turn, or for as long as the test wants.
+            // Gives other tasks a turn, or waits for as long as the test wants.
             if let Some(gate) = &self.gate {
                 gate.acquire().await.expect("a gate").forget();
             }
@@ -128,27 +128,27 @@ impl Minter for Register {
     }
 }
 
-fn standing(house: &TestApp) -> MintingStanding {
-    house.found(Overview).minting
+fn standing(service: &TestApp) -> MintingStanding {
+    service.found(Overview).minting
 }
 
-fn deliver(house: &TestApp) -> u64 {
-    house.run(house.app().deliver_minting()).expect("a working store")
+fn deliver(service: &TestApp) -> u64 {
+    service.run(service.app().deliver_minting()).expect("a working store")
 }
 
 /// Buys a pack for points, and opens it.
-fn opened(house: &TestApp, fan: UserId) -> (UserPackId, Vec<Owned>) {
-    let day = pack(house, "day").id;
-    house.done(buy(house, fan, day, 1));
-    house.clock().advance(Duration::from_millis(1));
-    let opened = house.done(open(house, fan, day, None));
+fn opened(service: &TestApp, fan: UserId) -> (UserPackId, Vec<Owned>) {
+    let day = pack(service, "day").id;
+    service.done(buy(service, fan, day, 1));
+    service.clock().advance(Duration::from_millis(1));
+    let opened = service.done(open(service, fan, day, None));
     (opened.copy.id, opened.opening.owned)
 }
 
 /// A fan with points for many packs.
-fn rich(house: &TestApp, name: &str) -> UserId {
-    let fan = house.fan(name).id;
-    house.done(award(house, fan, 1_000, "game"));
+fn rich(service: &TestApp, name: &str) -> UserId {
+    let fan = service.fan(name).id;
+    service.done(award(service, fan, 1_000, "game"));
     fan
 }
 
@@ -156,11 +156,11 @@ fn minted(owned: &[Owned]) -> Vec<(MintKind, &Owned)> {
     owned.iter().map(|owned| (MintKind::Minted, owned)).collect()
 }
 
-/// The messages tell of these, in this order.
-fn assert_told(notices: &[MintNotice], of: &[(MintKind, &Owned)]) {
-    let told: Vec<_> = notices.iter().map(|notice| (notice.kind, notice.owned)).collect();
+/// Asserts that the messages name these, in this order.
+fn assert_notices(notices: &[MintNotice], of: &[(MintKind, &Owned)]) {
+    let sent: Vec<_> = notices.iter().map(|notice| (notice.kind, notice.owned)).collect();
     let expected: Vec<_> = of.iter().map(|(kind, owned)| (*kind, owned.id)).collect();
-    assert_eq!(told, expected);
+    assert_eq!(sent, expected);
     for (notice, (_, owned)) in notices.iter().zip(of) {
         assert_eq!(
             (notice.user, notice.collectible, notice.serial),
@@ -169,59 +169,59 @@ fn assert_told(notices: &[MintNotice], of: &[(MintKind, &Owned)]) {
     }
 }
 
-fn rule_10_the_minter_is_told_of_what_a_pack_gave(kind: DatabaseKind) -> Result<()> {
+fn rule_10_the_minter_is_notified_of_the_contents_of_a_pack(kind: DatabaseKind) -> Result<()> {
     let shop = shop(kind)?;
     let minter = Register::willing();
-    let house = shop.with_minter(minter.clone())?;
-    let mia = house.fan("mia").id;
-    give_coins(&house, mia, 5);
-    let cups = pack(&house, "cups").id;
-    house.done(buy(&house, mia, cups, 1));
-    assert_eq!(standing(&house), MintingStanding::default(), "a purchase gives nothing yet");
-    let opened = house.done(open(&house, mia, cups, None));
-    assert_eq!((standing(&house).pending, minter.calls().len()), (2, 0), "it is told afterwards");
-    // Opening again tells nothing again.
-    house.done(open(&house, mia, cups, Some(opened.copy.id)));
-    assert_eq!(deliver(&house), 2);
+    let service = shop.with_minter(minter.clone())?;
+    let mia = service.fan("mia").id;
+    give_coins(&service, mia, 5);
+    let cups = pack(&service, "cups").id;
+    service.done(buy(&service, mia, cups, 1));
+    assert_eq!(standing(&service), MintingStanding::default(), "a purchase gives nothing yet");
+    let opened = service.done(open(&service, mia, cups, None));
+    assert_eq!((standing(&service).pending, minter.calls().len()), (2, 0), "it is sent afterwards");
+    // Opening again sends nothing again.
+    service.done(open(&service, mia, cups, Some(opened.copy.id)));
+    assert_eq!(deliver(&service), 2);
     let heard = minter.taken(mia);
-    assert_told(&heard, &minted(&opened.opening.owned));
+    assert_notices(&heard, &minted(&opened.opening.owned));
     for (slot, notice) in heard.iter().enumerate() {
         let collectible = opened.book.collectible(notice.collectible).expect("a collectible");
         assert_eq!((notice.copy, usize::try_from(notice.slot)?), (opened.copy.id, slot));
         assert_eq!((&notice.key, notice.at), (&collectible.key, opened.opening.owned[slot].acquired_at));
     }
-    assert_eq!((deliver(&house), standing(&house)), (0, MintingStanding::default()));
-    // What was taken is kept for a week.
-    assert_eq!(house.run(house.app().sweep())?.minting, 0);
-    house.clock().advance(Duration::from_hours(7 * 24 + 1));
-    assert_eq!(house.run(house.app().sweep())?.minting, 2);
-    assert_eq!(house.run(house.app().mint_earlier())?, 0, "it was told of, and stays so");
+    assert_eq!((deliver(&service), standing(&service)), (0, MintingStanding::default()));
+    // Accepted messages are kept for a week.
+    assert_eq!(service.run(service.app().sweep())?.minting, 0);
+    service.clock().advance(Duration::from_hours(7 * 24 + 1));
+    assert_eq!(service.run(service.app().sweep())?.minting, 2);
+    assert_eq!(service.run(service.app().mint_earlier())?, 0, "it was sent, and stays so");
     Ok(())
 }
 
-fn without_a_minter_nothing_waits_and_all_can_be_handed_over_later(kind: DatabaseKind) -> Result<()> {
-    let house = shop(kind)?;
-    let [mia, bo] = [rich(&house, "mia"), rich(&house, "bo_")];
-    let (_, first) = opened(&house, mia);
-    let (_, other) = opened(&house, bo);
-    let (gone, _) = opened(&house, mia);
-    let (_, second) = opened(&house, mia);
-    // Nobody heard of it, and nobody is to hear that it is no more.
-    house.write(move |tx, ctx| Ok(tx.revoke_owned(gone, ctx.now())?));
-    assert_eq!(standing(&house), MintingStanding::default());
+fn without_a_minter_nothing_waits_and_all_can_be_minted_later(kind: DatabaseKind) -> Result<()> {
+    let service = shop(kind)?;
+    let [mia, bo] = [rich(&service, "mia"), rich(&service, "bo_")];
+    let (_, first) = opened(&service, mia);
+    let (_, other) = opened(&service, bo);
+    let (gone, _) = opened(&service, mia);
+    let (_, second) = opened(&service, mia);
+    // The minter was not notified of it, and is not to be notified of its revocation.
+    service.write(move |tx, ctx| Ok(tx.revoke_owned(gone, ctx.now())?));
+    assert_eq!(standing(&service), MintingStanding::default());
     let minter = Register::willing();
-    let telling = house.with_minter(minter.clone())?;
+    let telling = service.with_minter(minter.clone())?;
     assert_eq!(deliver(&telling), 0);
-    assert_eq!(house.run(telling.app().mint_earlier())?, 6);
-    assert_eq!(house.run(telling.app().mint_earlier())?, 0);
+    assert_eq!(service.run(telling.app().mint_earlier())?, 6);
+    assert_eq!(service.run(telling.app().mint_earlier())?, 0);
     assert_eq!(deliver(&telling), 6);
     let of_mia: Vec<_> = first.iter().chain(&second).cloned().collect();
-    assert_told(&minter.taken(mia), &minted(&of_mia));
-    assert_told(&minter.taken(bo), &minted(&other));
+    assert_notices(&minter.taken(mia), &minted(&of_mia));
+    assert_notices(&minter.taken(bo), &minted(&other));
     Ok(())
 }
 
-fn whatever_fails_each_fan_is_told_of_in_order_and_nothing_is_lost(kind: DatabaseKind) -> Result<()> {
+fn after_any_failure_each_fans_messages_are_in_order_and_complete(kind: DatabaseKind) -> Result<()> {
     let shop = shop(kind)?;
     let dice = SeededEntropy::new(7);
     let minter = Register::new(move |_| match dice.seed()[0] {
@@ -230,21 +230,21 @@ fn whatever_fails_each_fan_is_told_of_in_order_and_nothing_is_lost(kind: Databas
         150..220 => Answer::Fault(MintFault::Passing("busy".to_owned())),
         _ => Answer::Fault(MintFault::Refused("odd".to_owned())),
     });
-    let houses = [shop.with_minter(minter.clone())?, shop.with_minter(minter.clone())?];
+    let services = [shop.with_minter(minter.clone())?, shop.with_minter(minter.clone())?];
     let fans: Vec<_> = (0..6).map(|n| rich(&shop, &format!("fan{n}"))).collect();
     let mut owned: BTreeMap<UserId, Vec<Owned>> = BTreeMap::new();
     let round = || {
         // Both at once, after the longest pause.
         shop.clock().advance(Duration::from_mins(61));
-        let works = houses.iter().map(|house| {
-            let app = Arc::clone(house.app());
+        let works = services.iter().map(|service| {
+            let app = Arc::clone(service.app());
             async move { app.deliver_minting().await.expect("a working store") }
         });
-        houses[0].together(works.collect::<Vec<_>>());
+        services[0].together(works.collect::<Vec<_>>());
     };
     for turn in 0..4 {
         for fan in &fans {
-            let (_, gave) = opened(&houses[turn % 2], *fan);
+            let (_, gave) = opened(&services[turn % 2], *fan);
             owned.entry(*fan).or_default().extend(gave);
         }
         round();
@@ -257,7 +257,7 @@ fn whatever_fails_each_fan_is_told_of_in_order_and_nothing_is_lost(kind: Databas
     }
     assert_eq!(standing(&shop).failed, 0);
     for (fan, owned) in &owned {
-        assert_told(&minter.taken(*fan), &minted(owned));
+        assert_notices(&minter.taken(*fan), &minted(owned));
     }
     let calls = minter.calls();
     assert!(calls.len() > calls.iter().collect::<BTreeSet<_>>().len(), "nothing came twice");
@@ -268,7 +268,7 @@ async fn called(minter: &Register, times: usize) {
     minter.calls.subscribe().wait_for(|calls| *calls >= times).await.expect("a minter");
 }
 
-fn who_dies_between_a_call_and_its_receipt_loses_nothing(kind: DatabaseKind) -> Result<()> {
+fn a_process_that_dies_before_a_receipt_loses_nothing(kind: DatabaseKind) -> Result<()> {
     let shop = shop(kind)?;
     let silent = Register::with_gate(|_| Answer::Receipt, Some(Semaphore::new(0)));
     let dying = shop.with_minter(silent.clone())?;
@@ -285,13 +285,13 @@ fn who_dies_between_a_call_and_its_receipt_loses_nothing(kind: DatabaseKind) -> 
     assert_eq!(deliver(&next), 0, "it may still be on its way");
     next.clock().advance(Duration::from_mins(1));
     assert_eq!(deliver(&next), 2);
-    assert_told(&minter.taken(mia), &minted(&owned));
+    assert_notices(&minter.taken(mia), &minted(&owned));
     assert_eq!(silent.calls(), minter.calls()[..1], "the same message by the same name");
     Ok(())
 }
 
-/// Who was held up for so long that another has sent the message too does no harm.
-fn a_receipt_that_comes_late_is_one(kind: DatabaseKind) -> Result<()> {
+/// A process that was held up for so long that another has sent the message too does no harm.
+fn a_late_receipt_counts(kind: DatabaseKind) -> Result<()> {
     let shop = shop(kind)?;
     let slow = Register::with_gate(|_| Answer::Receipt, Some(Semaphore::new(0)));
     let failing = Register::new(|_| Answer::Fault(MintFault::Passing("away".to_owned())));
@@ -303,17 +303,18 @@ fn a_receipt_that_comes_late_is_one(kind: DatabaseKind) -> Result<()> {
     first.run(called(&slow, 1));
     first.clock().advance(Duration::from_mins(1));
     assert_eq!((deliver(&second), failing.calls().len()), (0, 1));
-    // The lane is another's: the receipt counts, and the next message is not the first one's to send.
+    // Another process owns the lane now: the receipt counts, and the next message is not sent by the first
+    // process.
     slow.gate.as_ref().expect("a gate").add_permits(10);
     assert_eq!(first.join(delivering)?, 1);
     assert_eq!((standing(&shop).pending, slow.calls().len()), (1, 1));
     first.clock().advance(Duration::from_mins(1));
     assert_eq!(deliver(&first), 1);
-    assert_told(&slow.taken(mia), &minted(&owned));
+    assert_notices(&slow.taken(mia), &minted(&owned));
     Ok(())
 }
 
-fn what_is_refused_is_set_aside_and_holds_back_nobody_else(kind: DatabaseKind) -> Result<()> {
+fn a_refused_message_is_set_aside_and_blocks_no_other_fan(kind: DatabaseKind) -> Result<()> {
     let shop = shop(kind)?;
     let [mia, bo] = [rich(&shop, "mia"), rich(&shop, "bo_")];
     let wrong: Arc<Mutex<Option<String>>> = Arc::default();
@@ -328,96 +329,98 @@ fn what_is_refused_is_set_aside_and_holds_back_nobody_else(kind: DatabaseKind) -
             }
         }
     });
-    let house = shop.with_minter(minter.clone())?;
-    let (_, owned) = opened(&house, mia);
-    let (_, others) = opened(&house, bo);
+    let service = shop.with_minter(minter.clone())?;
+    let (_, owned) = opened(&service, mia);
+    let (_, others) = opened(&service, bo);
     let first = format!("minted:{}", owned[0].id);
     *wrong.lock().expect("a name") = Some(first.clone());
-    assert_eq!(deliver(&house), 2);
-    assert_told(&minter.taken(bo), &minted(&others));
-    assert_eq!((minter.taken(mia), standing(&house).pending), (vec![], 2));
+    assert_eq!(deliver(&service), 2);
+    assert_notices(&minter.taken(bo), &minted(&others));
+    assert_eq!((minter.taken(mia), standing(&service).pending), (vec![], 2));
     for _ in 2..10 {
-        house.clock().advance(Duration::from_hours(1));
-        assert_eq!(deliver(&house), 0);
+        service.clock().advance(Duration::from_hours(1));
+        assert_eq!(deliver(&service), 0);
     }
-    assert_eq!((standing(&house).pending, standing(&house).failed), (2, 0));
-    house.clock().advance(Duration::from_hours(1));
-    assert_eq!(deliver(&house), 1, "the tenth refusal is the last");
-    assert_told(&minter.taken(mia), &minted(&owned[1..]));
-    let MintingStanding { pending, failed, fault, .. } = standing(&house);
+    assert_eq!((standing(&service).pending, standing(&service).failed), (2, 0));
+    service.clock().advance(Duration::from_hours(1));
+    assert_eq!(deliver(&service), 1, "the tenth refusal is the last");
+    assert_notices(&minter.taken(mia), &minted(&owned[1..]));
+    let MintingStanding { pending, failed, fault, .. } = standing(&service);
     assert_eq!((pending, failed, fault.as_deref()), (0, 1, Some("what is this?")));
     assert_eq!(minter.calls().iter().filter(|name| **name == first).count(), 10);
-    // It stays for as long as nobody deals with it.
-    house.clock().advance(Duration::from_hours(30 * 24));
-    house.run(house.app().sweep())?;
-    assert_eq!((deliver(&house), standing(&house).failed), (0, 1));
+    // It stays until an operator retries it.
+    service.clock().advance(Duration::from_hours(30 * 24));
+    service.run(service.app().sweep())?;
+    assert_eq!((deliver(&service), standing(&service).failed), (0, 1));
 
-    // Once the minter knows better, it goes out under its old name, and once.
+    // Once the minter is corrected, it goes out under its old id, and once.
     let repaired = Register::willing();
-    let house = shop.with_minter(repaired.clone())?;
-    let retried = house.run(house.app().retry_minting())?;
-    assert_eq!((retried.messages, standing(&house).failed), (1, 0));
-    assert_eq!(deliver(&house), 1);
-    assert_told(&repaired.taken(mia), &minted(&owned[..1]));
+    let service = shop.with_minter(repaired.clone())?;
+    let retried = service.run(service.app().retry_minting())?;
+    assert_eq!((retried.messages, standing(&service).failed), (1, 0));
+    assert_eq!(deliver(&service), 1);
+    assert_notices(&repaired.taken(mia), &minted(&owned[..1]));
     assert_eq!(repaired.calls(), [first]);
-    assert_eq!(house.run(house.app().retry_minting())?, MintingRetried::default());
+    assert_eq!(service.run(service.app().retry_minting())?, MintingRetried::default());
     Ok(())
 }
 
 fn a_minter_that_does_not_answer_delays_no_opening(kind: DatabaseKind) -> Result<()> {
     let quiet = shop(kind)?;
     let silent = Register::with_gate(|_| Answer::Receipt, Some(Semaphore::new(0)));
-    let house = quiet.with_minter(silent.clone())?;
+    let service = quiet.with_minter(silent.clone())?;
     let (stop, stopped) = watch::channel(false);
-    let running = house.spawn(Arc::clone(house.app()).run_minting(stopped));
-    let mia = rich(&house, "mia");
-    opened(&house, mia);
-    house.run(called(&silent, 1));
-    // Of the very fan whose message is on its way.
+    let running = service.spawn(Arc::clone(service.app()).run_minting(stopped));
+    let mia = rich(&service, "mia");
+    opened(&service, mia);
+    service.run(called(&silent, 1));
+    // Openings of the very fan whose message is being sent.
     for _ in 0..20 {
-        opened(&house, mia);
+        opened(&service, mia);
     }
-    assert_eq!((standing(&house).pending, silent.calls().len()), (42, 1));
-    // What is on its way is seen to its end, and nothing more is begun.
+    assert_eq!((standing(&service).pending, silent.calls().len()), (42, 1));
+    // The message that is being sent is completed, and no other is begun.
     stop.send_replace(true);
     silent.gate.as_ref().expect("a gate").add_permits(1);
-    house.join(running);
-    assert_eq!((standing(&house).pending, silent.calls().len()), (41, 1));
-    // And the rest once it answers.
+    service.join(running);
+    assert_eq!((standing(&service).pending, silent.calls().len()), (41, 1));
+    // And the rest once the minter answers.
     silent.gate.as_ref().expect("a gate").add_permits(100);
-    assert_eq!(deliver(&house), 41);
+    assert_eq!(deliver(&service), 41);
     Ok(())
 }
 
-fn what_is_taken_back_is_told_after_it_was_minted(kind: DatabaseKind) -> Result<()> {
+fn a_revocation_is_sent_after_its_minting(kind: DatabaseKind) -> Result<()> {
     let shop = shop(kind)?;
     let minter = Register::willing();
-    let house = shop.with_minter(minter.clone())?;
-    let mia = rich(&house, "mia");
-    let (first, gone) = opened(&house, mia);
-    let (_, kept) = opened(&house, mia);
-    house.clock().advance(Duration::from_secs(1));
-    let revoke = move |house: &TestApp| house.write(move |tx, ctx| Ok(tx.revoke_owned(first, ctx.now())?));
-    // Whoever takes it back needs no minter for that.
+    let service = shop.with_minter(minter.clone())?;
+    let mia = rich(&service, "mia");
+    let (first, gone) = opened(&service, mia);
+    let (_, kept) = opened(&service, mia);
+    service.clock().advance(Duration::from_secs(1));
+    let revoke =
+        move |service: &TestApp| service.write(move |tx, ctx| Ok(tx.revoke_owned(first, ctx.now())?));
+    // A revocation needs no minter.
     assert_eq!(revoke(&shop), 2);
-    assert_eq!(revoke(&house), 0);
-    assert_eq!(deliver(&house), 6);
+    assert_eq!(revoke(&service), 0);
+    assert_eq!(deliver(&service), 6);
     let taken_back = gone.iter().map(|owned| (MintKind::Revoked, owned));
-    let told: Vec<_> = minted(&gone).into_iter().chain(minted(&kept)).chain(taken_back).collect();
-    assert_told(&minter.taken(mia), &told);
+    let sent: Vec<_> = minted(&gone).into_iter().chain(minted(&kept)).chain(taken_back).collect();
+    assert_notices(&minter.taken(mia), &sent);
     let last = minter.taken(mia).pop().expect("a message");
-    assert_eq!((last.id(), last.at), (format!("revoked:{}", gone[1].id), house.app().now()));
-    assert_eq!(house.run(house.app().mint_earlier())?, 0);
+    assert_eq!((last.id(), last.at), (format!("revoked:{}", gone[1].id), service.app().now()));
+    assert_eq!(service.run(service.app().mint_earlier())?, 0);
     Ok(())
 }
 
-/// A lane is closed when it is empty: whoever adds to it in that moment finds it closed, and opens it.
-fn who_opens_while_messages_go_out_is_not_overlooked(kind: DatabaseKind) -> Result<()> {
+/// A lane is closed when it is empty: an opening that adds a message in that moment finds it closed, and
+/// reopens it.
+fn an_opening_during_delivery_is_not_overlooked(kind: DatabaseKind) -> Result<()> {
     let quiet = shop(kind)?;
     let minter = Register::willing();
-    let house = quiet.with_minter(minter.clone())?;
+    let service = quiet.with_minter(minter.clone())?;
     let other = quiet.with_minter(minter.clone())?;
-    let fans: Vec<_> = (0..3).map(|n| rich(&house, &format!("fan{n}"))).collect();
+    let fans: Vec<_> = (0..3).map(|n| rich(&service, &format!("fan{n}"))).collect();
     let (stop, stopped) = watch::channel(false);
     let delivering = other.spawn({
         let app = Arc::clone(other.app());
@@ -430,15 +433,15 @@ fn who_opens_while_messages_go_out_is_not_overlooked(kind: DatabaseKind) -> Resu
     let mut owned: BTreeMap<UserId, Vec<Owned>> = BTreeMap::new();
     for _ in 0..12 {
         for fan in &fans {
-            owned.entry(*fan).or_default().extend(opened(&house, *fan).1);
+            owned.entry(*fan).or_default().extend(opened(&service, *fan).1);
         }
     }
     stop.send_replace(true);
-    house.join(delivering);
-    deliver(&house);
-    assert_eq!(standing(&house), MintingStanding::default());
+    service.join(delivering);
+    deliver(&service);
+    assert_eq!(standing(&service), MintingStanding::default());
     for (fan, owned) in &owned {
-        assert_told(&minter.taken(*fan), &minted(owned));
+        assert_notices(&minter.taken(*fan), &minted(owned));
     }
     Ok(())
 }

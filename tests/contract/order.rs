@@ -1,4 +1,4 @@
-//! Events have one public order that nobody misses anything of, whoever writes, relays or reads
+//! Events have one public order of which no reader misses anything, whichever process writes, relays or reads
 //! (docs/architecture.md, invariants 15 to 17).
 
 use anyhow::{Result, anyhow, ensure};
@@ -24,16 +24,16 @@ on_each_database! {
     a_reader_by_position_misses_nothing_that_commits_late,
     another_process_takes_the_relay_over,
     a_list_and_the_events_after_it_miss_nothing,
-    every_process_hears_of_a_change_in_time,
-    two_processes_deal_with_each_event_once,
-    a_consumer_goes_on_where_a_stopped_one_was,
-    whoever_stops_does_not_wait_for_a_backlog,
+    every_process_sees_a_change_in_time,
+    two_processes_consume_each_event_once,
+    a_consumer_resumes_where_a_stopped_one_was,
+    a_stop_does_not_wait_for_a_backlog,
 }
 
-/// A wait that ends.
+/// The longest that a test waits.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// An event that says which command of which writer it is, in `object`.
+/// An event with the number of its command in `object`, by its writer.
 fn numbered(writer: UserId, number: u128) -> NewEvent {
     let object: UserId = format!("00000000-0000-0000-0000-{number:012x}").parse().expect("an id");
     NewEvent {
@@ -46,10 +46,10 @@ fn numbered(writer: UserId, number: u128) -> NewEvent {
     }
 }
 
-/// Every event that is public, and all of them since the log was settled.
-fn public(house: &TestApp) -> Vec<Event> {
-    house.settled();
-    house.ask(|tx| tx.events_after(Position::START, 1_000_000))
+/// Every public event, once the log is settled.
+fn public(service: &TestApp) -> Vec<Event> {
+    service.settled();
+    service.ask(|tx| tx.events_after(Position::START, 1_000_000))
 }
 
 /// Appends `count` events in each of `commands` commands, one after another.
@@ -65,7 +65,7 @@ async fn append_many(app: Arc<App>, writer: UserId, commands: u128, count: u128)
     }
 }
 
-/// What each writer appended, in the public order.
+/// The numbers that each writer appended, in the public order.
 fn by_writer(events: &[Event]) -> BTreeMap<UserId, Vec<u128>> {
     let mut all = BTreeMap::<_, Vec<_>>::new();
     for event in events {
@@ -76,17 +76,17 @@ fn by_writer(events: &[Event]) -> BTreeMap<UserId, Vec<u128>> {
     all
 }
 
-/// Positions are strictly increasing and without gaps, nothing is there twice, and what one writer does one
-/// after another stays in that order: sixteen writers in two processes.
+/// Positions are strictly increasing and without gaps, nothing is there twice, and successive events of one
+/// writer stay in that order: sixteen writers in two processes.
 fn positions_have_no_gaps_under_sixteen_writers(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
-    let writers = house.crowd("fan", 16);
-    house.together(writers.iter().enumerate().map(|(n, writer)| {
-        let app = if n % 2 == 0 { house.app() } else { other.app() };
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
+    let writers = service.crowd("fan", 16);
+    service.together(writers.iter().enumerate().map(|(n, writer)| {
+        let app = if n % 2 == 0 { service.app() } else { other.app() };
         append_many(Arc::clone(app), *writer, 12, 1 + n as u128 % 3)
     }));
-    let events = public(&house);
+    let events = public(&service);
     let positions: Vec<_> = events.iter().map(|event| event.position.get()).collect();
     let expected: Vec<_> = (1..).take(positions.len()).collect();
     assert_eq!(positions, expected);
@@ -98,7 +98,7 @@ fn positions_have_no_gaps_under_sixteen_writers(kind: DatabaseKind) -> Result<()
     Ok(())
 }
 
-/// Reads by position, without pause, until it is told to stop.
+/// Reads by position, without pause, until it is stopped.
 #[derive(Clone, Default)]
 struct Reader {
     shared: Arc<Shared>,
@@ -152,22 +152,22 @@ impl Reader {
     }
 }
 
-/// A command takes its place in a sequence and commits late, after others that began later were read. Whoever
-/// reads by position still gets it.
+/// A command takes its place in a sequence and commits late, after others that began later were read. A
+/// reader by position still gets it.
 fn a_reader_by_position_misses_nothing_that_commits_late(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::without_rehearsal(kind)?;
-    let other = house.another()?;
-    let writers = house.crowd("fan", 3);
+    let service = TestApp::without_rehearsal(kind)?;
+    let other = service.another()?;
+    let writers = service.crowd("fan", 3);
     let [late, quick, busy] = writers[..] else { unreachable!("three") };
     let reader = Reader::default();
-    let reading = house.spawn(reader.clone().read(Arc::clone(house.app())));
-    // Somebody else writes all the time.
-    let noise = house.spawn(append_many(Arc::clone(other.app()), busy, 60, 2));
+    let reading = service.spawn(reader.clone().read(Arc::clone(service.app())));
+    // Another writer is active all the time.
+    let noise = service.spawn(append_many(Arc::clone(other.app()), busy, 60, 2));
     for round in 0..8 {
         let (entered, release) = (Gate::default(), Gate::default());
         let holding = {
-            let (app, entered, release) = (Arc::clone(house.app()), entered.clone(), release.clone());
-            house.spawn(async move {
+            let (app, entered, release) = (Arc::clone(service.app()), entered.clone(), release.clone());
+            service.spawn(async move {
                 let hold = body(move |tx: &mut dyn Tx, ctx: &mut Ctx| {
                     tx.append(&numbered(late, round), ctx.now())?;
                     entered.open();
@@ -186,19 +186,19 @@ fn a_reader_by_position_misses_nothing_that_commits_late(kind: DatabaseKind) -> 
                 );
             async move { app.execute(append).await }
         });
-        // SQLite has one writer at a time: there nobody overtakes.
+        // SQLite has one writer at a time: there no command overtakes another.
         if kind == DatabaseKind::Postgres {
             reader.wait_for(quick, round);
             assert!(!reader.events().iter().any(|event| event.what == numbered(late, round)));
         }
         release.open();
-        assert!(house.join(holding).is_ok() && house.join(overtaking).is_ok());
+        assert!(service.join(holding).is_ok() && service.join(overtaking).is_ok());
         reader.wait_for(late, round);
     }
-    house.join(noise);
-    let all = public(&house);
+    service.join(noise);
+    let all = public(&service);
     reader.stop();
-    house.join(reading);
+    service.join(reading);
     assert_eq!(reader.events(), all);
     let written = by_writer(&all);
     for (writer, count) in [(late, 8), (quick, 8), (busy, 120)] {
@@ -207,8 +207,8 @@ fn a_reader_by_position_misses_nothing_that_commits_late(kind: DatabaseKind) -> 
     Ok(())
 }
 
-/// The process that relays goes while others write; and one that died without a word is waited for as long as
-/// its lease lasts.
+/// The process that relays ends while others write; and after one that died without a release, the next waits
+/// for as long as its lease lasts.
 fn another_process_takes_the_relay_over(kind: DatabaseKind) -> Result<()> {
     let first = TestApp::start(kind)?;
     let writers = first.crowd("fan", 4);
@@ -239,24 +239,24 @@ fn another_process_takes_the_relay_over(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// What somebody commits is public as soon as what was there before it is, also while others write faster than anybody
-/// gives out positions.
+/// A commit is public as soon as all before it are, also while another writes faster than positions are
+/// assigned.
 #[test]
-fn whoever_writes_without_end_holds_nobody_up() -> Result<()> {
+fn a_writer_without_pause_delays_no_other() -> Result<()> {
     on(DatabaseKind::Postgres, |kind| {
-        let house = TestApp::start(kind)?;
-        let fan = house.fan("mia").id;
-        write_posts(&house, fan, 1);
-        house.settled();
+        let service = TestApp::start(kind)?;
+        let fan = service.fan("mia").id;
+        write_posts(&service, fan, 1);
+        service.settled();
         let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
-            let floods = [(); 3].map(|()| scope.spawn(|| flood(house.url(), &is_over)));
+            let floods = [(); 3].map(|()| scope.spawn(|| flood(service.url(), &is_over)));
             let begun = Instant::now();
             let waited = || begun.elapsed() > PATIENCE;
-            while house.ask(|tx| tx.unpublished()).is_none() && !waited() {}
-            write_posts(&house, fan, 1);
-            while house.run(house.storage().settled()).is_none() && !waited() {}
-            let is_behind = house.ask(|tx| tx.unpublished()).is_some();
+            while service.ask(|tx| tx.unpublished()).is_none() && !waited() {}
+            write_posts(&service, fan, 1);
+            while service.run(service.storage().settled()).is_none() && !waited() {}
+            let is_behind = service.ask(|tx| tx.unpublished()).is_some();
             is_over.store(true, Ordering::SeqCst);
             for flood in floods {
                 flood.join().map_err(|_| anyhow!("a flood panicked"))??;
@@ -281,18 +281,18 @@ fn flood(url: &str, is_over: &AtomicBool) -> Result<()> {
     Ok(())
 }
 
-/// A list and its `streamPosition` come from one snapshot in this sense: what is not in the list comes after the
-/// position.
+/// A list and its `streamPosition` come from one snapshot in this sense: what is not in the list comes after
+/// the position.
 fn a_list_and_the_events_after_it_miss_nothing(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
-    let fans = house.crowd("fan", 4);
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
+    let fans = service.crowd("fan", 4);
     let writing: Vec<_> = fans
         .iter()
         .enumerate()
         .map(|(n, fan)| {
-            let (app, author) = (Arc::clone(if n % 2 == 0 { house.app() } else { other.app() }), *fan);
-            house.spawn(async move {
+            let (app, author) = (Arc::clone(if n % 2 == 0 { service.app() } else { other.app() }), *fan);
+            service.spawn(async move {
                 for n in 0..20 {
                     let post = CreatePost { author, team: None, body: format!("Post {n}"), media: None };
                     app.execute(post).await.expect("a post");
@@ -305,16 +305,16 @@ fn a_list_and_the_events_after_it_miss_nothing(kind: DatabaseKind) -> Result<()>
         let last_turn = writing.iter().all(JoinHandle::is_finished);
         let limit = Limit::new(100)?;
         let read = ReadFeed { scope: FeedScope::All, reader: None, limit, after: None::<TimeKey> };
-        let feed = house.found(read);
+        let feed = service.found(read);
         reads.push((feed.page.items.iter().map(|view| view.post.id).collect(), feed.position));
         if last_turn {
             break;
         }
     }
     for writing in writing {
-        house.join(writing);
+        service.join(writing);
     }
-    let events = public(&house);
+    let events = public(&service);
     let created: Vec<_> = events.iter().filter(|event| event.what.kind == EventKind::PostCreated).collect();
     assert_eq!(created.len(), 80);
     assert_eq!(reads.last().map(|(posts, _)| posts.len()), Some(80));
@@ -327,29 +327,29 @@ fn a_list_and_the_events_after_it_miss_nothing(kind: DatabaseKind) -> Result<()>
     Ok(())
 }
 
-/// What a process keeps in memory is known to be stale before its own command is answered, and when events of
+/// Data that a process keeps in memory is marked stale before its own command is answered, and when events of
 /// another process become public.
-fn every_process_hears_of_a_change_in_time(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
-    let fan = house.fan("mia").id;
+fn every_process_sees_a_change_in_time(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
+    let fan = service.fan("mia").id;
     for n in 0..10 {
         other.settled();
-        let (here, there) = (house.app().changes(), other.app().changes());
-        house.done(CreatePost { author: fan, team: None, media: None, body: format!("Post {n}") });
-        assert!(house.app().changes() > here, "whoever is told reads nothing from before");
+        let (here, there) = (service.app().changes(), other.app().changes());
+        service.done(CreatePost { author: fan, team: None, media: None, body: format!("Post {n}") });
+        assert!(service.app().changes() > here, "a process that is notified reads nothing stale");
         let mut bell = other.storage().bell();
         other.run(async {
             while other.app().changes() == there {
                 let rung = timeout(PATIENCE, bell.changed()).await;
-                assert!(rung.is_ok_and(|rung| rung.is_ok()), "the other process never hears");
+                assert!(rung.is_ok_and(|rung| rung.is_ok()), "the other process is never notified");
             }
         });
     }
     Ok(())
 }
 
-/// Leaves one comment under each post, so that a post that is dealt with twice has two.
+/// Leaves one comment under each post, so that a post that is processed twice has two.
 const GREETER: Consumer = Consumer {
     name: "greet-new-posts",
     follows: &[EventKind::PostCreated],
@@ -368,87 +368,88 @@ const GREETER: Consumer = Consumer {
     }),
 };
 
-/// Lets processes run a consumer while `work` goes on, and until it has dealt with everything.
-fn while_consumed(houses: &[&TestApp], work: impl FnOnce()) {
+/// Lets processes run a consumer while `work` runs, and until it has processed everything.
+fn while_consumed(services: &[&TestApp], work: impl FnOnce()) {
     let (stop, stopped) = watch::channel(false);
-    let running: Vec<_> = houses
+    let running: Vec<_> = services
         .iter()
-        .map(|house| house.spawn(Arc::clone(house.app()).run_consumer(GREETER, stopped.clone())))
+        .map(|service| service.spawn(Arc::clone(service.app()).run_consumer(GREETER, stopped.clone())))
         .collect();
     work();
-    let house = houses[0];
-    let last = public(house)
+    let service = services[0];
+    let last = public(service)
         .into_iter()
         .filter(|event| event.what.kind == EventKind::PostCreated)
         .map(|event| event.position)
         .max();
     let done = async {
-        // The consumer itself moves no bell, so this asks again and again, as long as patience lasts.
-        while house.app().query(question(|tx| tx.consumer_position(GREETER.name))).await.ok() < last {
+        // The consumer itself rings no bell, so this polls until its own time limit.
+        while service.app().query(question(|tx| tx.consumer_position(GREETER.name))).await.ok() < last {
             yield_now().await;
         }
     };
     let done = async { timeout(PATIENCE, done).await };
-    assert!(house.run(done).is_ok(), "the consumer does not catch up");
+    assert!(service.run(done).is_ok(), "the consumer does not catch up");
     stop.send_replace(true);
     for running in running {
-        house.join(running);
+        service.join(running);
     }
 }
 
-fn greetings(house: &TestApp) -> Vec<i64> {
+fn greetings(service: &TestApp) -> Vec<i64> {
     let limit = Limit::new(100).expect("a limit");
     let read = ReadFeed { scope: FeedScope::All, reader: None, limit, after: None };
-    house.found(read).page.items.iter().map(|view| view.post.comment_count).collect()
+    service.found(read).page.items.iter().map(|view| view.post.comment_count).collect()
 }
 
-fn write_posts(house: &TestApp, author: UserId, count: usize) {
+fn write_posts(service: &TestApp, author: UserId, count: usize) {
     for n in 0..count {
-        house.done(CreatePost { author, team: None, body: format!("Post {n}"), media: None });
+        service.done(CreatePost { author, team: None, body: format!("Post {n}"), media: None });
     }
 }
 
-/// A durable consumer deals with each event exactly once, also when two processes run it.
-fn two_processes_deal_with_each_event_once(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
-    let fan = house.fan("mia").id;
-    write_posts(&house, fan, 20);
-    house.settled();
-    while_consumed(&[&house, &other], || write_posts(&other, fan, 30));
-    assert_eq!(greetings(&house), [1; 50]);
+/// A durable consumer processes each event exactly once, also when two processes run it.
+fn two_processes_consume_each_event_once(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
+    let fan = service.fan("mia").id;
+    write_posts(&service, fan, 20);
+    service.settled();
+    while_consumed(&[&service, &other], || write_posts(&other, fan, 30));
+    assert_eq!(greetings(&service), [1; 50]);
     Ok(())
 }
 
-/// The offset moves in the transaction of the work: whoever goes on later, goes on where it stopped.
-fn a_consumer_goes_on_where_a_stopped_one_was(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let fan = house.fan("mia").id;
-    write_posts(&house, fan, 10);
-    while_consumed(&[&house], || ());
-    let stood = house.ask(|tx| tx.consumer_position(GREETER.name));
-    write_posts(&house, fan, 10);
-    house.settled();
-    assert_eq!(house.ask(|tx| tx.consumer_position(GREETER.name)), stood, "nobody runs it");
-    let other = house.another()?;
-    drop(house);
+/// The offset moves in the transaction of the work: a later process resumes where it stopped.
+fn a_consumer_resumes_where_a_stopped_one_was(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let fan = service.fan("mia").id;
+    write_posts(&service, fan, 10);
+    while_consumed(&[&service], || ());
+    let stood = service.ask(|tx| tx.consumer_position(GREETER.name));
+    write_posts(&service, fan, 10);
+    service.settled();
+    assert_eq!(service.ask(|tx| tx.consumer_position(GREETER.name)), stood, "no process runs it");
+    let other = service.another()?;
+    drop(service);
     while_consumed(&[&other], || write_posts(&other, fan, 5));
     assert_eq!(greetings(&other), [1; 25]);
     assert!(*other.storage().bell().borrow() > stood);
     Ok(())
 }
 
-/// A process that is to stop ends with the transaction that its consumer is in, and the next one does the rest.
-fn whoever_stops_does_not_wait_for_a_backlog(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let fan = house.fan("mia").id;
-    write_posts(&house, fan, 20);
-    house.settled();
+/// A process that is to stop ends with the current transaction of its consumer, and the next one does the
+/// rest.
+fn a_stop_does_not_wait_for_a_backlog(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let fan = service.fan("mia").id;
+    write_posts(&service, fan, 20);
+    service.settled();
     let (_stop, stopped) = watch::channel(true);
-    house.run(Arc::clone(house.app()).run_consumer(GREETER, stopped));
-    let greeted: i64 = greetings(&house).iter().sum();
+    service.run(Arc::clone(service.app()).run_consumer(GREETER, stopped));
+    let greeted: i64 = greetings(&service).iter().sum();
     assert_eq!(greeted, 1, "one event is one transaction");
-    while_consumed(&[&house], || ());
-    assert_eq!(greetings(&house), [1; 20]);
+    while_consumed(&[&service], || ());
+    assert_eq!(greetings(&service), [1; 20]);
     Ok(())
 }

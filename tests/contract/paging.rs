@@ -1,5 +1,5 @@
-//! The contract under "Conventions", Lists: every row that existed at the first page appears exactly once, later
-//! ones at most once, whatever is written and deleted meanwhile, and though many rows bear one time.
+//! The contract under "Conventions", Lists: every row that existed at the first page appears exactly once,
+//! later ones at most once, whatever is written and deleted meanwhile, and though many rows have one time.
 
 use anyhow::Result;
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ on_each_database! {
     a_feed_is_paged_while_two_processes_write_at_once,
 }
 
-/// Throws that are the same in every run.
+/// Random numbers that are the same in every run.
 struct Dice(SeededEntropy);
 
 impl Dice {
@@ -42,7 +42,7 @@ trait List {
 }
 
 struct Feed<'h> {
-    house: &'h TestApp,
+    service: &'h TestApp,
     fan: UserId,
     team: Option<TeamId>,
 }
@@ -54,22 +54,22 @@ impl List for Feed<'_> {
 
     fn insert(&self) -> PostId {
         let post = CreatePost { author: self.fan, team: self.team, body: "Listed".to_owned(), media: None };
-        self.house.done(post).post.id
+        self.service.done(post).post.id
     }
 
     fn delete(&self, post: PostId) {
-        self.house.done(DeletePost { user: self.fan, post });
+        self.service.done(DeletePost { user: self.fan, post });
     }
 
     fn page(&self, limit: Limit, after: Option<TimeKey>) -> (Vec<(TimeKey, PostId)>, Option<TimeKey>) {
         let scope = self.team.map_or(FeedScope::All, FeedScope::Team);
-        let page = self.house.found(ReadFeed { scope, reader: Some(self.fan), limit, after }).page;
+        let page = self.service.found(ReadFeed { scope, reader: Some(self.fan), limit, after }).page;
         (page.items.iter().map(|view| (view.post.key(), view.post.id)).collect(), page.next)
     }
 }
 
 struct Comments<'h> {
-    house: &'h TestApp,
+    service: &'h TestApp,
     fan: UserId,
     post: PostId,
 }
@@ -81,28 +81,28 @@ impl List for Comments<'_> {
 
     fn insert(&self) -> CommentId {
         let comment = CreateComment { author: self.fan, post: self.post, body: "Listed".to_owned() };
-        self.house.done(comment).comment.id
+        self.service.done(comment).comment.id
     }
 
     fn delete(&self, comment: CommentId) {
-        self.house.done(DeleteComment { user: self.fan, post: self.post, comment });
+        self.service.done(DeleteComment { user: self.fan, post: self.post, comment });
     }
 
     fn page(&self, limit: Limit, after: Option<TimeKey>) -> (Vec<(TimeKey, CommentId)>, Option<TimeKey>) {
-        let page = self.house.found(ListComments { post: self.post, reader: None, limit, after });
+        let page = self.service.found(ListComments { post: self.post, reader: None, limit, after });
         (page.items.iter().map(|comment| (comment.key(), comment.id)).collect(), page.next)
     }
 }
 
-/// Pages through the list several times, each time at other page lengths, with other things happening between
-/// the pages. The clock stands still for most of it.
-fn page_through<L: List>(house: &TestApp, list: &L) {
+/// Pages through the list several times, each time with other page lengths, with other writes between the
+/// pages. The clock stands still for most of it.
+fn page_through<L: List>(service: &TestApp, list: &L) {
     let mut live = BTreeSet::new();
     for seed in 0..4 {
         let dice = Dice(SeededEntropy::new(seed));
         let insert = |live: &mut BTreeSet<L::Id>| {
             if dice.below(6) == 0 {
-                house.clock().advance(Duration::from_micros(700));
+                service.clock().advance(Duration::from_micros(700));
             }
             live.insert(list.insert());
         };
@@ -120,7 +120,7 @@ fn page_through<L: List>(house: &TestApp, list: &L) {
             if after.is_none() {
                 break;
             }
-            // Later the reader must get a chance to reach the end.
+            // In later turns the reader must get a chance to reach the end.
             for _ in 0..if turn < 20 { dice.below(4) } else { 0 } {
                 if dice.below(3) == 0 && !live.is_empty() {
                     let id = *live.iter().nth(dice.below(live.len())).expect("in bounds");
@@ -144,44 +144,44 @@ fn page_through<L: List>(house: &TestApp, list: &L) {
 
 /// GET /api/locker-room.
 fn a_feed_is_paged_while_others_write(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let fan = house.fan("mia").id;
-    page_through(&house, &Feed { house: &house, fan, team: None });
+    let service = TestApp::start(kind)?;
+    let fan = service.fan("mia").id;
+    page_through(&service, &Feed { service: &service, fan, team: None });
     Ok(())
 }
 
 /// GET /api/locker-room?scope=team, among the posts of other rooms.
 fn a_room_is_paged_while_others_write(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let fan = house.fan("mia").id;
-    let rooms = [None, Some(house.team("rovers"))].map(|team| Feed { house: &house, fan, team });
+    let service = TestApp::start(kind)?;
+    let fan = service.fan("mia").id;
+    let rooms = [None, Some(service.team("rovers"))].map(|team| Feed { service: &service, fan, team });
     for n in 0..20 {
         rooms[n % 2].insert();
     }
-    page_through(&house, &Feed { house: &house, fan, team: Some(house.team("foxes")) });
+    page_through(&service, &Feed { service: &service, fan, team: Some(service.team("foxes")) });
     Ok(())
 }
 
 /// GET /api/locker-room/{id}/comments, oldest first.
 fn comments_are_paged_while_others_write(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let fan = house.fan("mia").id;
-    let room = Feed { house: &house, fan, team: None };
+    let service = TestApp::start(kind)?;
+    let fan = service.fan("mia").id;
+    let room = Feed { service: &service, fan, team: None };
     let posts = [room.insert(), room.insert()];
-    let [other, list] = posts.map(|post| Comments { house: &house, fan, post });
+    let [other, list] = posts.map(|post| Comments { service: &service, fan, post });
     for _ in 0..20 {
         other.insert();
     }
-    page_through(&house, &list);
+    page_through(&service, &list);
     Ok(())
 }
 
-/// What is known for certain of posts that somebody else writes and deletes.
+/// What is certain about posts that another task writes and deletes.
 #[derive(Default)]
 struct Known {
-    /// Their creation was answered.
+    /// Posts whose creation was answered.
     created: BTreeSet<PostId>,
-    /// Their deletion may have been asked for.
+    /// Posts whose deletion may have been requested.
     doomed: BTreeSet<PostId>,
     writers: usize,
 }
@@ -199,20 +199,20 @@ async fn write_and_delete(app: Arc<App>, fan: UserId, known: Arc<Mutex<Known>>) 
     known.lock().expect("sound").writers -= 1;
 }
 
-/// The same with nobody waiting for anybody: four writers in two processes, and a reader who begins anew until
-/// they are done. All posts bear one time.
+/// The same without synchronisation: four writers in two processes, and a reader who starts over until they
+/// are done. All posts have one time.
 fn a_feed_is_paged_while_two_processes_write_at_once(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let other = house.another()?;
-    let fans = house.crowd("fan", 4);
-    let feed = Feed { house: &house, fan: fans[0], team: None };
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
+    let fans = service.crowd("fan", 4);
+    let feed = Feed { service: &service, fan: fans[0], team: None };
     let known = Arc::new(Mutex::new(Known { writers: fans.len(), ..Known::default() }));
     let writers: Vec<_> = fans
         .iter()
         .enumerate()
         .map(|(n, fan)| {
-            let app = Arc::clone(if n % 2 == 0 { house.app() } else { other.app() });
-            house.spawn(write_and_delete(app, *fan, Arc::clone(&known)))
+            let app = Arc::clone(if n % 2 == 0 { service.app() } else { other.app() });
+            service.spawn(write_and_delete(app, *fan, Arc::clone(&known)))
         })
         .collect();
     loop {
@@ -240,7 +240,7 @@ fn a_feed_is_paged_while_two_processes_write_at_once(kind: DatabaseKind) -> Resu
         }
     }
     for writer in writers {
-        house.join(writer);
+        service.join(writer);
     }
     Ok(())
 }

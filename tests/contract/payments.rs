@@ -1,5 +1,5 @@
-//! Spec §1, rules 8 to 10, and §3, rule 4: what is bought for money waits for its payment with the stock that it holds; each
-//! notice of a payment counts once, in any order; and what was paid is completed, or given back.
+//! Spec §1, rules 8 to 10, and §3, rule 4: a purchase for money waits for its payment and holds its stock;
+//! each notice of a payment counts once, in any order; and a paid purchase is completed or refunded.
 
 use super::ledger::in_order;
 use super::packs::{buy, open, pack, shop_of, stock};
@@ -28,30 +28,30 @@ use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
 
 on_each_database! {
     rule_8_a_purchase_for_money_waits_and_holds_its_stock,
-    rule_8_what_is_paid_becomes_the_fans,
+    rule_8_paid_copies_become_the_fans,
     at_most_three_purchases_wait_and_limits_count_them,
     a_checkout_is_begun_once_and_a_provider_that_refuses_cancels,
-    a_request_that_comes_again_gets_the_checkout_that_it_was_to_get,
-    what_is_not_paid_is_cancelled_and_can_be_bought_by_others,
-    rule_4_what_is_paid_too_late_is_given_back,
-    rule_4_a_refund_takes_back_what_came_of_a_purchase,
-    notices_in_any_order_come_to_one_end,
-    what_does_not_fit_moves_nothing,
-    who_is_gone_gets_the_money_back,
-    each_change_of_a_purchase_is_told,
+    a_repeated_request_gets_its_original_checkout,
+    an_unpaid_purchase_is_cancelled_and_its_stock_can_be_bought,
+    rule_4_a_late_payment_is_refunded,
+    rule_4_a_refund_revokes_what_a_purchase_gave,
+    notices_in_any_order_end_in_one_state,
+    a_notice_that_does_not_match_moves_nothing,
+    a_deleted_account_is_refunded,
+    each_change_of_a_purchase_is_published,
 }
 
-/// A provider by the name of `cashier`, which does as it is told and says what it was asked.
+/// A provider by the name of `cashier`, which answers as a test sets it up and records its calls.
 #[derive(Default)]
 pub(super) struct Cashier(Mutex<Books>);
 
 #[derive(Default)]
 pub(super) struct Books {
-    /// What it knows, by purchase.
+    /// The payments that it has, by purchase.
     pub(super) states: BTreeMap<PurchaseId, PaymentState>,
-    /// What it was asked, in order.
+    /// The calls that it received, in order.
     pub(super) asked: Vec<(&'static str, PurchaseId)>,
-    /// What it answers to everything, if it is not to do its work.
+    /// The error with which it answers every call, if any.
     pub(super) fault: Option<ProviderFault>,
 }
 
@@ -62,7 +62,7 @@ impl Cashier {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How often it was asked this.
+    /// How often this call was made.
     pub(super) fn asked(&self, what: &str) -> usize {
         self.books().asked.iter().filter(|(asked, _)| *asked == what).count()
     }
@@ -134,18 +134,18 @@ pub(super) fn reference(purchase: PurchaseId) -> String {
     format!("cs_{}", purchase.as_uuid().simple())
 }
 
-/// A house with packs, whose money goes to the cashier.
+/// A service with packs, whose payment provider is the cashier.
 pub(super) fn paid_shop(kind: DatabaseKind) -> Result<(TestApp, Arc<Cashier>)> {
     let cashier = Arc::new(Cashier::default());
     let provider: Arc<dyn PaymentProvider> = Arc::<Cashier>::clone(&cashier);
     Ok((shop_of(TestApp::paid_to(kind, provider)?)?, cashier))
 }
 
-/// Buys for money, up to where the buyer has a checkout.
-pub(super) fn begin(house: &TestApp, fan: UserId, pack: PackId, copies: i64) -> Purchase {
-    let purchase = house.done(buy(house, fan, pack, copies)).purchase;
-    house.run(house.app().begin_checkout(fan, purchase.id, None, None, shown)).expect("a checkout");
-    now(house, &purchase)
+/// Buys for money, up to the point where the buyer has a checkout.
+pub(super) fn begin(service: &TestApp, fan: UserId, pack: PackId, copies: i64) -> Purchase {
+    let purchase = service.done(buy(service, fan, pack, copies)).purchase;
+    service.run(service.app().begin_checkout(fan, purchase.id, None, None, shown)).expect("a checkout");
+    now(service, &purchase)
 }
 
 fn shown(purchased: &PackPurchased) -> StoredAnswer {
@@ -153,8 +153,8 @@ fn shown(purchased: &PackPurchased) -> StoredAnswer {
     StoredAnswer { status: 201, location: None, body: url }
 }
 
-pub(super) fn now(house: &TestApp, purchase: &Purchase) -> Purchase {
-    house.found(GetPurchase { user: purchase.user, purchase: purchase.id }).0
+pub(super) fn now(service: &TestApp, purchase: &Purchase) -> Purchase {
+    service.found(GetPurchase { user: purchase.user, purchase: purchase.id }).0
 }
 
 pub(super) fn notice(kind: NoticeKind, purchase: &Purchase) -> PaymentNotice {
@@ -172,29 +172,29 @@ pub(super) fn money(purchase: &Purchase) -> Money {
     Money { amount: purchase.total(), currency: purchase.price.currency().expect("money") }
 }
 
-pub(super) fn tell(house: &TestApp, notice: PaymentNotice) -> NoticeTaken {
-    house.run(house.app().take_notice(CASHIER, notice)).expect("a working store")
+pub(super) fn tell(service: &TestApp, notice: PaymentNotice) -> NoticeTaken {
+    service.run(service.app().take_notice(CASHIER, notice)).expect("a working store")
 }
 
-fn told(house: &TestApp, kind: NoticeKind, purchase: &Purchase) -> NoticeTaken {
-    tell(house, notice(kind, purchase))
+fn notify(service: &TestApp, kind: NoticeKind, purchase: &Purchase) -> NoticeTaken {
+    tell(service, notice(kind, purchase))
 }
 
-fn complete(house: &TestApp, purchase: &Purchase) -> Result<PackPurchased, CompletePurchaseRefusal> {
-    let command = house.run(house.app().complete_purchase(purchase.user, purchase.pack, purchase.id));
-    match house.run(house.app().execute(command.expect("a working store"))) {
+fn complete(service: &TestApp, purchase: &Purchase) -> Result<PackPurchased, CompletePurchaseRefusal> {
+    let command = service.run(service.app().complete_purchase(purchase.user, purchase.pack, purchase.id));
+    match service.run(service.app().execute(command.expect("a working store"))) {
         Ok(purchased) => Ok(purchased),
         Err(Failure::Refused(refusal)) => Err(refusal),
         Err(Failure::Broken(error)) => panic!("{error}"),
     }
 }
 
-/// What the journal says of a purchase for money: what came in, and what went out.
-pub(super) fn journal(house: &TestApp, purchase: &Purchase) -> [Option<i64>; 2] {
+/// The journal's totals of a purchase for money: paid, and refunded.
+pub(super) fn journal(service: &TestApp, purchase: &Purchase) -> [Option<i64>; 2] {
     let ways = [("payment", House::Payments, House::Revenue), ("refund", House::Revenue, House::Payments)];
     ways.map(|(source, from, to)| {
         let source = TransferSource::of(source, purchase.id);
-        let moved: Option<Transfer> = house.ask(move |tx| tx.transfer_of(&source));
+        let moved: Option<Transfer> = service.ask(move |tx| tx.transfer_of(&source));
         moved.map(|moved| {
             assert_eq!((moved.debit, moved.credit), (Holder::House(from), Holder::House(to)));
             assert_eq!(moved.kind, AccountKind::Money("EUR".parse().expect("a currency")));
@@ -203,241 +203,248 @@ pub(super) fn journal(house: &TestApp, purchase: &Purchase) -> [Option<i64>; 2] 
     })
 }
 
-pub(super) fn state(house: &TestApp, purchase: &Purchase) -> PurchaseState {
-    now(house, purchase).state
+pub(super) fn state(service: &TestApp, purchase: &Purchase) -> PurchaseState {
+    now(service, purchase).state
 }
 
-pub(super) fn copies(house: &TestApp, purchase: &Purchase) -> Vec<UserPackState> {
+pub(super) fn copies(service: &TestApp, purchase: &Purchase) -> Vec<UserPackState> {
     let id = purchase.id;
-    house.ask(move |tx| tx.copies_of(id)).iter().map(|copy| copy.state).collect()
+    service.ask(move |tx| tx.copies_of(id)).iter().map(|copy| copy.state).collect()
 }
 
-pub(super) fn owned(house: &TestApp, fan: UserId) -> Vec<Option<u32>> {
+pub(super) fn owned(service: &TestApp, fan: UserId) -> Vec<Option<u32>> {
     let all = ListOwned { user: fan, filter: OwnedFilter::default(), limit: Limit::MAX, after: None };
-    house.found(all).items.iter().map(|owned| owned.serial).collect()
+    service.found(all).items.iter().map(|owned| owned.serial).collect()
 }
 
 fn rule_8_a_purchase_for_money_waits_and_holds_its_stock(kind: DatabaseKind) -> Result<()> {
-    let (house, cashier) = paid_shop(kind)?;
-    let mia = house.fan("mia").id;
-    let gala = pack(&house, "gala").id;
-    let PackPurchased { purchase, copies: none, .. } = house.done(buy(&house, mia, gala, 2));
+    let (service, cashier) = paid_shop(kind)?;
+    let mia = service.fan("mia").id;
+    let gala = pack(&service, "gala").id;
+    let PackPurchased { purchase, copies: none, .. } = service.done(buy(&service, mia, gala, 2));
     assert_eq!((purchase.state, none.len(), purchase.total()), (PurchaseState::Pending, 0, 2500));
     assert_eq!(purchase.expires_at, Some(purchase.created_at.plus(Duration::from_mins(30))));
-    assert_eq!(stock(&house, gala), Stock { sold: 2, sealed: 2 });
-    assert_eq!(now(&house, &purchase).checkout_url, None);
+    assert_eq!(stock(&service, gala), Stock { sold: 2, sealed: 2 });
+    assert_eq!(now(&service, &purchase).checkout_url, None);
     let begun =
-        house.run(house.app().begin_checkout(mia, purchase.id, None, None, shown)).expect("a checkout");
+        service.run(service.app().begin_checkout(mia, purchase.id, None, None, shown)).expect("a checkout");
     let url = format!("https://cashier.example/{}", purchase.id);
-    assert_eq!((begun.body.as_str(), now(&house, &purchase).checkout_url), (url.as_str(), Some(url.clone())));
-    assert_eq!(complete(&house, &purchase).unwrap_err(), CompletePurchaseRefusal::Pending);
-    assert_eq!((copies(&house, &purchase), journal(&house, &purchase)), (vec![], [None, None]));
-    assert_eq!(house.refused(open(&house, mia, gala, None)), OpenPackRefusal::NothingSealed);
-    // What is held is not sold to others, and who would pay nothing may not have it either.
-    let bo = house.fan("bo_").id;
+    assert_eq!(
+        (begun.body.as_str(), now(&service, &purchase).checkout_url),
+        (url.as_str(), Some(url.clone()))
+    );
+    assert_eq!(complete(&service, &purchase).unwrap_err(), CompletePurchaseRefusal::Pending);
+    assert_eq!((copies(&service, &purchase), journal(&service, &purchase)), (vec![], [None, None]));
+    assert_eq!(service.refused(open(&service, mia, gala, None)), OpenPackRefusal::NothingSealed);
+    // Held stock is not sold to others, and a purchase for points cannot have it either.
+    let bo = service.fan("bo_").id;
     let gone = PurchasePackRefusal::Rule(SaleRefusal::SoldOut { remaining: 3 });
-    assert_eq!(house.refused(buy(&house, bo, gala, 4)), gone);
+    assert_eq!(service.refused(buy(&service, bo, gala, 4)), gone);
     assert_eq!(cashier.asked("begin"), 1);
     Ok(())
 }
 
-fn rule_8_what_is_paid_becomes_the_fans(kind: DatabaseKind) -> Result<()> {
-    let (house, _) = paid_shop(kind)?;
-    let [mia, bo] = [house.fan("mia").id, house.fan("bo_").id];
-    let gala = pack(&house, "gala").id;
-    let purchase = begin(&house, mia, gala, 2);
-    assert_eq!(told(&house, NoticeKind::Paid, &purchase), NoticeTaken::Applied);
-    let completed = complete(&house, &purchase).expect("a completed purchase");
+fn rule_8_paid_copies_become_the_fans(kind: DatabaseKind) -> Result<()> {
+    let (service, _) = paid_shop(kind)?;
+    let [mia, bo] = [service.fan("mia").id, service.fan("bo_").id];
+    let gala = pack(&service, "gala").id;
+    let purchase = begin(&service, mia, gala, 2);
+    assert_eq!(notify(&service, NoticeKind::Paid, &purchase), NoticeTaken::Applied);
+    let completed = complete(&service, &purchase).expect("a completed purchase");
     assert_eq!((completed.purchase.state, completed.copies.len()), (PurchaseState::Completed, 2));
     assert_eq!(completed.purchase.checkout_url, None);
     assert!(completed.copies.iter().all(|copy| copy.state == UserPackState::Sealed && copy.user == mia));
-    assert_eq!(journal(&house, &purchase), [Some(2500), None]);
-    assert_eq!(stock(&house, gala), Stock { sold: 2, sealed: 2 });
-    // Told again, as the same event or as another, and asked for again: nothing more comes of it.
-    assert_eq!(told(&house, NoticeKind::Paid, &purchase), NoticeTaken::Before);
+    assert_eq!(journal(&service, &purchase), [Some(2500), None]);
+    assert_eq!(stock(&service, gala), Stock { sold: 2, sealed: 2 });
+    // A second notice, as the same event or as another, and a second request to complete it change nothing.
+    assert_eq!(notify(&service, NoticeKind::Paid, &purchase), NoticeTaken::Before);
     let another = PaymentNotice { event_id: "evt_other".to_owned(), ..notice(NoticeKind::Paid, &purchase) };
-    assert_eq!(tell(&house.another()?, another), NoticeTaken::Nothing);
-    let again = complete(&house, &purchase).expect("the same");
+    assert_eq!(tell(&service.another()?, another), NoticeTaken::Nothing);
+    let again = complete(&service, &purchase).expect("the same");
     assert_eq!((again.purchase, again.copies), (completed.purchase.clone(), completed.copies.clone()));
-    // Nobody else's, and of no other pack.
+    // A purchase of another fan, and one of another pack.
     let others = Purchase { user: bo, ..purchase.clone() };
-    assert_eq!(complete(&house, &others).unwrap_err(), CompletePurchaseRefusal::UnknownPurchase);
-    let elsewhere = Purchase { pack: pack(&house, "paid").id, ..purchase.clone() };
-    assert_eq!(complete(&house, &elsewhere).unwrap_err(), CompletePurchaseRefusal::UnknownPurchase);
-    // The copies open as any others do.
-    let opened = house.done(open(&house, mia, gala, None));
+    assert_eq!(complete(&service, &others).unwrap_err(), CompletePurchaseRefusal::UnknownPurchase);
+    let elsewhere = Purchase { pack: pack(&service, "paid").id, ..purchase.clone() };
+    assert_eq!(complete(&service, &elsewhere).unwrap_err(), CompletePurchaseRefusal::UnknownPurchase);
+    // The copies open like any others.
+    let opened = service.done(open(&service, mia, gala, None));
     super::packs::prove(&opened);
-    assert_eq!(owned(&house, mia), [Some(1)]);
-    in_order(&house);
+    assert_eq!(owned(&service, mia), [Some(1)]);
+    in_order(&service);
     Ok(())
 }
 
 fn at_most_three_purchases_wait_and_limits_count_them(kind: DatabaseKind) -> Result<()> {
-    let (house, _) = paid_shop(kind)?;
-    let [mia, bo] = [house.fan("mia").id, house.fan("bo_").id];
-    let [paid, gala] = ["paid", "gala"].map(|key| pack(&house, key).id);
-    let first = begin(&house, mia, gala, 2);
+    let (service, _) = paid_shop(kind)?;
+    let [mia, bo] = [service.fan("mia").id, service.fan("bo_").id];
+    let [paid, gala] = ["paid", "gala"].map(|key| pack(&service, key).id);
+    let first = begin(&service, mia, gala, 2);
     let limit = PurchasePackRefusal::Rule(SaleRefusal::LimitReached { limit: 4 });
-    assert_eq!(house.refused(buy(&house, mia, gala, 3)), limit);
-    let waiting = [begin(&house, mia, paid, 1), begin(&house, mia, paid, 20)];
+    assert_eq!(service.refused(buy(&service, mia, gala, 3)), limit);
+    let waiting = [begin(&service, mia, paid, 1), begin(&service, mia, paid, 20)];
     let many = PurchasePackRefusal::Rule(SaleRefusal::TooManyPending);
-    assert_eq!(house.refused(buy(&house, mia, paid, 1)), many);
-    assert_eq!(house.refused(buy(&house, mia, gala, 1)), many);
-    house.done(buy(&house, bo, paid, 1));
-    // One that is paid waits no more, and still counts for the limit; one that was given up does neither.
-    assert_eq!(told(&house, NoticeKind::Paid, &first), NoticeTaken::Applied);
-    assert_eq!(house.refused(buy(&house, mia, gala, 3)), limit);
-    let third = begin(&house, mia, gala, 2);
-    assert_eq!(house.refused(buy(&house, mia, paid, 1)), many);
-    assert_eq!(told(&house, NoticeKind::Cancelled, &third), NoticeTaken::Applied);
-    assert_eq!(told(&house, NoticeKind::Failed, &waiting[0]), NoticeTaken::Applied);
-    house.done(buy(&house, mia, gala, 2));
+    assert_eq!(service.refused(buy(&service, mia, paid, 1)), many);
+    assert_eq!(service.refused(buy(&service, mia, gala, 1)), many);
+    service.done(buy(&service, bo, paid, 1));
+    // A paid purchase waits no more, and still counts for the limit; a cancelled one does neither.
+    assert_eq!(notify(&service, NoticeKind::Paid, &first), NoticeTaken::Applied);
+    assert_eq!(service.refused(buy(&service, mia, gala, 3)), limit);
+    let third = begin(&service, mia, gala, 2);
+    assert_eq!(service.refused(buy(&service, mia, paid, 1)), many);
+    assert_eq!(notify(&service, NoticeKind::Cancelled, &third), NoticeTaken::Applied);
+    assert_eq!(notify(&service, NoticeKind::Failed, &waiting[0]), NoticeTaken::Applied);
+    service.done(buy(&service, mia, gala, 2));
     let listed = ListPurchases { user: mia, limit: Limit::MAX, after: None };
-    assert_eq!(house.found(listed).items.len(), 5);
+    assert_eq!(service.found(listed).items.len(), 5);
     Ok(())
 }
 
 fn a_checkout_is_begun_once_and_a_provider_that_refuses_cancels(kind: DatabaseKind) -> Result<()> {
-    let (house, cashier) = paid_shop(kind)?;
-    let [mia, bo] = [house.fan("mia").id, house.fan("bo_").id];
-    let gala = pack(&house, "gala").id;
-    let purchase = house.done(buy(&house, mia, gala, 1)).purchase;
-    let ask = |fan: UserId| match house.run(house.app().begin_checkout(fan, purchase.id, None, None, shown)) {
-        Ok(answer) => Ok(answer.body),
-        Err(Failure::Refused(refusal)) => Err(refusal),
-        Err(Failure::Broken(error)) => panic!("{error}"),
-    };
+    let (service, cashier) = paid_shop(kind)?;
+    let [mia, bo] = [service.fan("mia").id, service.fan("bo_").id];
+    let gala = pack(&service, "gala").id;
+    let purchase = service.done(buy(&service, mia, gala, 1)).purchase;
+    let ask =
+        |fan: UserId| match service.run(service.app().begin_checkout(fan, purchase.id, None, None, shown)) {
+            Ok(answer) => Ok(answer.body),
+            Err(Failure::Refused(refusal)) => Err(refusal),
+            Err(Failure::Broken(error)) => panic!("{error}"),
+        };
     assert_eq!(ask(bo), Err(CheckoutRefusal::UnknownPurchase));
-    // What does not work for the moment leaves the purchase waiting, and may work later.
+    // A temporary fault leaves the purchase waiting, and the next attempt may succeed.
     cashier.books().fault = Some(ProviderFault::Passing("a busy line".to_owned()));
     assert_eq!(ask(mia), Err(CheckoutRefusal::NotNow));
-    assert_eq!((state(&house, &purchase), stock(&house, gala).sold), (PurchaseState::Pending, 1));
+    assert_eq!((state(&service, &purchase), stock(&service, gala).sold), (PurchaseState::Pending, 1));
     cashier.books().fault = None;
     let url = ask(mia).expect("a checkout");
     assert_eq!(ask(mia), Ok(url));
     assert_eq!(cashier.asked("begin"), 2);
 
-    let purchase = house.done(buy(&house, mia, gala, 2)).purchase;
+    let purchase = service.done(buy(&service, mia, gala, 2)).purchase;
     cashier.books().fault = Some(ProviderFault::Refused("no such currency".to_owned()));
-    let refused = house.run(house.app().begin_checkout(mia, purchase.id, None, None, shown));
+    let refused = service.run(service.app().begin_checkout(mia, purchase.id, None, None, shown));
     assert!(matches!(refused, Err(Failure::Refused(CheckoutRefusal::Unavailable))));
-    assert_eq!((state(&house, &purchase), stock(&house, gala).sold), (PurchaseState::Cancelled, 1));
-    assert_eq!(complete(&house, &purchase).unwrap_err(), CompletePurchaseRefusal::Cancelled);
+    assert_eq!((state(&service, &purchase), stock(&service, gala).sold), (PurchaseState::Cancelled, 1));
+    assert_eq!(complete(&service, &purchase).unwrap_err(), CompletePurchaseRefusal::Cancelled);
     Ok(())
 }
 
-/// Whoever was stopped between the purchase and its checkout is asked again under the same key.
-fn a_request_that_comes_again_gets_the_checkout_that_it_was_to_get(kind: DatabaseKind) -> Result<()> {
-    let (house, cashier) = paid_shop(kind)?;
-    let mia = house.fan("mia").id;
-    let gala = pack(&house, "gala").id;
+/// A request that was stopped between the purchase and its checkout is repeated under the same key.
+fn a_repeated_request_gets_its_original_checkout(kind: DatabaseKind) -> Result<()> {
+    let (service, cashier) = paid_shop(kind)?;
+    let mia = service.fan("mia").id;
+    let gala = pack(&service, "gala").id;
     let request = KeyedRequest {
         scope: IdempotencyScope { account: Some(mia), route: "POST /api/packs/{id}/purchase" },
         key: "one".to_owned(),
         fingerprint: [1; 32],
     };
     let sell = || {
-        let answered = house.app().execute_once(buy(&house, mia, gala, 1), Some(request.clone()), shown);
-        house.run(answered).expect("an answer")
+        let answered = service.app().execute_once(buy(&service, mia, gala, 1), Some(request.clone()), shown);
+        service.run(answered).expect("an answer")
     };
     let first = sell();
     assert_eq!((first.replayed, first.answer.body.as_str()), (false, ""));
     let again = sell();
     assert_eq!((again.replayed, again.answer.body.as_str()), (true, ""));
     let listed = ListPurchases { user: mia, limit: Limit::MAX, after: None };
-    let purchase = house.found(listed).items.remove(0);
-    let begun = house.app().begin_checkout(mia, purchase.id, None, Some(request.clone()), shown);
-    let begun = house.run(begun).expect("a checkout");
+    let purchase = service.found(listed).items.remove(0);
+    let begun = service.app().begin_checkout(mia, purchase.id, None, Some(request.clone()), shown);
+    let begun = service.run(begun).expect("a checkout");
     assert_eq!(begun.body, format!("https://cashier.example/{}", purchase.id));
     let kept = sell();
     assert_eq!((kept.replayed, kept.answer), (true, begun));
-    assert_eq!((stock(&house, gala).sold, cashier.asked("begin")), (1, 1));
+    assert_eq!((stock(&service, gala).sold, cashier.asked("begin")), (1, 1));
     Ok(())
 }
 
-fn what_is_not_paid_is_cancelled_and_can_be_bought_by_others(kind: DatabaseKind) -> Result<()> {
-    let (house, _) = paid_shop(kind)?;
-    let [mia, bo] = [house.fan("mia").id, house.fan("bo_").id];
-    let gala = pack(&house, "gala").id;
+fn an_unpaid_purchase_is_cancelled_and_its_stock_can_be_bought(kind: DatabaseKind) -> Result<()> {
+    let (service, _) = paid_shop(kind)?;
+    let [mia, bo] = [service.fan("mia").id, service.fan("bo_").id];
+    let gala = pack(&service, "gala").id;
     for kind in [NoticeKind::Failed, NoticeKind::Cancelled] {
-        let purchase = begin(&house, mia, gala, 4);
-        assert_eq!(told(&house, kind, &purchase), NoticeTaken::Applied);
-        assert_eq!(state(&house, &purchase), PurchaseState::Cancelled);
-        assert_eq!(complete(&house, &purchase).unwrap_err(), CompletePurchaseRefusal::Cancelled);
-        assert_eq!((stock(&house, gala), journal(&house, &purchase)), (Stock::default(), [None, None]));
-        assert_eq!(told(&house, kind, &purchase), NoticeTaken::Before);
+        let purchase = begin(&service, mia, gala, 4);
+        assert_eq!(notify(&service, kind, &purchase), NoticeTaken::Applied);
+        assert_eq!(state(&service, &purchase), PurchaseState::Cancelled);
+        assert_eq!(complete(&service, &purchase).unwrap_err(), CompletePurchaseRefusal::Cancelled);
+        assert_eq!((stock(&service, gala), journal(&service, &purchase)), (Stock::default(), [None, None]));
+        assert_eq!(notify(&service, kind, &purchase), NoticeTaken::Before);
     }
-    // What a provider gives up when its time is over has run out of time.
-    let purchase = begin(&house, mia, gala, 4);
-    house.clock().advance(Duration::from_mins(30));
-    assert_eq!(told(&house, NoticeKind::Cancelled, &purchase), NoticeTaken::Applied);
-    assert_eq!((state(&house, &purchase), stock(&house, gala)), (PurchaseState::Expired, Stock::default()));
-    assert_eq!(house.done(buy(&house, bo, gala, 4)).purchase.state, PurchaseState::Pending);
+    // A checkout that the provider ends when its time is over has expired.
+    let purchase = begin(&service, mia, gala, 4);
+    service.clock().advance(Duration::from_mins(30));
+    assert_eq!(notify(&service, NoticeKind::Cancelled, &purchase), NoticeTaken::Applied);
+    assert_eq!(
+        (state(&service, &purchase), stock(&service, gala)),
+        (PurchaseState::Expired, Stock::default())
+    );
+    assert_eq!(service.done(buy(&service, bo, gala, 4)).purchase.state, PurchaseState::Pending);
     Ok(())
 }
 
-fn rule_4_what_is_paid_too_late_is_given_back(kind: DatabaseKind) -> Result<()> {
-    let (house, cashier) = paid_shop(kind)?;
-    let mia = house.fan("mia").id;
-    let gala = pack(&house, "gala").id;
-    let purchase = begin(&house, mia, gala, 2);
-    assert_eq!(told(&house, NoticeKind::Cancelled, &purchase), NoticeTaken::Applied);
-    assert_eq!(told(&house, NoticeKind::Paid, &purchase), NoticeTaken::Applied);
-    assert_eq!(state(&house, &purchase), PurchaseState::Refunded);
-    assert_eq!(complete(&house, &purchase).unwrap_err(), CompletePurchaseRefusal::Refunded);
-    assert_eq!(journal(&house, &purchase), [Some(2500), Some(2500)]);
-    assert_eq!((stock(&house, gala), copies(&house, &purchase)), (Stock::default(), vec![]));
-    // The provider is asked to give it back by reconciliation, once.
+fn rule_4_a_late_payment_is_refunded(kind: DatabaseKind) -> Result<()> {
+    let (service, cashier) = paid_shop(kind)?;
+    let mia = service.fan("mia").id;
+    let gala = pack(&service, "gala").id;
+    let purchase = begin(&service, mia, gala, 2);
+    assert_eq!(notify(&service, NoticeKind::Cancelled, &purchase), NoticeTaken::Applied);
+    assert_eq!(notify(&service, NoticeKind::Paid, &purchase), NoticeTaken::Applied);
+    assert_eq!(state(&service, &purchase), PurchaseState::Refunded);
+    assert_eq!(complete(&service, &purchase).unwrap_err(), CompletePurchaseRefusal::Refunded);
+    assert_eq!(journal(&service, &purchase), [Some(2500), Some(2500)]);
+    assert_eq!((stock(&service, gala), copies(&service, &purchase)), (Stock::default(), vec![]));
+    // Reconciliation asks the provider for the refund, once.
     assert_eq!(cashier.asked("refund"), 0);
     for refunded in [1, 0] {
-        assert_eq!(house.run(house.app().reconcile())?.refunded, refunded);
+        assert_eq!(service.run(service.app().reconcile())?.refunded, refunded);
     }
     assert_eq!(cashier.asked("refund"), 1);
-    // Which it then tells of.
-    assert_eq!(told(&house, NoticeKind::Refunded, &purchase), NoticeTaken::Nothing);
-    assert_eq!(journal(&house, &purchase), [Some(2500), Some(2500)]);
-    in_order(&house);
+    // The provider then sends a notice of it.
+    assert_eq!(notify(&service, NoticeKind::Refunded, &purchase), NoticeTaken::Nothing);
+    assert_eq!(journal(&service, &purchase), [Some(2500), Some(2500)]);
+    in_order(&service);
     Ok(())
 }
 
-fn rule_4_a_refund_takes_back_what_came_of_a_purchase(kind: DatabaseKind) -> Result<()> {
-    let (house, cashier) = paid_shop(kind)?;
-    let [mia, bo] = [house.fan("mia").id, house.fan("bo_").id];
-    let gala = pack(&house, "gala").id;
-    let purchase = begin(&house, mia, gala, 3);
-    assert_eq!(told(&house, NoticeKind::Paid, &purchase), NoticeTaken::Applied);
-    let opened = house.done(open(&house, mia, gala, None));
-    assert_eq!(owned(&house, mia), [Some(1)]);
-    assert_eq!(stock(&house, gala), Stock { sold: 3, sealed: 2 });
-    assert_eq!(told(&house, NoticeKind::Refunded, &purchase), NoticeTaken::Applied);
-    assert_eq!(state(&house, &purchase), PurchaseState::Refunded);
-    assert_eq!(copies(&house, &purchase), [UserPackState::Revoked; 3]);
-    assert_eq!((owned(&house, mia), journal(&house, &purchase)), (vec![], [Some(3750), Some(3750)]));
-    // What was opened is gone for good, the sealed ones can be bought by others.
-    assert_eq!(stock(&house, gala), Stock { sold: 1, sealed: 0 });
-    assert_eq!(house.refused(open(&house, mia, gala, Some(opened.copy.id))), OpenPackRefusal::Revoked);
-    assert_eq!(house.refused(open(&house, mia, gala, None)), OpenPackRefusal::NothingSealed);
-    assert_eq!(told(&house, NoticeKind::Refunded, &purchase), NoticeTaken::Before);
-    assert_eq!(stock(&house, gala), Stock { sold: 1, sealed: 0 });
-    // Nobody is asked to give back what was given back, and the serial is not used again.
-    house.run(house.app().reconcile())?;
+fn rule_4_a_refund_revokes_what_a_purchase_gave(kind: DatabaseKind) -> Result<()> {
+    let (service, cashier) = paid_shop(kind)?;
+    let [mia, bo] = [service.fan("mia").id, service.fan("bo_").id];
+    let gala = pack(&service, "gala").id;
+    let purchase = begin(&service, mia, gala, 3);
+    assert_eq!(notify(&service, NoticeKind::Paid, &purchase), NoticeTaken::Applied);
+    let opened = service.done(open(&service, mia, gala, None));
+    assert_eq!(owned(&service, mia), [Some(1)]);
+    assert_eq!(stock(&service, gala), Stock { sold: 3, sealed: 2 });
+    assert_eq!(notify(&service, NoticeKind::Refunded, &purchase), NoticeTaken::Applied);
+    assert_eq!(state(&service, &purchase), PurchaseState::Refunded);
+    assert_eq!(copies(&service, &purchase), [UserPackState::Revoked; 3]);
+    assert_eq!((owned(&service, mia), journal(&service, &purchase)), (vec![], [Some(3750), Some(3750)]));
+    // Opened copies are lost, the sealed ones can be bought by others.
+    assert_eq!(stock(&service, gala), Stock { sold: 1, sealed: 0 });
+    assert_eq!(service.refused(open(&service, mia, gala, Some(opened.copy.id))), OpenPackRefusal::Revoked);
+    assert_eq!(service.refused(open(&service, mia, gala, None)), OpenPackRefusal::NothingSealed);
+    assert_eq!(notify(&service, NoticeKind::Refunded, &purchase), NoticeTaken::Before);
+    assert_eq!(stock(&service, gala), Stock { sold: 1, sealed: 0 });
+    // The provider is not asked for a refund that it has made, and the serial is not used again.
+    service.run(service.app().reconcile())?;
     assert_eq!(cashier.asked("refund"), 0);
-    let next = begin(&house, bo, gala, 4);
-    assert_eq!(told(&house, NoticeKind::Paid, &next), NoticeTaken::Applied);
+    let next = begin(&service, bo, gala, 4);
+    assert_eq!(notify(&service, NoticeKind::Paid, &next), NoticeTaken::Applied);
     for _ in 0..4 {
-        house.done(open(&house, bo, gala, None));
+        service.done(open(&service, bo, gala, None));
     }
-    let mut serials = owned(&house, bo);
+    let mut serials = owned(&service, bo);
     serials.sort_unstable();
     assert_eq!(serials, [2, 3, 4, 5].map(Some));
-    in_order(&house);
+    in_order(&service);
     Ok(())
 }
 
-/// Every order of four notices, each of them told twice.
-fn notices_in_any_order_come_to_one_end(kind: DatabaseKind) -> Result<()> {
-    let (house, cashier) = paid_shop(kind)?;
-    let paid = pack(&house, "paid").id;
+/// Every order of four notices, each of them sent twice.
+fn notices_in_any_order_end_in_one_state(kind: DatabaseKind) -> Result<()> {
+    let (service, cashier) = paid_shop(kind)?;
+    let paid = pack(&service, "paid").id;
     let mut orders = Vec::new();
     for first in 0..3 {
         for second in (0..3).filter(|second| *second != first) {
@@ -445,30 +452,30 @@ fn notices_in_any_order_come_to_one_end(kind: DatabaseKind) -> Result<()> {
         }
     }
     for (nth, order) in orders.into_iter().enumerate() {
-        let mia = house.fan(&format!("mia{nth}")).id;
+        let mia = service.fan(&format!("mia{nth}")).id;
         let kinds = [NoticeKind::Paid, NoticeKind::Cancelled, NoticeKind::Refunded];
-        let purchase = begin(&house, mia, paid, 2);
+        let purchase = begin(&service, mia, paid, 2);
         for place in order {
             for _ in 0..2 {
-                told(&house, kinds[place], &purchase);
+                notify(&service, kinds[place], &purchase);
             }
         }
-        // All of it was paid and given back, whatever was told first.
-        assert_eq!(state(&house, &purchase), PurchaseState::Refunded, "{order:?}");
-        assert_eq!(journal(&house, &purchase), [Some(998), Some(998)], "{order:?}");
-        assert!(copies(&house, &purchase).iter().all(|copy| *copy == UserPackState::Revoked), "{order:?}");
-        house.run(house.app().reconcile())?;
+        // All of it was paid and refunded, whichever notice came first.
+        assert_eq!(state(&service, &purchase), PurchaseState::Refunded, "{order:?}");
+        assert_eq!(journal(&service, &purchase), [Some(998), Some(998)], "{order:?}");
+        assert!(copies(&service, &purchase).iter().all(|copy| *copy == UserPackState::Revoked), "{order:?}");
+        service.run(service.app().reconcile())?;
         assert_eq!(cashier.asked("refund"), 0, "{order:?}");
     }
-    in_order(&house);
+    in_order(&service);
     Ok(())
 }
 
-fn what_does_not_fit_moves_nothing(kind: DatabaseKind) -> Result<()> {
-    let (house, _) = paid_shop(kind)?;
-    let [mia, bo] = [house.fan("mia").id, house.fan("bo_").id];
-    let [paid, gala] = ["paid", "gala"].map(|key| pack(&house, key).id);
-    let [purchase, others] = [begin(&house, mia, gala, 2), begin(&house, bo, paid, 1)];
+fn a_notice_that_does_not_match_moves_nothing(kind: DatabaseKind) -> Result<()> {
+    let (service, _) = paid_shop(kind)?;
+    let [mia, bo] = [service.fan("mia").id, service.fan("bo_").id];
+    let [paid, gala] = ["paid", "gala"].map(|key| pack(&service, key).id);
+    let [purchase, others] = [begin(&service, mia, gala, 2), begin(&service, bo, paid, 1)];
     let good = || notice(NoticeKind::Paid, &purchase);
     let unknown = PurchaseId::from_uuid(Uuid::from_u128(1));
     let one = money(&others);
@@ -481,7 +488,7 @@ fn what_does_not_fit_moves_nothing(kind: DatabaseKind) -> Result<()> {
             Mismatch::Currency,
         ),
         (PaymentNotice { purchase: unknown, ..good() }, Mismatch::Purchase),
-        // Another's payment for one's own purchase, and the other way round.
+        // A payment of another purchase for this one, and the other way round.
         (PaymentNotice { reference: reference(others.id), ..good() }, Mismatch::Reference),
         (PaymentNotice { purchase: others.id, money: one, ..good() }, Mismatch::Reference),
     ]
@@ -490,68 +497,68 @@ fn what_does_not_fit_moves_nothing(kind: DatabaseKind) -> Result<()> {
     {
         let wrong = PaymentNotice { event_id: format!("evt_wrong_{nth}"), ..wrong };
         for _ in 0..2 {
-            assert_eq!(tell(&house, wrong.clone()), NoticeTaken::Mismatch(mismatch), "{wrong:?}");
+            assert_eq!(tell(&service, wrong.clone()), NoticeTaken::Mismatch(mismatch), "{wrong:?}");
         }
-        let kept = house.ask(move |tx| tx.notice(CASHIER, &format!("evt_wrong_{nth}")));
+        let kept = service.ask(move |tx| tx.notice(CASHIER, &format!("evt_wrong_{nth}")));
         assert_eq!(kept, Some((wrong, NoticeOutcome::Mismatch)));
     }
     for purchase in [&purchase, &others] {
-        assert_eq!(state(&house, purchase), PurchaseState::Pending);
-        assert_eq!(journal(&house, purchase), [None, None]);
+        assert_eq!(state(&service, purchase), PurchaseState::Pending);
+        assert_eq!(journal(&service, purchase), [None, None]);
     }
-    // Another provider's word is nothing here.
-    let other = house.run(house.app().take_notice("somebody", good()))?;
+    // A notice of another provider counts for nothing.
+    let other = service.run(service.app().take_notice("somebody", good()))?;
     assert_eq!(other, NoticeTaken::Mismatch(Mismatch::Provider));
-    // The same event with another content is refused, told before or after.
-    assert_eq!(tell(&house, good()), NoticeTaken::Applied);
+    // The same event with another content is refused, whether it comes before or after.
+    assert_eq!(tell(&service, good()), NoticeTaken::Applied);
     let changed = PaymentNotice { kind: NoticeKind::Refunded, ..good() };
-    assert_eq!(tell(&house, changed), NoticeTaken::Mismatch(Mismatch::Event));
-    assert_eq!(state(&house, &purchase), PurchaseState::Completed);
-    // What was bought for points has no payment.
-    let day = pack(&house, "day").id;
-    house.done(super::points::award(&house, mia, 10, "game"));
-    let points = house.done(buy(&house, mia, day, 1)).purchase;
+    assert_eq!(tell(&service, changed), NoticeTaken::Mismatch(Mismatch::Event));
+    assert_eq!(state(&service, &purchase), PurchaseState::Completed);
+    // A purchase for points has no payment.
+    let day = pack(&service, "day").id;
+    service.done(super::points::award(&service, mia, 10, "game"));
+    let points = service.done(buy(&service, mia, day, 1)).purchase;
     let claim = PaymentNotice { purchase: points.id, event_id: "evt_points".to_owned(), ..good() };
-    assert_eq!(tell(&house, claim), NoticeTaken::Mismatch(Mismatch::Purchase));
+    assert_eq!(tell(&service, claim), NoticeTaken::Mismatch(Mismatch::Purchase));
     Ok(())
 }
 
-fn who_is_gone_gets_the_money_back(kind: DatabaseKind) -> Result<()> {
-    let (house, cashier) = paid_shop(kind)?;
-    let (leaver, bo) = (house.fan("mia"), house.fan("bo_").id);
+fn a_deleted_account_is_refunded(kind: DatabaseKind) -> Result<()> {
+    let (service, cashier) = paid_shop(kind)?;
+    let (leaver, bo) = (service.fan("mia"), service.fan("bo_").id);
     let mia = leaver.id;
-    let gala = pack(&house, "gala").id;
-    let [gone, aside] = [begin(&house, mia, gala, 2), begin(&house, bo, gala, 1)];
-    let viewer = house.viewer(leaver.cookie).expect("signed in");
-    let deleted = house.run(house.app().delete_account(&viewer, Password::offer(PASSWORD.to_owned())));
+    let gala = pack(&service, "gala").id;
+    let [gone, aside] = [begin(&service, mia, gala, 2), begin(&service, bo, gala, 1)];
+    let viewer = service.viewer(leaver.cookie).expect("signed in");
+    let deleted = service.run(service.app().delete_account(&viewer, Password::offer(PASSWORD.to_owned())));
     assert!(deleted.is_ok());
-    house.done(SuspendAccount { username: "bo_".to_owned() });
-    assert_eq!(told(&house, NoticeKind::Paid, &gone), NoticeTaken::Applied);
-    assert_eq!(told(&house, NoticeKind::Paid, &aside), NoticeTaken::Applied);
-    // Who was put aside keeps what they have paid; to who has left nothing comes.
-    assert_eq!(state(&house, &aside), PurchaseState::Completed);
-    assert_eq!((state(&house, &gone), copies(&house, &gone)), (PurchaseState::Refunded, vec![]));
-    assert_eq!(stock(&house, gala), Stock { sold: 1, sealed: 1 });
-    assert_eq!(house.run(house.app().reconcile())?.refunded, 1);
+    service.done(SuspendAccount { username: "bo_".to_owned() });
+    assert_eq!(notify(&service, NoticeKind::Paid, &gone), NoticeTaken::Applied);
+    assert_eq!(notify(&service, NoticeKind::Paid, &aside), NoticeTaken::Applied);
+    // A suspended fan keeps what they have paid for; a deleted account receives nothing.
+    assert_eq!(state(&service, &aside), PurchaseState::Completed);
+    assert_eq!((state(&service, &gone), copies(&service, &gone)), (PurchaseState::Refunded, vec![]));
+    assert_eq!(stock(&service, gala), Stock { sold: 1, sealed: 1 });
+    assert_eq!(service.run(service.app().reconcile())?.refunded, 1);
     assert_eq!(cashier.books().states[&gone.id], PaymentState::Refunded(money(&gone)));
-    in_order(&house);
+    in_order(&service);
     Ok(())
 }
 
-fn each_change_of_a_purchase_is_told(kind: DatabaseKind) -> Result<()> {
-    let (house, _) = paid_shop(kind)?;
-    let mia = house.fan("mia").id;
-    house.done(super::points::award(&house, mia, 10, "game"));
-    let [paid, day] = ["paid", "day"].map(|key| pack(&house, key).id);
-    let before = house.settled();
-    let points = house.done(buy(&house, mia, day, 1)).purchase;
-    let purchase = begin(&house, mia, paid, 1);
-    told(&house, NoticeKind::Paid, &purchase);
-    told(&house, NoticeKind::Paid, &purchase);
-    told(&house, NoticeKind::Refunded, &purchase);
-    let given_up = begin(&house, mia, paid, 1);
-    told(&house, NoticeKind::Failed, &given_up);
-    let changes: Vec<_> = house.log(before).into_iter().filter_map(change).collect();
+fn each_change_of_a_purchase_is_published(kind: DatabaseKind) -> Result<()> {
+    let (service, _) = paid_shop(kind)?;
+    let mia = service.fan("mia").id;
+    service.done(super::points::award(&service, mia, 10, "game"));
+    let [paid, day] = ["paid", "day"].map(|key| pack(&service, key).id);
+    let before = service.settled();
+    let points = service.done(buy(&service, mia, day, 1)).purchase;
+    let purchase = begin(&service, mia, paid, 1);
+    notify(&service, NoticeKind::Paid, &purchase);
+    notify(&service, NoticeKind::Paid, &purchase);
+    notify(&service, NoticeKind::Refunded, &purchase);
+    let given_up = begin(&service, mia, paid, 1);
+    notify(&service, NoticeKind::Failed, &given_up);
+    let changes: Vec<_> = service.log(before).into_iter().filter_map(change).collect();
     assert_eq!(
         changes,
         [

@@ -1,5 +1,5 @@
-//! Points under many hands: each fact pays once, no award is lost, and nobody is listed who should not be, whatever
-//! happens in the same moment.
+//! Points under concurrency: each fact pays once, no award is lost, and no fan is listed who should not be,
+//! whatever happens in the same moment.
 
 use super::points::{
     active, award, board_of, fact, found, founded, global, ledger, points_on, start_season, totals, unbroken,
@@ -16,71 +16,71 @@ use terrace_testkit::scoring::Writer;
 use terrace_testkit::{DatabaseKind, Fan, PASSWORD, SeededEntropy, TestApp, on_each_database};
 
 on_each_database! {
-    a_fact_told_a_hundred_times_at_once_pays_once,
+    a_fact_sent_a_hundred_times_at_once_pays_once,
     awards_of_one_fan_at_once_all_count,
-    two_at_once_make_one_team_board,
-    a_fact_is_taken_back_once_by_whoever_is_first,
-    an_award_beside_a_change_of_who_is_shown_lists_nobody_wrongly,
-    an_award_beside_a_deletion_lists_nobody,
+    two_concurrent_awards_make_one_team_board,
+    a_fact_is_reversed_once_by_the_first_writer,
+    an_award_beside_a_change_of_visibility_lists_the_fan_correctly,
+    an_award_beside_a_deletion_lists_no_fan,
     awards_beside_the_start_of_a_season_count_in_one_of_the_two,
 }
 
-/// Rule 1 and the key that makes a fact one: a hundred writers in two processes.
-fn a_fact_told_a_hundred_times_at_once_pays_once(kind: DatabaseKind) -> Result<()> {
-    let house = founded(kind)?;
-    let other = house.another()?;
-    let (fan, team) = (house.fan("mia").id, house.team("foxes"));
+/// Rule 1 and the source key that identifies a fact: a hundred writers in two processes.
+fn a_fact_sent_a_hundred_times_at_once_pays_once(kind: DatabaseKind) -> Result<()> {
+    let service = founded(kind)?;
+    let other = service.another()?;
+    let (fan, team) = (service.fan("mia").id, service.team("foxes"));
     for round in 0..3 {
         let name = format!("round/{round}");
-        let given = house.together((0..100).map(|n| {
-            let app = Arc::clone(if n % 2 == 0 { house.app() } else { other.app() });
-            let award = AwardPoints { team: Some(team), ..award(&house, fan, 7, &name) };
+        let given = service.together((0..100).map(|n| {
+            let app = Arc::clone(if n % 2 == 0 { service.app() } else { other.app() });
+            let award = AwardPoints { team: Some(team), ..award(&service, fan, 7, &name) };
             async move { app.execute(award).await }
         }));
         let paid = given.into_iter().map(|given| unbroken(given).expect("an award"));
         assert_eq!(paid.filter(|given| matches!(given, AwardResult::Now { .. })).count(), 1);
         let expected = Some(7 * (round + 1));
-        let season = active(&house).id;
-        assert_eq!(points_on(&house, fan, season, global(&house, season)), expected);
-        assert_eq!(points_on(&house, fan, season, board_of(&house, team)), expected);
+        let season = active(&service).id;
+        assert_eq!(points_on(&service, fan, season, global(&service, season)), expected);
+        assert_eq!(points_on(&service, fan, season, board_of(&service, team)), expected);
     }
-    assert_eq!(ledger(&house, fan).len(), 3);
+    assert_eq!(ledger(&service, fan).len(), 3);
     Ok(())
 }
 
 fn awards_of_one_fan_at_once_all_count(kind: DatabaseKind) -> Result<()> {
-    let house = founded(kind)?;
-    let other = house.another()?;
-    let fan = house.fan("mia").id;
-    let teams = [None, Some(house.team("foxes")), Some(house.team("rovers"))];
-    let given = house.together((0..60).map(|n: usize| {
-        let app = Arc::clone(if n.is_multiple_of(2) { house.app() } else { other.app() });
-        let award = AwardPoints { team: teams[n % 3], ..award(&house, fan, 1, &n.to_string()) };
+    let service = founded(kind)?;
+    let other = service.another()?;
+    let fan = service.fan("mia").id;
+    let teams = [None, Some(service.team("foxes")), Some(service.team("rovers"))];
+    let given = service.together((0..60).map(|n: usize| {
+        let app = Arc::clone(if n.is_multiple_of(2) { service.app() } else { other.app() });
+        let award = AwardPoints { team: teams[n % 3], ..award(&service, fan, 1, &n.to_string()) };
         async move { app.execute(award).await }
     }));
     assert!(given.into_iter().all(|given| matches!(unbroken(given), Ok(AwardResult::Now { .. }))));
-    let season = active(&house).id;
-    assert_eq!(points_on(&house, fan, season, global(&house, season)), Some(60));
+    let season = active(&service).id;
+    assert_eq!(points_on(&service, fan, season, global(&service, season)), Some(60));
     for team in teams.into_iter().flatten() {
-        assert_eq!(points_on(&house, fan, season, board_of(&house, team)), Some(20));
+        assert_eq!(points_on(&service, fan, season, board_of(&service, team)), Some(20));
     }
-    assert!(totals(&house, fan, season).iter().all(|total| total.is_listed));
+    assert!(totals(&service, fan, season).iter().all(|total| total.is_listed));
     Ok(())
 }
 
-/// Two awards, and two who look, when a team has no board yet.
-fn two_at_once_make_one_team_board(kind: DatabaseKind) -> Result<()> {
+/// Two awards, and two readers, when a team has no board yet.
+fn two_concurrent_awards_make_one_team_board(kind: DatabaseKind) -> Result<()> {
     const KEYS: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
-    let house = founded(kind)?;
-    let other = house.another()?;
-    let fans = [house.fan("mia").id, house.fan("bo_").id];
+    let service = founded(kind)?;
+    let other = service.another()?;
+    let fans = [service.fan("mia").id, service.fan("bo_").id];
     for key in KEYS {
-        let team = house.team(key);
-        let awards = fans.map(|fan| AwardPoints { team: Some(team), ..award(&house, fan, 1, key) });
+        let team = service.team(key);
+        let awards = fans.map(|fan| AwardPoints { team: Some(team), ..award(&service, fan, 1, key) });
         let boards: Vec<_> = thread::scope(|scope| {
             let awarding: Vec<_> = awards
                 .into_iter()
-                .zip([&house, &other])
+                .zip([&service, &other])
                 .map(|(award, process)| {
                     scope.spawn(move || match process.done(award) {
                         AwardResult::Now { record, .. } => record.board.map(Into::into),
@@ -88,7 +88,7 @@ fn two_at_once_make_one_team_board(kind: DatabaseKind) -> Result<()> {
                     })
                 })
                 .collect();
-            let looking: Vec<_> = [&house, &other]
+            let looking: Vec<_> = [&service, &other]
                 .map(|process| {
                     scope.spawn(move || {
                         let found = found(process, BoardChoice::Team(team), None);
@@ -99,30 +99,30 @@ fn two_at_once_make_one_team_board(kind: DatabaseKind) -> Result<()> {
                 .collect();
             awarding.into_iter().chain(looking).map(|thread| thread.join().expect("a thread")).collect()
         });
-        assert!(boards.iter().all(|board| *board == Some(board_of(&house, team))), "{boards:?}");
+        assert!(boards.iter().all(|board| *board == Some(board_of(&service, team))), "{boards:?}");
     }
     Ok(())
 }
 
-fn a_fact_is_taken_back_once_by_whoever_is_first(kind: DatabaseKind) -> Result<()> {
-    let house = founded(kind)?;
-    let fan = house.fan("mia").id;
-    house.done(award(&house, fan, 5, "kept"));
-    house.done(award(&house, fan, 7, "wrong"));
-    let taken = house.together((0..20).map(|_| {
-        let app = Arc::clone(house.app());
+fn a_fact_is_reversed_once_by_the_first_writer(kind: DatabaseKind) -> Result<()> {
+    let service = founded(kind)?;
+    let fan = service.fan("mia").id;
+    service.done(award(&service, fan, 5, "kept"));
+    service.done(award(&service, fan, 7, "wrong"));
+    let taken = service.together((0..20).map(|_| {
+        let app = Arc::clone(service.app());
         let (awards, reason, by) = (app.awards(), "Taken back".to_owned(), Writer::Service);
         let back = ReversePoints { awards, user: fan, source: fact("wrong"), reason, by };
         async move { app.execute(back).await }
     }));
     let took = taken.into_iter().map(|taken| unbroken(taken).expect("a reversal"));
     assert_eq!(took.filter(|taken| matches!(taken, AwardResult::Now { .. })).count(), 1);
-    let season = active(&house).id;
-    assert_eq!(points_on(&house, fan, season, global(&house, season)), Some(5));
+    let season = active(&service).id;
+    assert_eq!(points_on(&service, fan, season, global(&service, season)), Some(5));
     Ok(())
 }
 
-/// Which way somebody is or is not shown, as the last that was done says.
+/// A change that decides whether a fan is listed; the last one counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
     Hide,
@@ -136,7 +136,7 @@ enum Change {
 const CHANGES: [Change; 6] =
     [Change::Hide, Change::Show, Change::Suspend, Change::Restore, Change::Leave, Change::Join];
 
-/// How the account is, as a reader of the rules keeps it.
+/// The state of the account according to the rules.
 #[derive(Debug, Clone, Copy)]
 struct Shown {
     visible: bool,
@@ -144,8 +144,8 @@ struct Shown {
     on_team: bool,
 }
 
-fn does<C: Command>(house: &TestApp, command: C) -> bool {
-    match house.run(house.app().execute(command)) {
+fn does<C: Command>(service: &TestApp, command: C) -> bool {
+    match service.run(service.app().execute(command)) {
         Ok(_) => true,
         Err(Failure::Refused(_)) => false,
         Err(Failure::Broken(error)) => panic!("{}: {error}", C::NAME),
@@ -153,7 +153,7 @@ fn does<C: Command>(house: &TestApp, command: C) -> bool {
 }
 
 impl Shown {
-    fn change(&mut self, house: &TestApp, fan: &Fan, team: TeamId, change: Change) {
+    fn change(&mut self, service: &TestApp, fan: &Fan, team: TeamId, change: Change) {
         let visibility = |visible| {
             let change = ProfileChange { leaderboard_visible: Some(visible), ..ProfileChange::default() };
             ChangeProfile { user: fan.id, change }
@@ -162,12 +162,12 @@ impl Shown {
         let membership =
             |joins| ChangeBoardMembership { user: fan.id, board: BoardChoice::Team(team), joins };
         match change {
-            Change::Hide => self.visible &= !does(house, visibility(false)),
-            Change::Show => self.visible |= does(house, visibility(true)),
-            Change::Suspend => self.active &= !does(house, SuspendAccount { username }),
-            Change::Restore => self.active |= does(house, RestoreAccount { username }),
-            Change::Leave => self.on_team &= !does(house, membership(false)),
-            Change::Join => self.on_team |= does(house, membership(true)),
+            Change::Hide => self.visible &= !does(service, visibility(false)),
+            Change::Show => self.visible |= does(service, visibility(true)),
+            Change::Suspend => self.active &= !does(service, SuspendAccount { username }),
+            Change::Restore => self.active |= does(service, RestoreAccount { username }),
+            Change::Leave => self.on_team &= !does(service, membership(false)),
+            Change::Join => self.on_team |= does(service, membership(true)),
         }
     }
 }
@@ -176,24 +176,24 @@ fn below(dice: &SeededEntropy, end: usize) -> usize {
     usize::from(dice.seed()[0]) % end
 }
 
-/// Opting out and in, suspension, joining and leaving, each in the very moment of awards by two processes: afterwards
-/// the fan is listed where the rules say, and nowhere else.
-fn an_award_beside_a_change_of_who_is_shown_lists_nobody_wrongly(kind: DatabaseKind) -> Result<()> {
-    let house = founded(kind)?;
-    let other = house.another()?;
-    let team = house.team("foxes");
-    let season = active(&house).id;
+/// Opting out and in, suspension, joining and leaving, each at the very moment of awards by two processes:
+/// afterwards the fan is listed where the rules say, and nowhere else.
+fn an_award_beside_a_change_of_visibility_lists_the_fan_correctly(kind: DatabaseKind) -> Result<()> {
+    let service = founded(kind)?;
+    let other = service.another()?;
+    let team = service.team("foxes");
+    let season = active(&service).id;
     let dice = SeededEntropy::new(40);
     // Every other fan has no total yet when the race begins.
     for race in 0..60 {
-        let fan = house.fan(&format!("fan{race}"));
+        let fan = service.fan(&format!("fan{race}"));
         let mut shown = Shown { visible: true, active: true, on_team: true };
         if race % 2 == 0 {
-            house.done(AwardPoints { team: Some(team), ..award(&house, fan.id, 1, "before") });
+            service.done(AwardPoints { team: Some(team), ..award(&service, fan.id, 1, "before") });
         }
         let changes: Vec<Change> = (0..=race % 3).map(|_| CHANGES[below(&dice, CHANGES.len())]).collect();
         let (mut given, shown) = thread::scope(|scope| {
-            let awarding = [&house, &other].map(|process| {
+            let awarding = [&service, &other].map(|process| {
                 let name = format!("{:p}", std::ptr::from_ref(process)).replace("0x", "");
                 let fan = fan.id;
                 scope.spawn(move || {
@@ -206,40 +206,40 @@ fn an_award_beside_a_change_of_who_is_shown_lists_nobody_wrongly(kind: DatabaseK
                 })
             });
             for change in &changes {
-                shown.change(&house, &fan, team, *change);
+                shown.change(&service, &fan, team, *change);
             }
             let given: usize = awarding.into_iter().map(|thread| thread.join().expect("a thread")).sum();
             (given, shown)
         });
         given += usize::from(race % 2 == 0);
         let is_shown = shown.visible && shown.active;
-        let (board, all) = (board_of(&house, team), global(&house, season));
+        let (board, all) = (board_of(&service, team), global(&service, season));
         let what = format!("race {race}, {changes:?}");
-        for total in totals(&house, fan.id, season) {
+        for total in totals(&service, fan.id, season) {
             let expected = is_shown && (total.board == all || shown.on_team);
             assert_eq!(total.is_listed, expected, "{what}: {total:?}");
         }
         let points =
-            |board| usize::try_from(points_on(&house, fan.id, season, board).unwrap_or(0)).expect("points");
+            |board| usize::try_from(points_on(&service, fan.id, season, board).unwrap_or(0)).expect("points");
         assert_eq!([points(board), points(all)], [given, given], "{what}");
         for board in [board, all] {
             let user = fan.id;
-            let is_listed = house.ask(move |tx| tx.listed(season, board, user)).is_some();
-            let has_total = points_on(&house, user, season, board).is_some();
+            let is_listed = service.ask(move |tx| tx.listed(season, board, user)).is_some();
+            let has_total = points_on(&service, user, season, board).is_some();
             assert_eq!(is_listed, has_total && is_shown && (board == all || shown.on_team), "{what}");
         }
     }
     Ok(())
 }
 
-fn an_award_beside_a_deletion_lists_nobody(kind: DatabaseKind) -> Result<()> {
-    let house = founded(kind)?;
-    let other = house.another()?;
-    let team = house.team("foxes");
-    let season = active(&house).id;
+fn an_award_beside_a_deletion_lists_no_fan(kind: DatabaseKind) -> Result<()> {
+    let service = founded(kind)?;
+    let other = service.another()?;
+    let team = service.team("foxes");
+    let season = active(&service).id;
     for race in 0..12 {
-        let fan = house.fan(&format!("fan{race}"));
-        let viewer = house.viewer(fan.cookie).expect("signed in");
+        let fan = service.fan(&format!("fan{race}"));
+        let viewer = service.viewer(fan.cookie).expect("signed in");
         let given: i64 = thread::scope(|scope| {
             let awarding = scope.spawn(|| {
                 let given = (0..6).filter(|n| {
@@ -248,27 +248,28 @@ fn an_award_beside_a_deletion_lists_nobody(kind: DatabaseKind) -> Result<()> {
                 });
                 i64::try_from(given.count()).expect("few")
             });
-            let gone = house.run(house.app().delete_account(&viewer, Password::offer(PASSWORD.to_owned())));
+            let gone =
+                service.run(service.app().delete_account(&viewer, Password::offer(PASSWORD.to_owned())));
             assert!(gone.is_ok(), "{gone:?}");
             awarding.join().expect("a thread")
         });
-        assert!(totals(&house, fan.id, season).iter().all(|total| !total.is_listed), "race {race}");
-        assert_eq!(points_on(&house, fan.id, season, global(&house, season)).unwrap_or(0), given);
+        assert!(totals(&service, fan.id, season).iter().all(|total| !total.is_listed), "race {race}");
+        assert_eq!(points_on(&service, fan.id, season, global(&service, season)).unwrap_or(0), given);
     }
     Ok(())
 }
 
-/// Four writers award to the same fans while seasons begin: every record is of the season that its time says, totals
+/// Four writers award to the same fans while seasons begin: every record is in the season of its time, totals
 /// are the sums of the records, and each legacy entry is a total of the season that it names.
 fn awards_beside_the_start_of_a_season_count_in_one_of_the_two(kind: DatabaseKind) -> Result<()> {
-    let house = founded(kind)?;
-    let other = house.another()?;
-    let team = house.team("foxes");
-    let fans: Vec<UserId> = house.crowd("fan", 3);
+    let service = founded(kind)?;
+    let other = service.another()?;
+    let team = service.team("foxes");
+    let fans: Vec<UserId> = service.crowd("fan", 3);
     for round in 0..8 {
-        house.clock().advance(super::points::SECOND);
+        service.clock().advance(super::points::SECOND);
         thread::scope(|scope| {
-            for (writer, process) in [&house, &other, &house, &other].into_iter().enumerate() {
+            for (writer, process) in [&service, &other, &service, &other].into_iter().enumerate() {
                 let fans = &fans;
                 scope.spawn(move || {
                     for n in 0..12 {
@@ -278,24 +279,24 @@ fn awards_beside_the_start_of_a_season_count_in_one_of_the_two(kind: DatabaseKin
                     }
                 });
             }
-            start_season(&house, &(round + 1).to_string(), None);
+            start_season(&service, &(round + 1).to_string(), None);
         });
     }
-    let (seasons, board) = (super::points::seasons(&house), board_of(&house, team));
+    let (seasons, board) = (super::points::seasons(&service), board_of(&service, team));
     for fan in fans {
-        let records = ledger(&house, fan);
+        let records = ledger(&service, fan);
         assert_eq!(records.len(), 8 * 4 * 12 / 3);
         for season in seasons.iter().filter(|season| season.is_counted()) {
             let of_season = records.iter().filter(|record| record.season == Some(season.id)).count();
             let expected = (of_season > 0).then(|| i64::try_from(of_season).expect("few"));
-            for board in [global(&house, season.id), board] {
-                assert_eq!(points_on(&house, fan, season.id, board), expected, "{season:?}");
+            for board in [global(&service, season.id), board] {
+                assert_eq!(points_on(&service, fan, season.id, board), expected, "{season:?}");
             }
         }
         let newest = seasons.active().expect("an active season").id;
-        for entry in house.ask(move |tx| tx.entries_of(fan)) {
+        for entry in service.ask(move |tx| tx.entries_of(fan)) {
             let of = entry.season.unwrap_or_else(|| panic!("{entry:?}"));
-            assert_eq!(points_on(&house, fan, of, entry.board), Some(entry.points.get()), "{entry:?}");
+            assert_eq!(points_on(&service, fan, of, entry.board), Some(entry.points.get()), "{entry:?}");
             if entry.board == board && records.iter().any(|record| record.season == Some(newest)) {
                 assert_eq!(of, newest, "{entry:?}");
             }

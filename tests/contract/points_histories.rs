@@ -1,5 +1,5 @@
-//! Random histories of points: what the store keeps beside the ledger is what a naive sum makes of it, written straight
-//! from the scoring rules of spec §1.
+//! Random histories of points: the data beside the ledger equals a naive sum of it, written straight from the
+//! scoring rules of spec §1.
 
 use super::points::{fact, found, founded, ledger, seasons, start_season, sum, totals, unbroken};
 use anyhow::Result;
@@ -18,7 +18,7 @@ use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database};
 
 on_each_database! { random_histories_agree_with_a_naive_sum_of_the_rules }
 
-/// Fans, each of whom has one writer; and what happens to each before and after a season turns.
+/// Fans, each with one writer; and the number of actions of each before and after a season turns.
 const FANS: usize = 12;
 const DEEDS: usize = 130;
 const HOUR: Duration = Duration::from_hours(1);
@@ -37,7 +37,7 @@ impl Dice {
     }
 }
 
-/// What the rules say of one fan, record by record.
+/// The state of one fan by the rules, record by record.
 struct Rules {
     seasons: Arc<Seasons>,
     boards: BTreeMap<TeamId, BoardId>,
@@ -71,7 +71,7 @@ impl Rules {
         self.seasons.iter().find(|one| one.id == season).map(|one| one.status)
     }
 
-    /// Rules 1, 4, 5 and 6. Nothing where the award is refused; otherwise whether it is written.
+    /// Rules 1, 4, 5 and 6. `None` where the award is refused; otherwise whether it is written.
     fn award(
         &mut self,
         key: &str,
@@ -91,7 +91,7 @@ impl Rules {
         Some(self.write(key.to_owned(), Recorded { amount, season, board, at }))
     }
 
-    /// Nothing where the reversal is refused.
+    /// `None` where the reversal is refused.
     fn reverse(&mut self, key: &str, at: Timestamp, by: Writer) -> Option<bool> {
         let paid = *self.records.get(key)?;
         if by == Writer::Service && self.is_closed(paid.season) {
@@ -129,7 +129,7 @@ impl Rules {
     }
 }
 
-/// What one fan goes through, with the rules beside it.
+/// The actions of one fan, applied to the store and to the rules.
 async fn live(
     app: Arc<App>,
     user: UserId,
@@ -170,7 +170,8 @@ async fn live(
                     _ => i64::try_from(dice.below(100)).expect("small"),
                 };
                 let activity = dice.chance(40).then(|| teams[dice.below(teams.len())]);
-                // From an hour before the first season to an hour ahead: every season, and what lies between them.
+                // From an hour before the first season to an hour ahead: every season, and the gaps between
+                // them.
                 let hours = u32::try_from(dice.below(9)).expect("small");
                 let at = first
                     .minus(HOUR)
@@ -196,9 +197,9 @@ async fn live(
     rules
 }
 
-fn agree(house: &TestApp, user: UserId, rules: &Rules) {
+fn agree(service: &TestApp, user: UserId, rules: &Rules) {
     // The ledger.
-    let records = ledger(house, user);
+    let records = ledger(service, user);
     let mut expected: Vec<String> = rules
         .records
         .iter()
@@ -222,11 +223,11 @@ fn agree(house: &TestApp, user: UserId, rules: &Rules) {
     kept.sort();
     assert_eq!(kept, expected);
     let sum_of_all: i64 = rules.records.values().map(|record| record.amount).sum();
-    assert_eq!(house.ask(move |tx| tx.points_of(user)), Points::new(sum_of_all));
+    assert_eq!(service.ask(move |tx| tx.points_of(user)), Points::new(sum_of_all));
     // The totals: one where a record counts, and none elsewhere.
     for season in rules.seasons.iter() {
         let kept: BTreeMap<_, _> =
-            totals(house, user, season.id).iter().map(|total| (total.board, total.total)).collect();
+            totals(service, user, season.id).iter().map(|total| (total.board, total.total)).collect();
         let boards = rules.globals.get(&season.id).into_iter().chain(rules.boards.values());
         let mut expected = BTreeMap::new();
         for board in boards {
@@ -245,37 +246,37 @@ fn agree(house: &TestApp, user: UserId, rules: &Rules) {
         assert_eq!(kept, expected, "season {}", season.key);
     }
     // The legacy entries.
-    let kept = house.ask(move |tx| tx.entries_of(user));
+    let kept = service.ask(move |tx| tx.entries_of(user));
     let kept: BTreeMap<_, _> =
         kept.iter().map(|entry| (entry.board, (entry.points.get(), entry.season))).collect();
     assert_eq!(kept, rules.entries);
 }
 
-/// Season 0, a closed Season 0.5, nothing for an hour, an active season, one that is announced; twelve fans at once, in
-/// two processes; then the announced season begins, and they go on.
+/// Season 0, a closed Season 0.5, no season for an hour, an active season, an announced one; twelve fans at
+/// once, in two processes; then the announced season begins, and they continue.
 fn random_histories_agree_with_a_naive_sum_of_the_rules(kind: DatabaseKind) -> Result<()> {
-    let house = founded(kind)?;
-    let other = house.another()?;
-    let fans = house.crowd("fan", FANS);
-    let teams = ["foxes", "rovers", "owls"].map(|key| house.team(key));
-    house.clock().advance(HOUR * 2);
-    house.done(CloseSeason);
-    house.clock().advance(HOUR);
-    start_season(&house, "1", None);
-    let announced = house.clock().now().plus(HOUR * 3);
-    start_season(&house, "2", Some(announced));
-    house.clock().advance(HOUR);
+    let service = founded(kind)?;
+    let other = service.another()?;
+    let fans = service.crowd("fan", FANS);
+    let teams = ["foxes", "rovers", "owls"].map(|key| service.team(key));
+    service.clock().advance(HOUR * 2);
+    service.done(CloseSeason);
+    service.clock().advance(HOUR);
+    start_season(&service, "1", None);
+    let announced = service.clock().now().plus(HOUR * 3);
+    start_season(&service, "2", Some(announced));
+    service.clock().advance(HOUR);
     let mut boards = BTreeMap::new();
     for team in teams {
-        let found = found(&house, BoardChoice::Team(team), None);
+        let found = found(&service, BoardChoice::Team(team), None);
         boards.insert(team, found.expect("a board").board.id);
     }
     let state = || {
-        let seasons = Arc::new(seasons(&house));
+        let seasons = Arc::new(seasons(&service));
         let counted: Vec<SeasonId> =
             seasons.iter().filter(|one| one.is_counted()).map(|one| one.id).collect();
         let boards = counted.into_iter().map(|id| {
-            let board = house.ask(move |tx| tx.global_board(id)).expect("a global board");
+            let board = service.ask(move |tx| tx.global_board(id)).expect("a global board");
             assert_eq!(board.scope, BoardScope::Global(id));
             (id, board.id)
         });
@@ -299,20 +300,20 @@ fn random_histories_agree_with_a_naive_sum_of_the_rules(kind: DatabaseKind) -> R
         })
         .collect();
     for phase in 0..2 {
-        let now = house.clock().now();
+        let now = service.clock().now();
         let (seasons, globals) = state();
         let lives = all.drain(..).enumerate().map(|(n, rules)| {
-            let app = Arc::clone(if n % 2 == 0 { house.app() } else { other.app() });
+            let app = Arc::clone(if n % 2 == 0 { service.app() } else { other.app() });
             let rules = Rules { seasons: Arc::clone(&seasons), globals: globals.clone(), ..rules };
             live(app, fans[n], rules, Arc::clone(&dice[n]), now, phase)
         });
-        all = house.together(lives.collect::<Vec<_>>());
+        all = service.together(lives.collect::<Vec<_>>());
         for (user, rules) in fans.iter().zip(&all) {
-            agree(&house, *user, rules);
+            agree(&service, *user, rules);
         }
         // The announced season begins.
-        house.clock().set(announced.plus(HOUR));
-        house.run(house.app().turn_seasons())?;
+        service.clock().set(announced.plus(HOUR));
+        service.run(service.app().turn_seasons())?;
     }
     assert!(all.iter().map(|rules| rules.records.len()).sum::<usize>() > FANS * DEEDS);
     Ok(())

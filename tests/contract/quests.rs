@@ -1,5 +1,5 @@
-//! Spec §1 rule 5, §3 and §4 "Quests" against the store: a step pays once, with its completion or not at all; progress
-//! outlives changes of the content; what is not to be done yet is not done.
+//! Spec §1 rule 5, §3 and §4 "Quests" in the store: a step pays once, with its completion or not at all;
+//! progress outlives changes of the content; a step that is not available is refused.
 
 use anyhow::Result;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ on_each_database! {
     spec_3_rules_2_and_3_two_hundred_at_once_pay_once_and_complete_once,
     spec_3_rule_2_a_failure_between_step_and_reward_leaves_neither,
     spec_4_a_quest_that_is_edited_midway_keeps_what_fans_did,
-    what_is_not_to_be_done_is_refused_and_changes_nothing,
+    an_unavailable_step_is_refused_and_changes_nothing,
     spec_1_rule_5_unfollow_and_follow_again_counts_as_one,
-    spec_1_rule_5_what_nobody_dealt_with_is_dealt_with_after_a_restart,
-    spec_1_rule_5_what_is_completed_is_not_dated_before_what_completed_it,
+    spec_1_rule_5_unprocessed_actions_are_processed_after_a_restart,
+    spec_1_rule_5_a_completion_is_not_dated_before_its_event,
     a_daily_quest_goes_by_the_fans_own_date,
     a_check_with_nothing_new_is_three_statements_and_writes_nothing,
 }
@@ -82,48 +82,48 @@ cadence = "once"
 step = [{ key = "second", title = "Stand second", points = 6, check = { kind = "rank_threshold", rank = 2 } }]
 "#;
 
-pub(super) fn load(house: &TestApp, content: &str) {
+pub(super) fn load(service: &TestApp, content: &str) {
     let content = QuestContent::parse(content).expect("quests");
-    house.run(house.app().load_quests(content)).expect("quests that go with what there is");
+    service.run(service.app().load_quests(content)).expect("quests that go with what there is");
 }
 
 /// A process on a database with these quests and a season.
 pub(super) fn with_quests(kind: DatabaseKind) -> Result<TestApp> {
-    let house = TestApp::start(kind)?;
-    house.run(house.app().found_seasons())?;
-    load(&house, QUESTS);
-    Ok(house)
+    let service = TestApp::start(kind)?;
+    service.run(service.app().found_seasons())?;
+    load(&service, QUESTS);
+    Ok(service)
 }
 
-pub(super) fn book(house: &TestApp) -> Arc<QuestBook> {
-    house.run(house.app().quest_book()).expect("the quests")
+pub(super) fn book(service: &TestApp) -> Arc<QuestBook> {
+    service.run(service.app().quest_book()).expect("the quests")
 }
 
-pub(super) fn quest(house: &TestApp, key: &str) -> QuestId {
-    let book = book(house);
+pub(super) fn quest(service: &TestApp, key: &str) -> QuestId {
+    let book = book(service);
     book.quests().iter().find(|quest| quest.key.as_str() == key).expect("the quest").id
 }
 
 /// The step `quest/step`.
-pub(super) fn step(house: &TestApp, name: &str) -> StepId {
+pub(super) fn step(service: &TestApp, name: &str) -> StepId {
     let (key, step) = name.split_once('/').expect("a quest and a step");
-    let book = book(house);
+    let book = book(service);
     let quest = book.quests().iter().find(|quest| quest.key.as_str() == key).expect("the quest");
     quest.steps.iter().find(|one| one.key.as_str() == step).expect("the step").id
 }
 
-pub(super) fn start(house: &TestApp, user: UserId, key: &str) {
-    house.done(StartQuest { user, quest: quest(house, key), book: book(house) });
+pub(super) fn start(service: &TestApp, user: UserId, key: &str) {
+    service.done(StartQuest { user, quest: quest(service, key), book: book(service) });
 }
 
-fn complete(house: &TestApp, user: UserId, name: &str) -> Outcome<StepCompleted, CompleteStepRefusal> {
-    let step = step(house, name);
-    house.run(house.app().complete_step(user, step)).map(|(_, completed)| completed)
+fn complete(service: &TestApp, user: UserId, name: &str) -> Outcome<StepCompleted, CompleteStepRefusal> {
+    let step = step(service, name);
+    service.run(service.app().complete_step(user, step)).map(|(_, completed)| completed)
 }
 
-/// Completes a step and says what it paid.
-fn pays(house: &TestApp, user: UserId, name: &str) -> i64 {
-    complete(house, user, name).expect("a step that may be done").points
+/// Completes a step and returns the points paid.
+fn pays(service: &TestApp, user: UserId, name: &str) -> i64 {
+    complete(service, user, name).expect("a step that may be done").points
 }
 
 fn refusal<T>(outcome: Outcome<T, CompleteStepRefusal>) -> CompleteStepRefusal {
@@ -134,90 +134,94 @@ fn refusal<T>(outcome: Outcome<T, CompleteStepRefusal>) -> CompleteStepRefusal {
     }
 }
 
-pub(super) fn check(house: &TestApp, user: UserId) -> Checked {
-    house.run(house.app().check_progress(user)).expect("a fan")
+pub(super) fn check(service: &TestApp, user: UserId) -> Checked {
+    service.run(service.app().check_progress(user)).expect("a fan")
 }
 
-/// What a fan's records come to, and how many there are.
-pub(super) fn paid(house: &TestApp, user: UserId) -> (i64, usize) {
-    let records = house.ask(move |tx| tx.records(user, Limit::MAX, None)).items;
+/// The sum of a fan's records, and their number.
+pub(super) fn paid(service: &TestApp, user: UserId) -> (i64, usize) {
+    let records = service.ask(move |tx| tx.records(user, Limit::MAX, None)).items;
     (records.iter().map(|record| record.amount.get()).sum(), records.len())
 }
 
-/// What a fan's run of a quest is at, and how many of its steps are done.
-pub(super) fn run_of(house: &TestApp, user: UserId, key: &str) -> Option<(RunStatus, usize)> {
-    let runs = house.found(ReadOwnRuns { user });
-    runs.get(&quest(house, key)).map(|(run, done)| (run.status, done.len()))
+/// The status of a fan's run of a quest, and how many of its steps are completed.
+pub(super) fn run_of(service: &TestApp, user: UserId, key: &str) -> Option<(RunStatus, usize)> {
+    let runs = service.found(ReadOwnRuns { user });
+    runs.get(&quest(service, key)).map(|(run, done)| (run.status, done.len()))
 }
 
-fn told(house: &TestApp, kind: EventKind) -> usize {
-    house.log(Position::START).into_iter().filter(|event| event.what.kind == kind).count()
+fn events_of(service: &TestApp, kind: EventKind) -> usize {
+    service.log(Position::START).into_iter().filter(|event| event.what.kind == kind).count()
 }
 
 fn spec_3_rules_2_and_3_two_hundred_at_once_pay_once_and_complete_once(kind: DatabaseKind) -> Result<()> {
-    let house = with_quests(kind)?;
-    let other = house.another()?;
-    let mia = house.crowd("mia", 1)[0];
-    start(&house, mia, "single");
-    let only = step(&house, "single/only");
-    let completed = house.together((0..200).map(|n| {
-        let app = Arc::clone(if n % 2 == 0 { house.app() } else { other.app() });
+    let service = with_quests(kind)?;
+    let other = service.another()?;
+    let mia = service.crowd("mia", 1)[0];
+    start(&service, mia, "single");
+    let only = step(&service, "single/only");
+    let completed = service.together((0..200).map(|n| {
+        let app = Arc::clone(if n % 2 == 0 { service.app() } else { other.app() });
         async move { app.complete_step(mia, only).await.map(|(_, completed)| completed) }
     }));
     let completed: Vec<StepCompleted> = completed.into_iter().map(|one| one.expect("an answer")).collect();
     assert_eq!(completed.iter().map(|one| one.points).sum::<i64>(), 3 + 7);
     assert_eq!(completed.iter().filter(|one| one.completes_quest).count(), 1);
-    assert_eq!(paid(&house, mia), (3 + 7, 2));
-    assert_eq!([EventKind::StepCompleted, EventKind::QuestCompleted].map(|kind| told(&house, kind)), [1, 1]);
-    assert_eq!(run_of(&house, mia, "single"), Some((RunStatus::Completed, 1)));
+    assert_eq!(paid(&service, mia), (3 + 7, 2));
+    assert_eq!(
+        [EventKind::StepCompleted, EventKind::QuestCompleted].map(|kind| events_of(&service, kind)),
+        [1, 1]
+    );
+    assert_eq!(run_of(&service, mia, "single"), Some((RunStatus::Completed, 1)));
     Ok(())
 }
 
 /// The season is closed although it covers today, so that its rules refuse every award.
 fn spec_3_rule_2_a_failure_between_step_and_reward_leaves_neither(kind: DatabaseKind) -> Result<()> {
-    let house = with_quests(kind)?;
-    let mia = house.crowd("mia", 1)[0];
-    start(&house, mia, "single");
-    start(&house, mia, "friends");
-    for other in house.crowd("other", 2) {
-        house.done(FollowUser { fan: mia, other });
+    let service = with_quests(kind)?;
+    let mia = service.crowd("mia", 1)[0];
+    start(&service, mia, "single");
+    start(&service, mia, "friends");
+    for other in service.crowd("other", 2) {
+        service.done(FollowUser { fan: mia, other });
     }
-    let active = house.ask(|tx| tx.seasons()).active().expect("a season").clone();
+    let active = service.ask(|tx| tx.seasons()).active().expect("a season").clone();
     let put = |season: Season| {
-        house.write(move |tx, ctx| Ok(tx.put_seasons(&[(season.clone(), ctx.new_id())], ctx.now())?));
-        // No season opens again, so that a process has to be told.
-        house
-            .run(async { house.app().seasons(house.app().boards_now(None).await).await })
+        service.write(move |tx, ctx| Ok(tx.put_seasons(&[(season.clone(), ctx.new_id())], ctx.now())?));
+        // A closed season does not open again, so a process has to load it first.
+        service
+            .run(async { service.app().seasons(service.app().boards_now(None).await).await })
             .expect("the seasons");
     };
-    let ends_at = Some(house.app().now().plus(Duration::from_hours(1)));
+    let ends_at = Some(service.app().now().plus(Duration::from_hours(1)));
     put(Season { status: SeasonStatus::Closed, ends_at, ..active.clone() });
-    let before = house.settled();
+    let before = service.settled();
     for _ in 0..2 {
-        let broken = complete(&house, mia, "single/only");
+        let broken = complete(&service, mia, "single/only");
         assert!(matches!(broken, Err(Failure::Broken(_))), "{broken:?}");
-        let broken = house.run(house.app().check_progress(mia));
+        let broken = service.run(service.app().check_progress(mia));
         assert!(matches!(broken, Err(Failure::Broken(_))), "{broken:?}");
     }
     for quest in ["single", "friends"] {
-        assert_eq!(run_of(&house, mia, quest), Some((RunStatus::Active, 0)));
+        assert_eq!(run_of(&service, mia, quest), Some((RunStatus::Active, 0)));
     }
-    assert_eq!((paid(&house, mia), house.log(before)), ((0, 0), Vec::new()));
+    assert_eq!((paid(&service, mia), service.log(before)), ((0, 0), Vec::new()));
     put(active);
-    assert_eq!(pays(&house, mia, "single/only"), 10);
-    assert_eq!(check(&house, mia).points, 4);
+    assert_eq!(pays(&service, mia, "single/only"), 10);
+    assert_eq!(check(&service, mia).points, 4);
     Ok(())
 }
 
 fn spec_4_a_quest_that_is_edited_midway_keeps_what_fans_did(kind: DatabaseKind) -> Result<()> {
-    let house = with_quests(kind)?;
-    let [mia, bo] = [0, 1].map(|n: usize| house.crowd(["mia", "bo"][n], 1)[0]);
+    let service = with_quests(kind)?;
+    let [mia, bo] = [0, 1].map(|n: usize| service.crowd(["mia", "bo"][n], 1)[0]);
     for fan in [mia, bo] {
-        start(&house, fan, "ladder");
+        start(&service, fan, "ladder");
     }
-    assert_eq!(pays(&house, mia, "ladder/one"), 1);
-    let ids = ["ladder/one", "ladder/two"].map(|name| step(&house, name));
-    // Other words and points, a step more: what was done is done, and what was paid stays what it was.
+    assert_eq!(pays(&service, mia, "ladder/one"), 1);
+    let ids = ["ladder/one", "ladder/two"].map(|name| step(&service, name));
+    // Other texts and points, and one more step: completed steps stay completed, and paid points stay as they
+    // were.
     let edited = QUESTS
         .replace("Up the ladder", "To the top")
         .replace(
@@ -228,124 +232,125 @@ fn spec_4_a_quest_that_is_edited_midway_keeps_what_fans_did(kind: DatabaseKind) 
             r#"{ key = "two", title = "Two", points = 2 }"#,
             r#"{ key = "two", title = "Two", points = 2 }, { key = "three", title = "Three", points = 4 }"#,
         );
-    load(&house, &edited);
-    assert_eq!(["ladder/one", "ladder/two"].map(|name| step(&house, name)), ids);
-    assert_eq!(run_of(&house, mia, "ladder"), Some((RunStatus::Active, 1)));
-    assert_eq!(pays(&house, mia, "ladder/one"), 0);
-    assert_eq!(pays(&house, bo, "ladder/one"), 50);
+    load(&service, &edited);
+    assert_eq!(["ladder/one", "ladder/two"].map(|name| step(&service, name)), ids);
+    assert_eq!(run_of(&service, mia, "ladder"), Some((RunStatus::Active, 1)));
+    assert_eq!(pays(&service, mia, "ladder/one"), 0);
+    assert_eq!(pays(&service, bo, "ladder/one"), 50);
     assert_eq!(
-        refusal(complete(&house, mia, "ladder/three")),
+        refusal(complete(&service, mia, "ladder/three")),
         CompleteStepRefusal::Rule(StepRefusal::OutOfOrder)
     );
-    assert_eq!(pays(&house, mia, "ladder/two"), 2);
-    assert_eq!(run_of(&house, mia, "ladder"), Some((RunStatus::Active, 2)), "the new step is wanted, too");
-    // The new step goes again, and with it what was left to do: the next look completes the quest, once.
-    load(&house, QUESTS);
-    let checked = check(&house, mia);
+    assert_eq!(pays(&service, mia, "ladder/two"), 2);
+    assert_eq!(run_of(&service, mia, "ladder"), Some((RunStatus::Active, 2)), "the new step is wanted, too");
+    // The new step is removed again, and with it the open work: the next check completes the quest, once.
+    load(&service, QUESTS);
+    let checked = check(&service, mia);
     assert_eq!((checked.steps.len(), checked.quests.len(), checked.points), (0, 1, 5));
-    assert_eq!((check(&house, mia).points, paid(&house, mia)), (0, (1 + 2 + 5, 3)));
-    // A step that is gone is nobody's any more, and what was done in it comes back with it.
+    assert_eq!((check(&service, mia).points, paid(&service, mia)), (0, (1 + 2 + 5, 3)));
+    // A removed step belongs to no quest, and its completions return with it.
     let shorter = QUESTS.replace(r#"{ key = "two", title = "Two", points = 2 },"#, "");
-    load(&house, &shorter);
-    assert_eq!(refusal_of(&house, bo, ids[1]), CompleteStepRefusal::UnknownStep);
-    assert_eq!(check(&house, bo).points, 5);
-    load(&house, QUESTS);
-    assert_eq!(run_of(&house, mia, "ladder"), Some((RunStatus::Completed, 2)));
-    assert_eq!(run_of(&house, bo, "ladder"), Some((RunStatus::Completed, 1)));
-    // Who completed the quest without it may still do it, and completes nothing again.
-    assert_eq!(pays(&house, bo, "ladder/two"), 2);
-    assert_eq!(paid(&house, bo), (50 + 5 + 2, 3));
-    assert_eq!(told(&house, EventKind::QuestCompleted), 2);
+    load(&service, &shorter);
+    assert_eq!(refusal_of(&service, bo, ids[1]), CompleteStepRefusal::UnknownStep);
+    assert_eq!(check(&service, bo).points, 5);
+    load(&service, QUESTS);
+    assert_eq!(run_of(&service, mia, "ladder"), Some((RunStatus::Completed, 2)));
+    assert_eq!(run_of(&service, bo, "ladder"), Some((RunStatus::Completed, 1)));
+    // A fan who completed the quest without the step may still complete it, which does not complete the quest
+    // again.
+    assert_eq!(pays(&service, bo, "ladder/two"), 2);
+    assert_eq!(paid(&service, bo), (50 + 5 + 2, 3));
+    assert_eq!(events_of(&service, EventKind::QuestCompleted), 2);
     Ok(())
 }
 
-fn refusal_of(house: &TestApp, user: UserId, step: StepId) -> CompleteStepRefusal {
-    refusal(house.run(house.app().complete_step(user, step)))
+fn refusal_of(service: &TestApp, user: UserId, step: StepId) -> CompleteStepRefusal {
+    refusal(service.run(service.app().complete_step(user, step)))
 }
 
-fn what_is_not_to_be_done_is_refused_and_changes_nothing(kind: DatabaseKind) -> Result<()> {
-    let house = with_quests(kind)?;
-    let [mia, bo] = [0, 1].map(|n: usize| house.crowd(["mia", "bo"][n], 1)[0]);
+fn an_unavailable_step_is_refused_and_changes_nothing(kind: DatabaseKind) -> Result<()> {
+    let service = with_quests(kind)?;
+    let [mia, bo] = [0, 1].map(|n: usize| service.crowd(["mia", "bo"][n], 1)[0]);
     let nothing = (0, 0);
     let rule = CompleteStepRefusal::Rule;
-    let refuses = |name: &str| refusal(complete(&house, mia, name));
+    let refuses = |name: &str| refusal(complete(&service, mia, name));
     let cannot_start = |key: &str| {
-        let starting = StartQuest { user: mia, quest: quest(&house, key), book: book(&house) };
-        match house.refused(starting) {
+        let starting = StartQuest { user: mia, quest: quest(&service, key), book: book(&service) };
+        match service.refused(starting) {
             StartQuestRefusal::Rule(rule) => rule,
             StartQuestRefusal::UnknownQuest | StartQuestRefusal::NotActive => panic!("{key} is there"),
         }
     };
     assert_eq!(refuses("ladder/one"), rule(StepRefusal::QuestNotStarted));
-    start(&house, mia, "ladder");
-    // Who is in one quest is not in another, and nobody is in it for somebody else.
+    start(&service, mia, "ladder");
+    // A run of one quest does not count for another, nor for another fan.
     assert_eq!(refuses("single/only"), rule(StepRefusal::QuestNotStarted));
-    assert_eq!(refusal(complete(&house, bo, "ladder/one")), rule(StepRefusal::QuestNotStarted));
+    assert_eq!(refusal(complete(&service, bo, "ladder/one")), rule(StepRefusal::QuestNotStarted));
     assert_eq!(refuses("ladder/two"), rule(StepRefusal::OutOfOrder));
     assert_eq!(cannot_start("second"), StartRefusal::PrerequisitesMissing);
     assert_eq!(cannot_start("later"), StartRefusal::QuestClosed);
-    start(&house, mia, "friends");
-    house.done(FollowUser { fan: mia, other: bo });
+    start(&service, mia, "friends");
+    service.done(FollowUser { fan: mia, other: bo });
     assert_eq!(refuses("friends/two"), rule(StepRefusal::ConditionNotMet));
-    assert_eq!((check(&house, mia), paid(&house, mia)), (Checked::default(), nothing));
+    assert_eq!((check(&service, mia), paid(&service, mia)), (Checked::default(), nothing));
     // From the first instant of its window to the last.
-    house.clock().advance(Duration::from_hours(24));
-    start(&house, mia, "later");
+    service.clock().advance(Duration::from_hours(24));
+    start(&service, mia, "later");
     assert_eq!(refuses("later/fans"), rule(StepRefusal::ConditionNotMet));
-    house.done(FollowUser { fan: bo, other: mia });
-    house.clock().advance(Duration::from_hours(24));
+    service.done(FollowUser { fan: bo, other: mia });
+    service.clock().advance(Duration::from_hours(24));
     assert_eq!(refuses("later/fans"), rule(StepRefusal::QuestClosed));
-    assert_eq!((check(&house, mia), paid(&house, mia)), (Checked::default(), nothing));
-    // A quest that left the content is closed to those who are in it.
-    let one = step(&house, "ladder/one");
+    assert_eq!((check(&service, mia), paid(&service, mia)), (Checked::default(), nothing));
+    // A quest that left the content is closed to fans with a run of it.
+    let one = step(&service, "ladder/one");
     let ladder = &QUESTS[..QUESTS.find("[[quest]]\nkey = \"single\"").expect("the second")];
     let without = QUESTS.replace(ladder, "\n").replace("requires = [\"ladder\"]\n", "");
-    load(&house, &without);
-    assert_eq!(refusal_of(&house, mia, one), rule(StepRefusal::QuestClosed));
-    load(&house, QUESTS);
-    assert_eq!(pays(&house, mia, "ladder/one") + pays(&house, mia, "ladder/two"), 1 + 2 + 5);
-    start(&house, mia, "second");
+    load(&service, &without);
+    assert_eq!(refusal_of(&service, mia, one), rule(StepRefusal::QuestClosed));
+    load(&service, QUESTS);
+    assert_eq!(pays(&service, mia, "ladder/one") + pays(&service, mia, "ladder/two"), 1 + 2 + 5);
+    start(&service, mia, "second");
     Ok(())
 }
 
 fn spec_1_rule_5_unfollow_and_follow_again_counts_as_one(kind: DatabaseKind) -> Result<()> {
-    let house = with_quests(kind)?;
-    let (mia, others) = (house.crowd("mia", 1)[0], house.crowd("other", 2));
-    start(&house, mia, "friends");
+    let service = with_quests(kind)?;
+    let (mia, others) = (service.crowd("mia", 1)[0], service.crowd("other", 2));
+    start(&service, mia, "friends");
     for _ in 0..3 {
-        house.done(FollowUser { fan: mia, other: others[0] });
-        house.done(FollowUser { fan: mia, other: others[0] });
-        assert_eq!(check(&house, mia).points, 0);
-        house.done(UnfollowUser { fan: mia, other: others[0] });
+        service.done(FollowUser { fan: mia, other: others[0] });
+        service.done(FollowUser { fan: mia, other: others[0] });
+        assert_eq!(check(&service, mia).points, 0);
+        service.done(UnfollowUser { fan: mia, other: others[0] });
     }
     for other in &others {
-        house.done(FollowUser { fan: mia, other: *other });
+        service.done(FollowUser { fan: mia, other: *other });
     }
-    assert_eq!(check(&house, mia).points, 4);
-    // What was done stays done, whatever becomes of what it was for; and it is not done again.
+    assert_eq!(check(&service, mia).points, 4);
+    // Completed steps stay completed when the follows end, and they are not completed again.
     for other in &others {
-        house.done(UnfollowUser { fan: mia, other: *other });
-        house.done(FollowUser { fan: mia, other: *other });
+        service.done(UnfollowUser { fan: mia, other: *other });
+        service.done(FollowUser { fan: mia, other: *other });
     }
-    assert_eq!((check(&house, mia).points, paid(&house, mia)), (0, (4, 2)));
+    assert_eq!((check(&service, mia).points, paid(&service, mia)), (0, (4, 2)));
     Ok(())
 }
 
-/// Social actions are dealt with from the event log: what one process left another finds.
-fn spec_1_rule_5_what_nobody_dealt_with_is_dealt_with_after_a_restart(kind: DatabaseKind) -> Result<()> {
-    let house = with_quests(kind)?;
-    let (fans, others) = (house.crowd("fan", 5), house.crowd("other", 2));
+/// Social actions are processed from the event log: another process processes what one has left.
+fn spec_1_rule_5_unprocessed_actions_are_processed_after_a_restart(kind: DatabaseKind) -> Result<()> {
+    let service = with_quests(kind)?;
+    let (fans, others) = (service.crowd("fan", 5), service.crowd("other", 2));
     for fan in &fans {
-        start(&house, *fan, "friends");
+        start(&service, *fan, "friends");
         for other in &others {
-            house.done(FollowUser { fan: *fan, other: *other });
+            service.done(FollowUser { fan: *fan, other: *other });
         }
     }
-    house.settled();
-    let next = house.another()?;
-    drop(house);
+    service.settled();
+    let next = service.another()?;
+    drop(service);
     next.settled();
-    // Several at once deal with each of them once.
+    // Several processes at once process each of them once.
     let also = next.another()?;
     let outcomes = next.together([next.app(), also.app()].map(|app| {
         let app = Arc::clone(app);
@@ -356,58 +361,59 @@ fn spec_1_rule_5_what_nobody_dealt_with_is_dealt_with_after_a_restart(kind: Data
         assert_eq!(paid(&next, *fan), (4, 2));
         assert_eq!(run_of(&next, *fan, "friends"), Some((RunStatus::Completed, 1)));
     }
-    assert_eq!(told(&next, EventKind::QuestCompleted), fans.len());
+    assert_eq!(events_of(&next, EventKind::QuestCompleted), fans.len());
     Ok(())
 }
 
-/// The consumer's process may have drawn its time before the event was there, or its clock may be behind.
-fn spec_1_rule_5_what_is_completed_is_not_dated_before_what_completed_it(kind: DatabaseKind) -> Result<()> {
-    let house = with_quests(kind)?;
-    let (fan, others) = (house.crowd("fan", 1)[0], house.crowd("other", 2));
-    start(&house, fan, "friends");
-    house.clock().advance(Duration::from_mins(1));
+/// The consumer's process may have read its time before the event existed, or its clock may be behind.
+fn spec_1_rule_5_a_completion_is_not_dated_before_its_event(kind: DatabaseKind) -> Result<()> {
+    let service = with_quests(kind)?;
+    let (fan, others) = (service.crowd("fan", 1)[0], service.crowd("other", 2));
+    start(&service, fan, "friends");
+    service.clock().advance(Duration::from_mins(1));
     for other in others {
-        house.done(FollowUser { fan, other });
+        service.done(FollowUser { fan, other });
     }
-    let followed = house.clock().now();
-    house.settled();
-    house.clock().set(followed.minus(Duration::from_mins(1)));
-    house.run(house.app().catch_up_consumers())?;
+    let followed = service.clock().now();
+    service.settled();
+    service.clock().set(followed.minus(Duration::from_mins(1)));
+    service.run(service.app().catch_up_consumers())?;
     let limit = Limit::new(100).expect("a limit");
-    let records = house.ask(move |tx| tx.records(fan, limit, None)).items;
+    let records = service.ask(move |tx| tx.records(fan, limit, None)).items;
     assert_eq!(records.iter().map(|record| record.at).collect::<Vec<_>>(), [followed; 2], "step and quest");
     Ok(())
 }
 
-/// At noon in UTC it is tomorrow on Kiritimati since two hours, and the night before in Honolulu is over since two.
+/// At noon in UTC it has been tomorrow for two hours on Kiritimati, and a new date for two hours in Honolulu.
 fn a_daily_quest_goes_by_the_fans_own_date(kind: DatabaseKind) -> Result<()> {
-    let house = with_quests(kind)?;
+    let service = with_quests(kind)?;
     let fan = |name: &str, zone: &str| {
         let zone: TimeZone = zone.parse().expect("a zone");
         let signing_up =
             terrace_testkit::app::Registration { time_zone: Some(zone), ..registration(name, PASSWORD) };
-        house.run(house.app().register(signing_up, None)).expect("an account").profile.account.card.id
+        service.run(service.app().register(signing_up, None)).expect("an account").profile.account.card.id
     };
     let [east, west] = [fan("east", "Pacific/Kiritimati"), fan("west", "Pacific/Honolulu")];
-    let is_in_it = |user| run_of(&house, user, "daily");
+    let is_in_it = |user| run_of(&service, user, "daily");
     let visit = |user| {
-        start(&house, user, "daily");
-        pays(&house, user, "daily/hello")
+        start(&service, user, "daily");
+        pays(&service, user, "daily/hello")
     };
     assert_eq!([visit(east), visit(west), visit(east), visit(west)], [3, 3, 0, 0]);
-    // Midnight on Kiritimati is at ten in the morning, and in Honolulu too: twenty-four hours apart by the date.
-    house.clock().advance(Duration::from_hours(22) - Duration::from_secs(1));
+    // Midnight on Kiritimati is at ten in the morning, and in Honolulu too: twenty-four hours apart by the
+    // date.
+    service.clock().advance(Duration::from_hours(22) - Duration::from_secs(1));
     assert_eq!([east, west].map(is_in_it), [Some((RunStatus::Completed, 1)); 2]);
-    house.clock().advance(Duration::from_secs(1));
+    service.clock().advance(Duration::from_secs(1));
     assert_eq!([east, west].map(is_in_it), [None; 2]);
     assert_eq!(
-        refusal(complete(&house, east, "daily/hello")),
+        refusal(complete(&service, east, "daily/hello")),
         CompleteStepRefusal::Rule(StepRefusal::QuestNotStarted)
     );
     assert_eq!([visit(east), visit(west)], [3, 3]);
-    // Both were paid for two dates each, of which one is the same.
+    // Both were paid for two dates each, one of which is the same.
     let dates = |user: UserId| {
-        let records = house.ask(move |tx| tx.records(user, Limit::MAX, None)).items;
+        let records = service.ask(move |tx| tx.records(user, Limit::MAX, None)).items;
         let mut dates: Vec<_> = records.iter().filter_map(|record| record.source.local_date()).collect();
         dates.sort();
         dates.dedup();
@@ -417,24 +423,25 @@ fn a_daily_quest_goes_by_the_fans_own_date(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// A check that finds nothing is the zone with the visits, what is known of the fan, and their runs with the steps.
+/// A check that finds nothing is three statements: the time zone with the visits, the facts of the fan, and
+/// their runs with the steps.
 fn a_check_with_nothing_new_is_three_statements_and_writes_nothing(kind: DatabaseKind) -> Result<()> {
-    let house = with_quests(kind)?;
-    let mia = house.crowd("mia", 1)[0];
+    let service = with_quests(kind)?;
+    let mia = service.crowd("mia", 1)[0];
     for quest in ["ladder", "single", "friends", "daily"] {
-        start(&house, mia, quest);
+        start(&service, mia, quest);
     }
-    pays(&house, mia, "ladder/one");
-    pays(&house, mia, "single/only");
-    check(&house, mia);
-    let before = house.settled();
-    // The quests themselves are remembered for a second; whoever has to read them does that once.
+    pays(&service, mia, "ladder/one");
+    pays(&service, mia, "single/only");
+    check(&service, mia);
+    let before = service.settled();
+    // The quests themselves are cached for a second; a check that has to read them does that once.
     let statements = (0..5).map(|_| {
-        let before = house.storage().statements();
-        assert_eq!(check(&house, mia), Checked::default());
-        house.storage().statements() - before
+        let before = service.storage().statements();
+        assert_eq!(check(&service, mia), Checked::default());
+        service.storage().statements() - before
     });
     assert_eq!(statements.min(), Some(3));
-    assert_eq!(house.log(before), []);
+    assert_eq!(service.log(before), []);
     Ok(())
 }

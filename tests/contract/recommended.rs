@@ -1,5 +1,6 @@
-//! The contract under "Locker room and social", `GET /api/user/recommended`: never oneself, nor someone followed, blocked,
-//! dismissed or without a session for 90 days, also while the graph in memory lags behind.
+//! The contract under "Locker room and social", `GET /api/user/recommended`: never the reader, nor a fan who
+//! is followed, blocked, dismissed or without a session for 90 days, also while the graph in memory lags
+//! behind.
 
 use super::live::{Living, follow};
 use anyhow::Result;
@@ -12,10 +13,10 @@ use terrace_testkit::kernel::UserId;
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
 
 on_each_database! {
-    who_must_not_be_recommended_is_not_even_while_the_graph_lags,
+    excluded_fans_are_not_recommended_while_the_graph_lags,
     a_dismissal_holds_and_may_be_repeated,
     newcomers_get_people_of_their_team_and_then_others,
-    who_was_not_there_for_ninety_days_comes_back_with_a_session,
+    a_fan_absent_for_ninety_days_returns_with_a_session,
 }
 
 const DAY: Duration = Duration::from_hours(24);
@@ -24,34 +25,34 @@ fn people(living: &Living, viewer: UserId) -> Vec<UserId> {
     living.suggestions(viewer).into_iter().map(|suggestion| suggestion.card.id).collect()
 }
 
-/// Rule 3: follow routes update the graph's edges; whatever they change shows at once.
-fn who_must_not_be_recommended_is_not_even_while_the_graph_lags(kind: DatabaseKind) -> Result<()> {
+/// Rule 3: follow routes update the graph's edges; their changes show at once.
+fn excluded_fans_are_not_recommended_while_the_graph_lags(kind: DatabaseKind) -> Result<()> {
     let living = Living::on(TestApp::start(kind)?);
-    let house = living.house();
-    let mia = house.fan("mia").id;
-    let hub = house.fan("hub").id;
+    let service = living.service();
+    let mia = service.fan("mia").id;
+    let hub = service.fan("hub").id;
     let names = ["followed", "blocked", "blocker", "dismissed", "suspended", "departed", "fine"];
-    let fans = names.map(|name| house.fan(name));
+    let fans = names.map(|name| service.fan(name));
     let [followed, blocked, who_blocks, dismissed, suspended, deleted, fine] =
         fans.each_ref().map(|fan| fan.id);
-    house.write(move |tx, ctx| {
+    service.write(move |tx, ctx| {
         follow(tx, ctx, mia, hub)?;
         for other in [followed, blocked, who_blocks, dismissed, suspended, deleted, fine] {
             follow(tx, ctx, hub, other)?;
         }
         Ok(())
     });
-    // The rows were there before the models were loaded, so they are known.
+    // The rows existed before the models were loaded, so the models have them.
     let living = living.again();
-    let house = living.house();
+    let service = living.service();
     let mut all = people(&living, mia);
     all.sort_unstable();
     let mut expected = vec![followed, blocked, who_blocks, dismissed, suspended, deleted, fine];
     expected.sort_unstable();
     assert_eq!(all, expected);
 
-    // None of this is told to the models, but for the ends of accounts.
-    house.write(move |tx, ctx| {
+    // No event reaches the models, except for the ends of accounts.
+    service.write(move |tx, ctx| {
         follow(tx, ctx, mia, followed)?;
         tx.lock_pair(mia, blocked)?;
         tx.insert_block(mia, blocked, ctx.now())?;
@@ -59,10 +60,10 @@ fn who_must_not_be_recommended_is_not_even_while_the_graph_lags(kind: DatabaseKi
         tx.insert_block(who_blocks, mia, ctx.now())?;
         Ok(())
     });
-    house.done(Dismiss { user: mia, dismissed });
-    house.done(SuspendAccount { username: "suspended".to_owned() });
-    let viewer = house.viewer(fans[5].cookie).expect("signed in");
-    let gone = house.run(house.app().delete_account(&viewer, Password::offer(PASSWORD.to_owned())));
+    service.done(Dismiss { user: mia, dismissed });
+    service.done(SuspendAccount { username: "suspended".to_owned() });
+    let viewer = service.viewer(fans[5].cookie).expect("signed in");
+    let gone = service.run(service.app().delete_account(&viewer, Password::offer(PASSWORD.to_owned())));
     assert!(gone.is_ok(), "{gone:?}");
     assert_eq!(people(&living, mia), [fine]);
     assert!(!people(&living, blocked).contains(&mia) && !people(&living, who_blocks).contains(&mia));
@@ -72,73 +73,73 @@ fn who_must_not_be_recommended_is_not_even_while_the_graph_lags(kind: DatabaseKi
 
 fn a_dismissal_holds_and_may_be_repeated(kind: DatabaseKind) -> Result<()> {
     let living = Living::on(TestApp::start(kind)?);
-    let house = living.house();
-    let [mia, bo, ana] = ["mia", "bo_", "ana"].map(|name| house.fan(name).id);
+    let service = living.service();
+    let [mia, bo, ana] = ["mia", "bo_", "ana"].map(|name| service.fan(name).id);
     assert!(people(&living, mia).contains(&bo));
     for _ in 0..2 {
-        house.done(Dismiss { user: mia, dismissed: bo });
+        service.done(Dismiss { user: mia, dismissed: bo });
         assert!(!people(&living, mia).contains(&bo));
     }
     assert!(people(&living, ana).contains(&bo) && people(&living, bo).contains(&mia), "it is mia's alone");
-    house.write(move |tx, ctx| {
+    service.write(move |tx, ctx| {
         tx.lock_pair(ana, mia)?;
         Ok(tx.insert_block(ana, mia, ctx.now())?)
     });
-    house.done(SuspendAccount { username: "bo_".to_owned() });
-    let unknown = house.write(|_, ctx| Ok(ctx.new_id::<UserId>()));
-    for nobody in [mia, ana, bo, unknown] {
-        assert_eq!(house.refused(Dismiss { user: mia, dismissed: nobody }), DismissRefusal::NotFound);
+    service.done(SuspendAccount { username: "bo_".to_owned() });
+    let unknown = service.write(|_, ctx| Ok(ctx.new_id::<UserId>()));
+    for target in [mia, ana, bo, unknown] {
+        assert_eq!(service.refused(Dismiss { user: mia, dismissed: target }), DismissRefusal::NotFound);
     }
     Ok(())
 }
 
-/// Rule 6: following a team influences what one is shown.
+/// Rule 6: following a team influences the recommendations of the fan.
 fn newcomers_get_people_of_their_team_and_then_others(kind: DatabaseKind) -> Result<()> {
     let living = Living::on(TestApp::start(kind)?);
-    let house = living.house();
-    let team = house.team("foxes");
-    let [mia, idol, mate, fan, new] = ["mia", "idol", "mate", "fan", "new"].map(|name| house.fan(name).id);
-    house.write(move |tx, ctx| Ok(follow(tx, ctx, fan, idol)? & follow(tx, ctx, mate, fan)?));
+    let service = living.service();
+    let team = service.team("foxes");
+    let [mia, idol, mate, fan, new] = ["mia", "idol", "mate", "fan", "new"].map(|name| service.fan(name).id);
+    service.write(move |tx, ctx| Ok(follow(tx, ctx, fan, idol)? & follow(tx, ctx, mate, fan)?));
     for user in [mia, mate] {
         let change = ProfileChange { favorite_team: Some(Some(team)), ..ProfileChange::default() };
-        house.done(ChangeProfile { user, change });
+        service.done(ChangeProfile { user, change });
     }
     let living = living.again();
     living.catch_up();
     let list = living.suggestions(mia);
-    let told: Vec<_> = list.iter().map(|one| (one.card.id, one.reason.clone())).collect();
+    let listed: Vec<_> = list.iter().map(|one| (one.card.id, one.reason.clone())).collect();
     let foxes = "The foxes".to_owned();
     let expected = [
-        // Whom those follow who support the same team.
+        // A fan who is followed by supporters of the same team.
         (fan, SuggestionReason::FollowedByAlike),
         (mate, SuggestionReason::PopularInTeam(foxes)),
         (idol, SuggestionReason::Popular),
-        // Nobody is left out on a small service.
+        // No fan is left out on a small service.
         (new, SuggestionReason::Active),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(listed, expected);
     Ok(())
 }
 
-/// A session that is used is noted once a day, and is what counts; so does a sign-in.
-fn who_was_not_there_for_ninety_days_comes_back_with_a_session(kind: DatabaseKind) -> Result<()> {
+/// The use of a session is recorded once a day, and counts; so does a sign-in.
+fn a_fan_absent_for_ninety_days_returns_with_a_session(kind: DatabaseKind) -> Result<()> {
     let living = Living::on(TestApp::start(kind)?);
-    let house = living.house();
-    let (mia, bo, ana) = (house.fan("mia"), house.fan("bo_"), house.fan("ana"));
-    house.clock().advance(DAY * 80);
+    let service = living.service();
+    let (mia, bo, ana) = (service.fan("mia"), service.fan("bo_"), service.fan("ana"));
+    service.clock().advance(DAY * 80);
     let both = |people: Vec<UserId>| people.len() == 2 && people.contains(&ana.id) && people.contains(&bo.id);
     assert!(both(people(&living, mia.id)));
-    assert!(house.viewer(bo.cookie).is_some());
-    // It is noted by a command of its own, which may still be on its way.
-    house.clock().advance(DAY * 11);
+    assert!(service.viewer(bo.cookie).is_some());
+    // It is recorded by a command of its own, which may still be running.
+    service.clock().advance(DAY * 11);
     let noted = std::time::Instant::now();
     while people(&living, mia.id) != [bo.id] {
         assert!(noted.elapsed() < Duration::from_secs(30), "{:?}", people(&living, mia.id));
     }
-    let back = house.run(house.app().login("ana", Password::offer(PASSWORD.to_owned())));
+    let back = service.run(service.app().login("ana", Password::offer(PASSWORD.to_owned())));
     assert!(back.is_ok());
     assert!(both(people(&living, mia.id)));
-    house.clock().advance(DAY * 91);
+    service.clock().advance(DAY * 91);
     assert_eq!(people(&living, mia.id), []);
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! A replica answers what may be old, and nothing else (docs/architecture.md, invariant 22). The one here is a
-//! database of its own with other contents, so that it shows who answered.
+//! A replica answers reads that allow stale data, and no others (docs/architecture.md, invariant 22). The
+//! replica here is a separate database with other contents, so that the test sees which one answered.
 
 use anyhow::Result;
 use std::sync::Arc;
@@ -17,29 +17,29 @@ on_each_database! {
     a_replica_of_another_kind_is_refused,
 }
 
-fn open(house: &TestApp, read_database_url: Option<String>) -> Result<Storage> {
-    let config = StorageConfig { read_database_url, ..StorageConfig::new(house.url()) };
-    Ok(Storage::open(config, Arc::new(house.clock().clone()), Arc::new(SeededEntropy::new(5)))?)
+fn open(service: &TestApp, read_database_url: Option<String>) -> Result<Storage> {
+    let config = StorageConfig { read_database_url, ..StorageConfig::new(service.url()) };
+    Ok(Storage::open(config, Arc::new(service.clock().clone()), Arc::new(SeededEntropy::new(5)))?)
 }
 
-/// A process on the house's database that reads from `replica` what may be old.
-fn reader(house: &TestApp, storage: &Storage) -> App {
+/// A process on the database of `service` that sends reads that allow stale data to `storage`'s replica.
+fn reader(service: &TestApp, storage: &Storage) -> App {
     let store = Arc::new(storage.clone());
-    App::new(store, Arc::new(house.clock().clone()), Arc::new(SeededEntropy::new(6)), AppConfig::default())
+    App::new(store, Arc::new(service.clock().clone()), Arc::new(SeededEntropy::new(6)), AppConfig::default())
 }
 
 fn limit() -> Limit {
     Limit::new(100).expect("a limit")
 }
 
-fn team_keys(house: &TestApp, app: &App) -> Vec<String> {
-    let teams = house.run(app.query(ListTeams { league: None, limit: limit(), after: None }));
+fn team_keys(service: &TestApp, app: &App) -> Vec<String> {
+    let teams = service.run(app.query(ListTeams { league: None, limit: limit(), after: None }));
     teams.expect("teams are listed").items.into_iter().map(|team| team.key).collect()
 }
 
 fn leagues_and_teams_come_from_the_replica_and_nothing_else_does(kind: DatabaseKind) -> Result<()> {
     let (primary, replica) = (TestApp::start(kind)?, TestApp::start(kind)?);
-    // The first teams of both have the same id: every test draws the same ones.
+    // The first teams of both have the same id: every test draws the same ids.
     primary.team("foxes");
     let only_on_primary = primary.team("owls");
     let on_replica = replica.team("rovers");
@@ -54,7 +54,7 @@ fn leagues_and_teams_come_from_the_replica_and_nothing_else_does(kind: DatabaseK
     // A refusal is an answer.
     let refused = primary.run(app.query(GetTeam { team: only_on_primary }));
     assert!(matches!(refused, Err(Failure::Refused(NotFound))));
-    // Sessions and whatever carries a stream's position.
+    // Sessions, and answers with a stream position.
     assert!(primary.run(app.viewer(fan.cookie))?.is_some());
     let head = primary.settled();
     let feed = ReadFeed { scope: FeedScope::All, reader: Some(fan.id), limit: limit(), after: None };
@@ -65,19 +65,19 @@ fn leagues_and_teams_come_from_the_replica_and_nothing_else_does(kind: DatabaseK
 }
 
 fn without_its_replica_everything_is_answered_by_the_primary(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    house.team("foxes");
-    // One that is not there, and one that is there and cannot answer, for want of tables.
+    let service = TestApp::start(kind)?;
+    service.team("foxes");
+    // A replica that does not exist, and one that exists and cannot answer, because it has no tables.
     let empty = TestDatabase::empty(kind)?;
     let nowhere = match kind {
         DatabaseKind::Sqlite => "sqlite:/dev/null/terrace.db".to_owned(),
         DatabaseKind::Postgres => "postgres://nobody@127.0.0.1:1/nothing".to_owned(),
     };
     for url in [nowhere, empty.url().to_owned()] {
-        let storage = open(&house, Some(url))?;
-        let app = reader(&house, &storage);
+        let storage = open(&service, Some(url))?;
+        let app = reader(&service, &storage);
         for _ in 0..3 {
-            assert_eq!(team_keys(&house, &app), ["foxes"]);
+            assert_eq!(team_keys(&service, &app), ["foxes"]);
         }
         storage.close();
     }
@@ -85,12 +85,12 @@ fn without_its_replica_everything_is_answered_by_the_primary(kind: DatabaseKind)
 }
 
 fn a_replica_of_another_kind_is_refused(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
+    let service = TestApp::start(kind)?;
     let other = match kind {
         DatabaseKind::Sqlite => "postgres://nobody@127.0.0.1:1/nothing",
         DatabaseKind::Postgres => "sqlite:/nowhere/terrace.db",
     };
-    let refused = open(&house, Some(other.to_owned())).err().expect("it is refused");
+    let refused = open(&service, Some(other.to_owned())).err().expect("it is refused");
     assert!(refused.to_string().contains("another kind"), "{refused}");
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! One schema on two databases, and the way up and down to it (docs/architecture.md, invariant 13).
+//! One schema on two databases, and its migrations up and down (docs/architecture.md, invariant 13).
 
-use super::mended::kept;
+use super::repairs::kept;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,12 +14,12 @@ use terrace_testkit::{
 on_each_database! {
     the_schema_is_the_one_in_the_snapshot,
     up_and_down_and_up_leave_the_same_schema,
-    the_schema_is_what_the_program_knows,
-    of_processes_that_migrate_at_once_one_does,
+    the_schema_is_the_one_that_the_program_declares,
+    one_of_many_starting_processes_migrates,
     a_database_without_tables_is_not_ready,
 }
 
-/// Only here: SQLite's writer gives events their places itself.
+/// Only on PostgreSQL: SQLite's writer assigns positions to events itself.
 const ONLY_POSTGRES: [&str; 2] = ["event_head", "outbox"];
 
 pub(super) fn open(database: &TestDatabase) -> Result<Storage> {
@@ -87,8 +87,8 @@ fn the_schema_is_the_one_in_the_snapshot(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Every migration has a way back that leaves nothing, and the way up leads to the same place each time, taken
-/// whole or step by step.
+/// Every migration has a way down that leaves nothing, and the way up leads to the same schema each time,
+/// taken whole or step by step.
 fn up_and_down_and_up_leave_the_same_schema(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let storage = open(&database)?;
@@ -101,7 +101,7 @@ fn up_and_down_and_up_leave_the_same_schema(kind: DatabaseKind) -> Result<()> {
     let mut reverted = Vec::new();
     for _ in &applied {
         reverted.extend(storage.revert_last()?);
-        // Each step can be taken again at once.
+        // Each step can be repeated at once.
         let below = storage.describe_schema()?;
         storage.migrate()?;
         assert_eq!(storage.describe_schema()?, first);
@@ -122,7 +122,7 @@ fn up_and_down_and_up_leave_the_same_schema(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// A table as `schema.rs` has it: its columns with their types, and its primary key.
+/// A table as `schema.rs` declares it: its columns with their types, and its primary key.
 #[derive(Debug, PartialEq, Eq)]
 struct Table {
     columns: Vec<(String, String)>,
@@ -159,8 +159,8 @@ fn known_tables() -> Result<BTreeMap<String, Table>> {
     Ok(tables)
 }
 
-/// The type that a column of this description has in `schema.rs`, where that is plain from it. SQLite has fewer
-/// types than the program tells apart.
+/// Whether the column's type in `schema.rs` (`known`) fits its description, where that follows from it.
+/// SQLite has fewer types than the program distinguishes.
 fn fits(kind: DatabaseKind, known: &str, column: &ColumnDescription) -> bool {
     let (bare, nullable) = match known.strip_prefix("Nullable<").and_then(|inner| inner.strip_suffix('>')) {
         Some(inner) => (inner, true),
@@ -181,8 +181,8 @@ fn fits(kind: DatabaseKind, known: &str, column: &ColumnDescription) -> bool {
     column.sql_type == sql_type && column.nullable == nullable
 }
 
-/// `schema.rs` names every table and column in its order, with its type, whether it may be null, and the key.
-fn the_schema_is_what_the_program_knows(kind: DatabaseKind) -> Result<()> {
+/// `schema.rs` names every table and column in its order, with its type, its nullability, and the key.
+fn the_schema_is_the_one_that_the_program_declares(kind: DatabaseKind) -> Result<()> {
     let mut known = known_tables()?;
     assert!(known.len() > 10 && known.contains_key("posts"), "schema.rs is read wrongly: {known:?}");
     if kind == DatabaseKind::Sqlite {
@@ -190,9 +190,9 @@ fn the_schema_is_what_the_program_knows(kind: DatabaseKind) -> Result<()> {
             known.remove(table).context(table)?;
         }
     }
-    let house = TestApp::start(kind)?;
+    let service = TestApp::start(kind)?;
     let mut stored = BTreeMap::<String, Vec<ColumnDescription>>::new();
-    for column in house.storage().describe_schema()?.columns {
+    for column in service.storage().describe_schema()?.columns {
         stored.entry(column.table.clone()).or_default().push(column);
     }
     assert_eq!(stored.keys().collect::<Vec<_>>(), known.keys().collect::<Vec<_>>());
@@ -213,8 +213,8 @@ fn the_schema_is_what_the_program_knows(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Several processes that start on one fresh database all come up; one of them migrated.
-fn of_processes_that_migrate_at_once_one_does(kind: DatabaseKind) -> Result<()> {
+/// Several processes that start on one fresh database all come up; one of them migrates.
+fn one_of_many_starting_processes_migrates(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let storages = [open(&database)?, open(&database)?, open(&database)?];
     let applied = std::thread::scope(|scope| {
@@ -229,7 +229,7 @@ fn of_processes_that_migrate_at_once_one_does(kind: DatabaseKind) -> Result<()> 
     Ok(())
 }
 
-/// Ready means: reachable, and of the schema that this program knows.
+/// Ready means: reachable, and with the schema of this program.
 fn a_database_without_tables_is_not_ready(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let storage = open(&database)?;
@@ -241,8 +241,8 @@ fn a_database_without_tables_is_not_ready(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// A database that a newer program has migrated is left as it is. (SQLite's turn is among the storage crate's
-/// own tests: nothing but that crate can write such a row there.)
+/// A database that a newer program has migrated is not changed. (SQLite is tested in the storage crate: no
+/// other crate can write such a row there.)
 #[test]
 fn a_newer_schema_is_refused_on_postgres() -> Result<()> {
     if !databases()?.contains(&DatabaseKind::Postgres) {

@@ -1,4 +1,4 @@
-//! How much of an account may wait for posts.
+//! The quota of uploads of an account that no post uses yet.
 
 use super::media::{answer, file, objects, post, sweep, upload};
 use anyhow::Result;
@@ -12,12 +12,12 @@ use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 on_each_database! {
     an_account_has_a_bounded_number_of_waiting_uploads,
     waiting_uploads_are_bounded_in_bytes,
-    of_fifty_uploads_at_once_exactly_the_quota_succeeds,
+    fifty_uploads_at_once_fill_exactly_the_quota,
 }
 
 /// Whether the upload is refused because of the quota. Any other refusal fails the test.
-fn is_refused(house: &TestApp, user: UserId, shade: u8) -> bool {
-    match house.run(house.app().upload_media(file(user, shade), None, answer)) {
+fn is_refused(service: &TestApp, user: UserId, shade: u8) -> bool {
+    match service.run(service.app().upload_media(file(user, shade), None, answer)) {
         Ok(_) => false,
         Err(Failure::Refused(OnceRefusal::Refused(UploadRefusal::TooManyUploads))) => true,
         Err(other) => panic!("{other:?}"),
@@ -25,47 +25,47 @@ fn is_refused(house: &TestApp, user: UserId, shade: u8) -> bool {
 }
 
 fn an_account_has_a_bounded_number_of_waiting_uploads(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::start(kind)?;
-    let (mia, bo) = (house.fan("mia").id, house.fan("bo_").id);
-    let uploads: Vec<_> = (0..10).map(|shade| upload(&house, mia, shade).0).collect();
-    let before = objects(&house);
-    // One that is stored already, and one that would be.
-    assert!(is_refused(&house, mia, 1) && is_refused(&house, mia, 99));
-    assert_eq!(objects(&house), before, "a refused upload stores nothing");
-    assert!(!is_refused(&house, bo, 1));
+    let service = TestApp::start(kind)?;
+    let (mia, bo) = (service.fan("mia").id, service.fan("bo_").id);
+    let uploads: Vec<_> = (0..10).map(|shade| upload(&service, mia, shade).0).collect();
+    let before = objects(&service);
+    // An upload that is stored already, and a new one.
+    assert!(is_refused(&service, mia, 1) && is_refused(&service, mia, 99));
+    assert_eq!(objects(&service), before, "a refused upload stores nothing");
+    assert!(!is_refused(&service, bo, 1));
 
-    // A post that takes one makes room for one.
-    house.done(post(mia, uploads[0]));
-    assert!(!is_refused(&house, mia, 10));
-    assert!(is_refused(&house, mia, 11));
+    // A post that uses one makes room for one.
+    service.done(post(mia, uploads[0]));
+    assert!(!is_refused(&service, mia, 10));
+    assert!(is_refused(&service, mia, 11));
     // The sweep makes room for all.
-    house.clock().advance(Duration::from_hours(24));
-    assert_eq!(sweep(&house).uploads, 11);
-    assert!((0..10).all(|shade| !is_refused(&house, mia, shade)));
-    assert!(is_refused(&house, mia, 10));
+    service.clock().advance(Duration::from_hours(24));
+    assert_eq!(sweep(&service).uploads, 11);
+    assert!((0..10).all(|shade| !is_refused(&service, mia, shade)));
+    assert!(is_refused(&service, mia, 10));
     Ok(())
 }
 
 fn waiting_uploads_are_bounded_in_bytes(kind: DatabaseKind) -> Result<()> {
     // A picture of a test has some 70 bytes.
-    let house = TestApp::adjusted(kind, |_, app| app.upload_quota = UploadQuota { count: 10, bytes: 200 })?;
-    let mia = house.fan("mia").id;
-    let taken = (0..10).take_while(|shade| !is_refused(&house, mia, *shade)).count();
-    let bytes = house.ask(move |tx| Ok(tx.waiting_uploads(mia)?.bytes));
+    let service = TestApp::adjusted(kind, |_, app| app.upload_quota = UploadQuota { count: 10, bytes: 200 })?;
+    let mia = service.fan("mia").id;
+    let taken = (0..10).take_while(|shade| !is_refused(&service, mia, *shade)).count();
+    let bytes = service.ask(move |tx| Ok(tx.waiting_uploads(mia)?.bytes));
     assert!((1..10).contains(&taken), "{taken} uploads");
     assert!((100..=200).contains(&bytes), "{bytes} bytes");
     Ok(())
 }
 
-fn of_fifty_uploads_at_once_exactly_the_quota_succeeds(kind: DatabaseKind) -> Result<()> {
-    let house = TestApp::adjusted(kind, |storage, app| {
+fn fifty_uploads_at_once_fill_exactly_the_quota(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::adjusted(kind, |storage, app| {
         storage.rehearse = false;
         app.media_queue = 100;
     })?;
-    let other = house.another()?;
-    let mia = house.fan("mia").id;
+    let other = service.another()?;
+    let mia = service.fan("mia").id;
     let works = (0..50).map(|shade| {
-        let app = Arc::clone(if shade % 2 == 0 { house.app() } else { other.app() });
+        let app = Arc::clone(if shade % 2 == 0 { service.app() } else { other.app() });
         async move {
             match app.upload_media(file(mia, shade), None, answer).await {
                 Ok(_) => true,
@@ -74,7 +74,7 @@ fn of_fifty_uploads_at_once_exactly_the_quota_succeeds(kind: DatabaseKind) -> Re
             }
         }
     });
-    assert_eq!(house.together(works).into_iter().filter(|took| *took).count(), 10);
-    assert_eq!(house.ask(move |tx| Ok(tx.waiting_uploads(mia)?.count)), 10);
+    assert_eq!(service.together(works).into_iter().filter(|took| *took).count(), 10);
+    assert_eq!(service.ask(move |tx| Ok(tx.waiting_uploads(mia)?.count)), 10);
     Ok(())
 }

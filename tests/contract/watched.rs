@@ -1,4 +1,5 @@
-//! A store that tells of every command and query that goes through it, and does with commands what a test says.
+//! A store that records every command and query that it executes, and lets a test decide the outcome of
+//! commands.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,24 +10,24 @@ use terrace_testkit::social::TrendRead;
 use terrace_testkit::storage::Storage;
 use tokio::sync::watch;
 
-/// How long anything may take before a test gives up on it.
+/// The longest that a test waits.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What becomes of a command.
+/// The outcome of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It is done.
+    /// It is executed.
     Done,
-    /// It fails, and nothing is done.
+    /// It fails, and nothing is executed.
     Failed,
-    /// It is kept until [`Watched::release`] or [`Watched::fail`].
+    /// It is held until [`Watched::release`] or [`Watched::fail`].
     Held,
 }
 
 type Rule = Box<dyn FnMut(&'static str) -> Fate + Send>;
 type Changes = Arc<Mutex<Vec<(&'static str, i64)>>>;
 
-/// The store, watched.
+/// The recording store.
 pub(super) struct Watched {
     store: Storage,
     seen: watch::Sender<Vec<&'static str>>,
@@ -46,17 +47,17 @@ impl Watched {
         Self { store, seen, rule: Mutex::new(done), held: Mutex::default(), changes: Arc::default() }
     }
 
-    /// From now on this becomes of commands.
+    /// Sets the rule that decides the outcome of commands from now on.
     pub(super) fn let_be(&self, rule: impl FnMut(&'static str) -> Fate + Send + 'static) {
         *lock(&self.rule) = Box::new(rule);
     }
 
-    /// Waits until a command or query of this name has come.
+    /// Waits until a command or query of this name has arrived.
     pub(super) async fn saw(&self, name: &'static str) {
         self.saw_times(name, 1).await;
     }
 
-    /// Waits until so many of this name have come.
+    /// Waits until `times` of this name have arrived.
     pub(super) async fn saw_times(&self, name: &'static str, times: usize) {
         let mut seen = self.seen.subscribe();
         let come = seen.wait_for(|seen| seen.iter().filter(|seen| **seen == name).count() >= times);
@@ -64,17 +65,17 @@ impl Watched {
         assert!(in_time, "{name} does not come");
     }
 
-    /// How many of this name have come.
+    /// How many of this name have arrived.
     pub(super) fn count(&self, name: &str) -> usize {
         self.seen.borrow().iter().filter(|seen| **seen == name).count()
     }
 
-    /// By how many rows of trends each command that was done has changed them.
+    /// By how many rows of trends each executed command has changed them.
     pub(super) fn changes(&self) -> Vec<(&'static str, i64)> {
         lock(&self.changes).clone()
     }
 
-    /// Lets what is held be done.
+    /// Executes the held commands.
     pub(super) fn release(&self) {
         let held = std::mem::take(&mut *lock(&self.held));
         for job in held {
@@ -82,7 +83,7 @@ impl Watched {
         }
     }
 
-    /// Lets what is held fail.
+    /// Fails the held commands.
     pub(super) fn fail(&self) {
         let held = std::mem::take(&mut *lock(&self.held));
         for job in held {
@@ -109,7 +110,7 @@ impl Store for Watched {
             Fate::Failed => on_purpose(job),
             Fate::Held => lock(&self.held).push(job),
         }
-        // Afterwards: who hears of it may release it.
+        // Afterwards: a test that waits for it may release it.
         self.tell(name);
     }
 
@@ -135,7 +136,7 @@ impl Store for Watched {
     }
 }
 
-/// A command of which it is counted by how many rows of trends it changes them.
+/// A command, with a count of the rows of trends that it changes.
 struct Counted {
     job: Box<dyn WriteJob>,
     changes: Changes,

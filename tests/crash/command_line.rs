@@ -1,4 +1,4 @@
-//! The program as an operator meets it: what it can do, what it says, and what it never says.
+//! The command line of the program: its commands, its output, and the secrets that it must not print.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -11,10 +11,10 @@ use terrace_testkit::{DatabaseKind, Invocation, PASSWORD, TestDatabase, on, on_e
 on_each_database! {
     the_schema_goes_up_and_down,
     the_catalogue_and_the_demo_content_are_loaded_once,
-    data_is_looked_after,
+    data_is_maintained_by_commands,
 }
 
-/// Runs a command that succeeds and gives what it says.
+/// Runs a command that succeeds, and returns its output.
 fn run(invocation: &Invocation, arguments: &[&str]) -> Result<String> {
     invocation.clone().args(arguments).run()?.succeeded().context(arguments.join(" "))
 }
@@ -65,7 +65,7 @@ fn the_catalogue_and_the_demo_content_are_loaded_once(kind: DatabaseKind) -> Res
     Ok(())
 }
 
-fn data_is_looked_after(kind: DatabaseKind) -> Result<()> {
+fn data_is_maintained_by_commands(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let terrace = Invocation::on(database.url())?;
     run(&terrace, &["seed", "--demo", "always"])?;
@@ -91,10 +91,10 @@ fn data_is_looked_after(kind: DatabaseKind) -> Result<()> {
         ["maintain", "coins", "take", "--user", "mia", "--amount", "6", "--reason", "Sorry", "--key", "t/2"];
     let more = terrace.clone().args(more).run()?;
     assert!(more.code == Some(1) && more.log.contains("mia has only 5 coins"), "{}", more.log);
-    let mended = run(&terrace, &["maintain", "repair"])?;
+    let repaired = run(&terrace, &["maintain", "repair"])?;
     assert!(
-        mended.contains("ledger.balances: ") && mended.ends_with("nothing is to be mended\n"),
-        "{mended}"
+        repaired.contains("ledger.balances: ") && repaired.ends_with("nothing is to be mended\n"),
+        "{repaired}"
     );
     let looked_at = run(&terrace, &["maintain", "backfill-topics"])?;
     assert!(
@@ -121,7 +121,7 @@ fn the_document_that_is_printed_is_the_one_that_is_served() -> Result<()> {
     })
 }
 
-/// What scripts and unit files rely on.
+/// The names that scripts and unit files rely on.
 const NAMES: [(&str, &str); 12] = [
     ("--listen", "TERRACE_LISTEN"),
     ("--database-url", "DATABASE_URL"),
@@ -150,7 +150,7 @@ fn help_names_every_setting_and_no_secret() -> Result<()> {
             assert!(help.contains(&format!("{flag} <")), "{arguments:?} leaves out {flag}");
             assert!(help.contains(&format!("[env: {variable}")), "{arguments:?} leaves out {variable}");
         }
-        // One variable for each flag that takes a value, whichever they are.
+        // One variable for each flag that takes a value.
         let flags = help.lines().filter(|line| line.trim_start().starts_with("--") && line.contains('<'));
         assert_eq!(flags.count(), help.matches("[env: ").count(), "{help}");
     }
@@ -161,7 +161,7 @@ fn help_names_every_setting_and_no_secret() -> Result<()> {
     Ok(())
 }
 
-/// Fails as it should: in time, with these words, and without the secret.
+/// Asserts that the command fails in time, with these words, and without the secret in its output.
 fn is_refused(terrace: &Invocation, arguments: &[&str], words: &str) -> Result<()> {
     let ended = terrace.clone().args(arguments).run()?;
     let said = ended.words();
@@ -180,7 +180,7 @@ fn wrong_settings_are_named_and_secrets_are_not() -> Result<()> {
     fs::write(folder.join("binary"), [0xff, 0xfe])?;
     fs::write(folder.join("url"), "mysql://fan:s3cret@db/terrace\n")?;
     let closed = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
-    let nobody = format!("postgres://fan:s3cret@{closed}/terrace");
+    let unreachable_url = format!("postgres://fan:s3cret@{closed}/terrace");
     for (arguments, words) in [
         (&["--database-url", "mysql://fan:s3cret@db/terrace"][..], "not a database URL"),
         (&["--database-url", "postgress://fan:s3cret@db/terrace"], "not a database URL"),
@@ -191,7 +191,7 @@ fn wrong_settings_are_named_and_secrets_are_not() -> Result<()> {
         (&["--database-url", "sqlite:url/terrace.db"], "url"),
         (&["--database-url", "sqlite:binary"], "binary"),
         (&["--database-url", "postgres://fan:s3cret@db:port/terrace"], "cannot open the database"),
-        (&["--database-url", &nobody], "cannot open the database"),
+        (&["--database-url", &unreachable_url], "cannot open the database"),
         (&["--database-url-file", "url"], "not a database URL"),
         (&["--database-url-file", "absent"], "cannot read absent"),
         (&["--listen-database-url-file", "absent"], "cannot read absent"),
@@ -220,13 +220,14 @@ fn wrong_settings_are_named_and_secrets_are_not() -> Result<()> {
     }
     let wrong = terrace.clone().env("TERRACE_LISTEN", "nowhere");
     is_refused(&wrong, &[], "nowhere")?;
-    // Whatever the log is asked to leave out, why the program ended is said.
+    // The reason why the program ended is printed whatever the log leaves out.
     is_refused(&terrace.clone().env("RUST_LOG", "off"), &["--cron-secret", "s3cret"], "it needs 32 or more")?;
     assert!(!folder.join("data").exists(), "nothing was begun");
     Ok(())
 }
 
-/// Puts an account with a password in front of the server's name. It lets everybody in without asking for it.
+/// The URL with an account and a password before the server's name. The server accepts every client without a
+/// password.
 fn with_password(url: &str) -> Result<String> {
     let (scheme, rest) = url.split_once("://").context("no URL")?;
     let (account, server) = rest.split_once('@').context("no account")?;
@@ -235,7 +236,7 @@ fn with_password(url: &str) -> Result<String> {
 }
 
 #[test]
-fn no_log_however_detailed_tells_a_secret() -> Result<()> {
+fn no_log_however_detailed_contains_a_secret() -> Result<()> {
     on(DatabaseKind::Postgres, |kind| {
         let database = TestDatabase::empty(kind)?;
         let url = with_password(database.url())?;
@@ -265,20 +266,20 @@ fn no_log_however_detailed_tells_a_secret() -> Result<()> {
         assert!(said.contains("TRACE") || said.contains("DEBUG"), "{said}");
         for secret in secrets {
             let line = said.lines().find(|line| line.contains(&secret));
-            assert_eq!(line, None, "{secret} is told");
+            assert_eq!(line, None, "{secret} is in the log");
         }
         Ok(())
     })
 }
 
-/// What follows `before` in one of the lines.
+/// The text after `before` in one of the lines.
 fn line<'t>(text: &'t str, before: &str) -> Result<&'t str> {
     let found = text.lines().find_map(|line| line.strip_prefix(before));
     found.with_context(|| format!("no line begins with {before:?}:\n{text}"))
 }
 
 #[test]
-fn a_first_start_says_where_everything_is_and_how_to_sign_in() -> Result<()> {
+fn a_first_start_prints_where_everything_is_and_how_to_sign_in() -> Result<()> {
     on(DatabaseKind::Sqlite, |_| {
         let terrace = Invocation::new()?.without_env("TERRACE_DEMO");
         for first in [true, false] {

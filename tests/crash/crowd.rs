@@ -1,5 +1,5 @@
-//! Fans who post, comment, react and whatever else there is to do as fast as they are answered, and remember what they
-//! were told.
+//! Fans who post, comment, react and use the other features as fast as they are answered, and who keep the
+//! answers.
 
 use super::deeds::Deeds;
 use super::dice::Dice;
@@ -16,26 +16,26 @@ use terrace_testkit::{Answer, Client, Invocation, Program, Request};
 
 const FEED: &str = "/api/locker-room";
 const KINDS: [&str; 6] = ["like", "love", "fire", "clap", "laugh", "sad"];
-/// The longest that any answer may take, whatever became of the database: a command may wait once for a
+/// The longest that any answer may take, whatever the state of the database: a command may wait once for a
 /// connection, lose it, and wait once more.
 pub(super) const BOUND: Duration = Duration::from_secs(8);
-/// How long a watcher waits for the next word.
+/// How long a watcher waits for the next outcome.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What became of one request.
+/// The outcome of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Reply {
     /// It was done.
     Done,
-    /// A rule said no, as it may.
+    /// A rule refused it, as it may.
     Refused,
-    /// Not now: 503, with the time after which to come again.
+    /// Not now: 503 with `Retry-After`.
     Later,
     /// No answer came.
     Nothing,
 }
 
-/// Something that a fan said, under an idempotency key.
+/// A post or comment, under an idempotency key.
 #[derive(Debug)]
 struct Said {
     path: String,
@@ -51,14 +51,15 @@ struct Fan {
     cookie: String,
     dice: Dice,
     said: Vec<Said>,
-    /// What was acknowledged last, by post. A post of which a request was not is left out: that may still be done.
+    /// The last acknowledged reaction, by post. A post with an unacknowledged request is left out: that
+    /// request may still be done.
     reactions: BTreeMap<String, &'static str>,
     /// The posts that are left out.
     unsure: BTreeSet<String>,
     deeds: Deeds,
 }
 
-/// Fans, and the posts of this round, which all of them know.
+/// Fans, and the posts of this round, which all of them share.
 #[derive(Debug)]
 pub(super) struct Crowd {
     fans: Vec<Fan>,
@@ -67,16 +68,17 @@ pub(super) struct Crowd {
     round: usize,
 }
 
-/// What is looked at.
+/// The extent of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// What was said in this round, and all that was done beside it.
+    /// The posts and comments of this round, and everything else that was done.
     Round,
-    /// Everything since the crowd came together.
+    /// Everything since the crowd was registered.
     Everything,
 }
 
-/// How much was acknowledged; how much had no answer and was sent again; and how much of that had been done before.
+/// How many requests were acknowledged; how many had no answer and were sent again; and how many of those had
+/// been done before.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Tally {
     pub(super) acknowledged: usize,
@@ -105,7 +107,7 @@ impl Crowd {
         Ok(Self { fans, posts: Mutex::default(), world, round: 0 })
     }
 
-    /// Begins a round of its own: new posts to speak about, and choices that follow from these dice alone.
+    /// Begins a separate round: new posts to comment on, and choices that follow from these dice alone.
     pub(super) fn begin_round(&mut self, dice: &mut Dice) {
         self.round += 1;
         self.posts.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
@@ -114,15 +116,15 @@ impl Crowd {
         }
     }
 
-    /// Lets all of them loose until `watch` returns, and gives what it returns. A fan who gets no answer leaves.
+    /// Runs all fans until `watch` returns, and returns its result. A fan who gets no answer ends.
     pub(super) fn under_load<T>(
         &mut self,
         client: &Client,
-        watch: impl FnOnce(&Receiver<Told>) -> Result<T>,
+        watch: impl FnOnce(&Receiver<Reply>) -> Result<T>,
     ) -> Result<T> {
         let (over, place) = (AtomicBool::new(false), (&self.posts, &self.world, self.round));
         thread::scope(|scope| {
-            let (tell, told) = mpsc::channel();
+            let (tell, replies) = mpsc::channel();
             let fans: Vec<_> = self
                 .fans
                 .iter_mut()
@@ -133,7 +135,7 @@ impl Crowd {
                 })
                 .collect();
             drop(tell);
-            let watched = watch(&told);
+            let watched = watch(&replies);
             over.store(true, Ordering::SeqCst);
             for fan in fans {
                 fan.join().map_err(|_| anyhow!("a fan panicked"))??;
@@ -142,23 +144,23 @@ impl Crowd {
         })
     }
 
-    /// Lets all of them loose in a round of its own while `watch` has something befall the service, and looks for
-    /// everything since they came together.
+    /// Runs all fans in a separate round while `watch` injects a fault, then checks everything since they
+    /// were registered.
     pub(super) fn weather(
         &mut self,
         client: &Client,
         dice: &mut Dice,
-        watch: impl FnOnce(&Receiver<Told>, &mut Dice) -> Result<()>,
+        watch: impl FnOnce(&Receiver<Reply>, &mut Dice) -> Result<()>,
     ) -> Result<()> {
         self.begin_round(dice);
-        self.under_load(client, |told| watch(told, dice))?;
+        self.under_load(client, |replies| watch(replies, dice))?;
         let tally = self.check(client, Extent::Everything)?;
         println!("{tally:?}: all of it is there");
         Ok(())
     }
 
-    /// Sends again what may or may not have been done, and some of what was, under the same keys; then looks
-    /// whether everything is there once, and nothing else.
+    /// Sends again every request that may or may not have been done, and some that were, under the same keys;
+    /// then checks that everything is there once, and nothing else.
     pub(super) fn check(&mut self, client: &Client, extent: Extent) -> Result<Tally> {
         let mut tally = Tally::default();
         for fan in &mut self.fans {
@@ -195,7 +197,7 @@ impl Crowd {
             let known = self.said(Extent::Everything);
             let is_known =
                 known.get(FEED).is_some_and(|known| known.iter().any(|(id, _)| *id == before["id"]));
-            assert!(is_known, "nobody said {before}");
+            assert!(is_known, "{before} was never posted");
         }
         assert_eq!(ids_and_bodies(&posts), sorted(expected), "posts were lost or doubled");
         for post in &posts {
@@ -210,7 +212,7 @@ impl Crowd {
         self.check_reactions(client, posts.len())
     }
 
-    /// The ids and bodies of what was acknowledged, by the path that it was said at.
+    /// The ids and bodies of what was acknowledged, by the path that it was sent to.
     fn said(&self, extent: Extent) -> BTreeMap<&str, Vec<(String, String)>> {
         let mut all: BTreeMap<&str, Vec<(String, String)>> = BTreeMap::new();
         for said in self.fans.iter().flat_map(|fan| &fan.said) {
@@ -223,7 +225,7 @@ impl Crowd {
         all
     }
 
-    /// The reactions to the newest posts, so many, of everybody whose last one is known.
+    /// Checks the reactions to the `newest` newest posts, of every fan whose last one is known.
     fn check_reactions(&self, client: &Client, newest: usize) -> Result<()> {
         for fan in &self.fans {
             let client = client.with_cookie("session", &fan.cookie);
@@ -239,7 +241,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Has the first of them say something that nobody looks for afterwards.
+    /// Sends one post of the first fan, which no check reads afterwards.
     pub(super) fn say(&self, client: &Client, body: &str) -> Result<()> {
         let fan = self.fans.first().context("no fans")?;
         client.with_cookie("session", &fan.cookie).create_post(body);
@@ -247,7 +249,8 @@ impl Crowd {
     }
 }
 
-/// What a fan finds: the posts that they speak about, what there is to do, and which round it is.
+/// The surroundings of a fan: the posts to comment on, the content of the service, and the number of the
+/// round.
 type Place<'p> = (&'p Mutex<Vec<String>>, &'p World, usize);
 
 impl Fan {
@@ -256,20 +259,20 @@ impl Fan {
         client: &Client,
         place: Place<'_>,
         over: &AtomicBool,
-        tell: &Sender<Told>,
+        tell: &Sender<Reply>,
     ) -> Result<()> {
         while !over.load(Ordering::SeqCst) {
-            let told = self.act(client, place)?;
-            // Whoever listened may have heard enough.
-            let _ = tell.send(told);
-            if told == Told::Nothing {
+            let reply = self.act(client, place)?;
+            // The watcher may have returned already.
+            let _ = tell.send(reply);
+            if reply == Reply::Nothing {
                 break;
             }
         }
         Ok(())
     }
 
-    fn act(&mut self, client: &Client, (posts, world, round): Place<'_>) -> Result<Told> {
+    fn act(&mut self, client: &Client, (posts, world, round): Place<'_>) -> Result<Reply> {
         let known = {
             let posts = posts.lock().unwrap_or_else(PoisonError::into_inner);
             self.dice.pick(&posts).cloned()
@@ -277,53 +280,53 @@ impl Fan {
         match (known, self.dice.below(16)) {
             (Some(post), 0..3) => self.react(client, &post),
             (Some(post), 3..6) => {
-                self.say(client, format!("{FEED}/{post}/comments"), round).map(|(told, _)| told)
+                self.say(client, format!("{FEED}/{post}/comments"), round).map(|(reply, _)| reply)
             }
             (_, 10) => self.deeds.change_mind(client, world, &mut self.dice),
             (_, 11..) if !world.packs.is_empty() => self.deeds.play(client, world, &mut self.dice),
             _ => {
-                let (told, id) = self.say(client, FEED.to_owned(), round)?;
+                let (reply, id) = self.say(client, FEED.to_owned(), round)?;
                 posts.lock().unwrap_or_else(PoisonError::into_inner).extend(id);
-                Ok(told)
+                Ok(reply)
             }
         }
     }
 
-    fn react(&mut self, client: &Client, post: &str) -> Result<Told> {
+    fn react(&mut self, client: &Client, post: &str) -> Result<Reply> {
         let kind = *self.dice.pick(&KINDS).context("no kinds")?;
         let was_known = !self.unsure.contains(post);
         self.reactions.remove(post);
         let request = client.ask("POST", &format!("{FEED}/{post}/react")).json(&json!({"kind": kind}));
-        let (told, _) = outcome(request, 200, &[])?;
-        if told != Told::Done {
+        let (reply, _) = outcome(request, 200, &[])?;
+        if reply != Reply::Done {
             self.unsure.insert(post.to_owned());
         } else if was_known {
             self.reactions.insert(post.to_owned(), kind);
         }
-        Ok(told)
+        Ok(reply)
     }
 
-    fn say(&mut self, client: &Client, path: String, round: usize) -> Result<(Told, Option<String>)> {
+    fn say(&mut self, client: &Client, path: String, round: usize) -> Result<(Reply, Option<String>)> {
         let key = format!("{:016x}", self.dice.roll());
         let mut said = Said { body: format!("What a match! {key}"), key, path, id: None, round };
-        let (told, answer) = said.send(client)?;
+        let (reply, answer) = said.send(client)?;
         if let Some(answer) = &answer {
             said.id = Some(id_of(answer)?);
         }
         let id = said.id.clone();
         self.said.push(said);
-        Ok((told, id))
+        Ok((reply, id))
     }
 
-    /// All that was not acknowledged, and the last ten that were.
+    /// Every unacknowledged request, and the last ten acknowledged ones.
     fn say_again(&mut self, client: &Client, tally: &mut Tally) -> Result<()> {
         let recent = self.said.len().saturating_sub(10);
         for (nth, said) in self.said.iter_mut().enumerate() {
             if said.id.is_some() && nth < recent {
                 continue;
             }
-            let (told, answer) = said.send(client)?;
-            ensure!(told == Told::Done, "{said:?}: {told:?}");
+            let (reply, answer) = said.send(client)?;
+            ensure!(reply == Reply::Done, "{said:?}: {reply:?}");
             let answer = answer.context("no answer")?;
             if said.id.is_none() {
                 tally.sent_again += 1;
@@ -339,50 +342,57 @@ impl Fan {
 }
 
 impl Said {
-    fn send(&self, client: &Client) -> Result<(Told, Option<Answer>)> {
+    fn send(&self, client: &Client) -> Result<(Reply, Option<Answer>)> {
         let request = client.ask("POST", &self.path).header("idempotency-key", &self.key);
         outcome(request.json(&json!({"body": self.body})), 201, &[])
     }
 }
 
-/// Nothing else may happen than what a client is told of: done, one of these refusals, not now, or a connection that
-/// breaks.
-pub(super) fn outcome(request: Request<'_>, done: u16, refusals: &[&str]) -> Result<(Told, Option<Answer>)> {
+/// The outcome of a request; fails unless it is one that clients may get: done, one of these refusals, not
+/// now, or a broken connection.
+pub(super) fn outcome(request: Request<'_>, done: u16, refusals: &[&str]) -> Result<(Reply, Option<Answer>)> {
     let started = Instant::now();
     let answer = request.attempt();
     ensure!(started.elapsed() < BOUND, "an answer took {:?}: {answer:?}", started.elapsed());
     match answer {
-        Err(_) => Ok((Told::Nothing, None)),
-        Ok(answer) if answer.status == done => Ok((Told::Done, Some(answer))),
+        Err(_) => Ok((Reply::Nothing, None)),
+        Ok(answer) if answer.status == done => Ok((Reply::Done, Some(answer))),
         Ok(answer) if answer.status == 503 => {
             assert_eq!(answer.code(), "unavailable");
             let seconds = answer.header("retry-after").context("no Retry-After")?.parse::<u32>()?;
             ensure!((1..=60).contains(&seconds), "Retry-After: {seconds}");
-            Ok((Told::Later, None))
+            Ok((Reply::Later, None))
         }
         Ok(answer) if answer.status < 500 && refusals.contains(&answer.code().as_str()) => {
-            Ok((Told::Refused, None))
+            Ok((Reply::Refused, None))
         }
         Ok(answer) => bail!("{}: {}", answer.status, answer.text()),
     }
 }
 
-/// Waits until `count` requests became `wanted`. None may become anything that is not `allowed`; rules may always say no.
-pub(super) fn hear(told: &Receiver<Told>, wanted: Told, count: u64, allowed: &[Told]) -> Result<()> {
-    let mut heard = 0;
-    while heard < count {
-        let next =
-            told.recv_timeout(PATIENCE).with_context(|| format!("only {heard} of {count} {wanted:?}"))?;
+/// Waits until `count` requests had the outcome `wanted`. Fails on an outcome that is not in `allowed`;
+/// refusals are always allowed.
+pub(super) fn await_replies(
+    replies: &Receiver<Reply>,
+    wanted: Reply,
+    count: u64,
+    allowed: &[Reply],
+) -> Result<()> {
+    let mut matched = 0;
+    while matched < count {
+        let next = replies
+            .recv_timeout(PATIENCE)
+            .with_context(|| format!("only {matched} of {count} {wanted:?}"))?;
         ensure!(
-            next == wanted || next == Told::Refused || allowed.contains(&next),
-            "{next:?} after {heard} of {count} {wanted:?}"
+            next == wanted || next == Reply::Refused || allowed.contains(&next),
+            "{next:?} after {matched} of {count} {wanted:?}"
         );
-        heard += u64::from(next == wanted);
+        matched += u64::from(next == wanted);
     }
     Ok(())
 }
 
-/// Stops the program, and finds nothing wrong in what it leaves.
+/// Stops the program, and verifies the data that it leaves.
 pub(super) fn ends_well(mut program: Program, invocation: Invocation) -> Result<()> {
     assert_eq!(program.stop()?.code, Some(0));
     invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
@@ -403,7 +413,7 @@ pub(super) fn read_all(client: &Client, path: &str, list: &str) -> Result<Vec<Va
     read_newest(client, path, list, usize::MAX)
 }
 
-/// The first elements of a list, as many as there are up to `most`.
+/// The first elements of a list, at most `most`.
 fn read_newest(client: &Client, path: &str, list: &str, most: usize) -> Result<Vec<Value>> {
     let (mut all, mut cursor) = (Vec::new(), String::new());
     loop {

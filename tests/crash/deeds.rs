@@ -1,7 +1,7 @@
-//! What fans do beside what they say: they follow one another, get points, visit, go questing, and buy and open packs;
-//! and what must be there of all that once it was acknowledged.
+//! The actions of fans besides posts and comments: they follow one another, get points, visit, complete
+//! quests, and buy and open packs; and the checks of what must be stored once an action was acknowledged.
 
-use super::crowd::{Tally, Told, outcome, read_all};
+use super::crowd::{Reply, Tally, outcome, read_all};
 use super::dice::Dice;
 use super::world::World;
 use anyhow::{Context, Result, ensure};
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use terrace_testkit::{Answer, CRON_SECRET, Client};
 
-/// Something of which one asks again, in the same words, until it is answered.
+/// A request that is repeated unchanged until it is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Deed {
-    /// Points for a fact that no other award is for.
+    /// Points for a fact that no other award has.
     Award {
         fact: String,
         amount: i64,
@@ -36,7 +36,7 @@ enum Deed {
     },
 }
 
-/// What a fan did, and what was answered, if it was.
+/// A request of a fan, and its answer, if there was one.
 #[derive(Debug)]
 struct Done {
     deed: Deed,
@@ -49,7 +49,8 @@ pub(super) struct Deeds {
     /// The fan's id.
     pub(super) me: String,
     done: Vec<Done>,
-    /// Whom the fan wanted to follow in the end, or not any more, and whether that was acknowledged.
+    /// For each other fan, whether the fan wanted to follow them in the end, and whether that was
+    /// acknowledged.
     follows: BTreeMap<String, (bool, bool)>,
 }
 
@@ -58,27 +59,27 @@ impl Deeds {
         Self { me, ..Self::default() }
     }
 
-    /// How many were acknowledged and are there.
+    /// How many were acknowledged and are stored.
     pub(super) fn count(&self) -> usize {
         self.done.len() + self.follows.len()
     }
 
-    /// Follows somebody, or follows them no more.
-    pub(super) fn change_mind(&mut self, client: &Client, world: &World, dice: &mut Dice) -> Result<Told> {
-        let whom = dice.pick(&world.fans).context("no fans")?.clone();
-        if whom == self.me {
-            return Ok(Told::Refused);
+    /// Follows or unfollows a fan.
+    pub(super) fn change_mind(&mut self, client: &Client, world: &World, dice: &mut Dice) -> Result<Reply> {
+        let other = dice.pick(&world.fans).context("no fans")?.clone();
+        if other == self.me {
+            return Ok(Reply::Refused);
         }
         let wanted = dice.below(3) > 0;
-        // What was not acknowledged before may still be done: then the last word is not known either.
-        let was_known = self.follows.get(&whom).is_none_or(|(_, known)| *known);
-        let told = follow(client, &whom, wanted)?;
-        self.follows.insert(whom, (wanted, was_known && told == Told::Done));
-        Ok(told)
+        // An earlier unacknowledged request may still be done: then the final state is unknown too.
+        let was_known = self.follows.get(&other).is_none_or(|(_, known)| *known);
+        let reply = follow(client, &other, wanted)?;
+        self.follows.insert(other, (wanted, was_known && reply == Reply::Done));
+        Ok(reply)
     }
 
-    /// Gets points in one of the ways that there are, or spends some.
-    pub(super) fn play(&mut self, client: &Client, world: &World, dice: &mut Dice) -> Result<Told> {
+    /// Gets points in one of the possible ways, or spends some.
+    pub(super) fn play(&mut self, client: &Client, world: &World, dice: &mut Dice) -> Result<Reply> {
         let key = format!("{:016x}", dice.roll());
         let pack = usize::from(dice.below(4) == 0);
         let deed = match dice.below(10) {
@@ -88,14 +89,14 @@ impl Deeds {
             6..8 => Deed::Open { pack, key },
             _ => Deed::Award { fact: key, amount: 1 + i64::try_from(dice.below(9))? },
         };
-        let (told, answer) = self.send(client, world, &deed)?;
-        if told != Told::Refused {
+        let (reply, answer) = self.send(client, world, &deed)?;
+        if reply != Reply::Refused {
             self.done.push(Done { deed, answer: answer.map(|answer| answer.json()) });
         }
-        Ok(told)
+        Ok(reply)
     }
 
-    /// What comes after the last thing that was done of quests, answered or not.
+    /// The action after the last one of quests, answered or not.
     fn next_of_quests(&self, world: &World) -> Option<Deed> {
         let last = self.done.iter().rev().find_map(|done| match done.deed {
             Deed::Start { quest } => Some(Deed::Step { quest, step: 0 }),
@@ -108,7 +109,7 @@ impl Deeds {
         is_there.then_some(next)
     }
 
-    fn send(&self, client: &Client, world: &World, deed: &Deed) -> Result<(Told, Option<Answer>)> {
+    fn send(&self, client: &Client, world: &World, deed: &Deed) -> Result<(Reply, Option<Answer>)> {
         let post = |path: &str| client.ask("POST", path);
         match deed {
             Deed::Award { fact, amount } => {
@@ -125,7 +126,7 @@ impl Deeds {
             }
             Deed::Step { quest, step } => {
                 let body = json!({"stepId": world.quest(*quest)?.steps[*step].id});
-                // Its start may be what was not answered.
+                // The unanswered request may be its start.
                 outcome(post("/api/quests/complete-step").json(&body), 200, &["quest_not_started"])
             }
             Deed::Buy { pack, key } => {
@@ -140,13 +141,14 @@ impl Deeds {
         }
     }
 
-    /// Sends again what was not answered, and the last that were: those say the same again.
+    /// Sends again the unanswered requests, and the last answered ones: those must get the same answer.
     pub(super) fn again(&mut self, client: &Client, world: &World, tally: &mut Tally) -> Result<()> {
         let unsure = self.follows.iter().filter(|(_, (_, known))| !known);
-        for (whom, wanted) in unsure.map(|(whom, (wanted, _))| (whom.clone(), *wanted)).collect::<Vec<_>>() {
-            let told = follow(client, &whom, wanted)?;
-            ensure!(told == Told::Done, "{} of {whom}: {told:?}", self.me);
-            self.follows.insert(whom, (wanted, true));
+        for (other, wanted) in unsure.map(|(other, (wanted, _))| (other.clone(), *wanted)).collect::<Vec<_>>()
+        {
+            let reply = follow(client, &other, wanted)?;
+            ensure!(reply == Reply::Done, "{} of {other}: {reply:?}", self.me);
+            self.follows.insert(other, (wanted, true));
             tally.sent_again += 1;
         }
         let mut done = std::mem::take(&mut self.done);
@@ -155,7 +157,7 @@ impl Deeds {
             if done.answer.is_some() && nth < recent {
                 continue;
             }
-            let (told, answer) = self.send(client, world, &done.deed)?;
+            let (reply, answer) = self.send(client, world, &done.deed)?;
             tally.sent_again += u64::from(done.answer.is_none());
             match (&done.answer, answer) {
                 (None, Some(answer)) => {
@@ -163,22 +165,23 @@ impl Deeds {
                     done.answer = Some(answer.json());
                 }
                 (Some(known), Some(answer)) => repeats(&done.deed, known, &answer),
-                (None, None) => ensure!(told == Told::Refused, "{:?}: {told:?}", done.deed),
+                (None, None) => ensure!(reply == Reply::Refused, "{:?}: {reply:?}", done.deed),
                 (Some(_), None) => anyhow::bail!("{:?} was acknowledged, and is refused now", done.deed),
             }
         }
-        // What was not answered and is refused now was not done.
+        // A request that had no answer and is refused now was not done.
         done.retain(|done| done.answer.is_some());
         self.done = done;
         Ok(())
     }
 
-    /// Everything that was acknowledged is there, once, and nothing else. Gives the collectibles, each with its serial.
+    /// Everything that was acknowledged is stored, once, and nothing else. Returns the collectibles, each
+    /// with its serial.
     pub(super) fn check(&self, client: &Client, world: &World) -> Result<Vec<(String, u64)>> {
         let following = read_all(client, "/api/user/following", "following")?;
         let following: BTreeSet<String> = following.iter().map(|edge| text(&edge["user"], "id")).collect();
-        let wanted = self.follows.iter().filter(|(_, (wanted, _))| *wanted).map(|(whom, _)| whom.clone());
-        assert_eq!(following, wanted.collect(), "whom {} follows", self.me);
+        let wanted = self.follows.iter().filter(|(_, (wanted, _))| *wanted).map(|(other, _)| other.clone());
+        assert_eq!(following, wanted.collect(), "the follows of {}", self.me);
         if world.packs.is_empty() {
             return Ok(Vec::new());
         }
@@ -187,7 +190,7 @@ impl Deeds {
         self.check_packs(client)
     }
 
-    /// The records of points; gives their sum.
+    /// Checks the records of points; returns their sum.
     fn check_points(&self, client: &Client, world: &World) -> Result<i64> {
         let mut expected: Vec<(String, i64)> = Vec::new();
         for done in &self.done {
@@ -197,7 +200,7 @@ impl Deeds {
                     let quest = world.quest(*quest)?;
                     if !expected.iter().any(|(title, _)| *title == quest.steps[*step].title) {
                         expected.push((quest.steps[*step].title.clone(), quest.steps[*step].points));
-                        // Both are required: with the second the quest is complete.
+                        // Both steps are required: with the second the quest is complete.
                         expected.extend((*step == 1).then(|| (quest.title.clone(), quest.bonus)));
                     }
                 }
@@ -246,7 +249,7 @@ impl Deeds {
         Ok(())
     }
 
-    /// Copies and what came out of them; gives the latter with their serials.
+    /// Checks copies and their contents; returns the contents with their serials.
     fn check_packs(&self, client: &Client) -> Result<Vec<(String, u64)>> {
         let copies = read_all(client, "/api/user/packs", "packs")?;
         let mut opened = BTreeSet::new();
@@ -278,10 +281,10 @@ impl Deeds {
     }
 }
 
-fn follow(client: &Client, whom: &str, wanted: bool) -> Result<Told> {
+fn follow(client: &Client, other: &str, wanted: bool) -> Result<Reply> {
     let method = if wanted { "POST" } else { "DELETE" };
-    let request = client.ask(method, "/api/user/follow").json(&json!({"userId": whom}));
-    outcome(request, 200, &[]).map(|(told, _)| told)
+    let request = client.ask(method, "/api/user/follow").json(&json!({"userId": other}));
+    outcome(request, 200, &[]).map(|(reply, _)| reply)
 }
 
 /// Whether an answer says that it was done before.
@@ -294,7 +297,7 @@ fn had_been_done(deed: &Deed, answer: &Answer) -> bool {
     }
 }
 
-/// Whether it was told in the same words; what has no key of its own says that it was done before.
+/// Asserts that the answer is the known one; a request without a key answers that it was done before.
 fn repeats(deed: &Deed, known: &Value, answer: &Answer) {
     match deed {
         Deed::Buy { .. } | Deed::Open { .. } => {
@@ -316,7 +319,7 @@ fn amount_of(record: &Value) -> i64 {
     record["amount"].as_i64().unwrap_or_default()
 }
 
-/// A collectible's own id, which one it is of, and its serial.
+/// A collectible's own id, the id of what it is a copy of, and its serial.
 fn identity(collectible: &Value) -> (String, String, Option<u64>) {
     (text(collectible, "id"), text(&collectible["collectible"], "id"), collectible["serial"].as_u64())
 }

@@ -1,4 +1,4 @@
-//! Chance that a failed run can be given again.
+//! Random choices that can be repeated from a seed.
 
 use anyhow::{Context, Result};
 use std::env;
@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use terrace_testkit::SeededEntropy;
 use terrace_testkit::kernel::Entropy;
 
-/// Says which seed to use; each run takes another, and prints it.
+/// Sets the seed; without it each run takes another, and prints it.
 const SEED: &str = "TERRACE_TEST_SEED";
 
 /// Numbers that follow from a seed.
@@ -16,14 +16,14 @@ pub(crate) struct Dice {
 }
 
 impl Dice {
-    /// Dice with a seed of this run's own, or with the one that it was given.
+    /// Dice with the given seed of this run, or with a new one.
     pub(crate) fn new() -> Result<Self> {
         let seed = Self::seed()?;
         eprintln!("{SEED}={seed}");
         Ok(Self::of(seed))
     }
 
-    /// The seed that this run was given, or one of its own.
+    /// The given seed of this run, or a new one.
     pub(crate) fn seed() -> Result<u64> {
         match env::var(SEED) {
             Ok(seed) => seed.parse().context(SEED),
@@ -36,7 +36,7 @@ impl Dice {
         Self { entropy: SeededEntropy::new(seed) }
     }
 
-    /// Dice that go on by themselves.
+    /// Independent dice, seeded by these.
     pub(crate) fn split(&mut self) -> Self {
         Self::of(self.roll())
     }
@@ -52,7 +52,7 @@ impl Dice {
         self.roll() % end
     }
 
-    /// One of `items`, unless there is none.
+    /// One of `items`, or `None` if there is none.
     pub(crate) fn pick<'i, T>(&mut self, items: &'i [T]) -> Option<&'i T> {
         let count = u64::try_from(items.len()).ok().filter(|count| *count > 0)?;
         items.get(usize::try_from(self.below(count)).ok()?)

@@ -1,7 +1,8 @@
-//! A pool of which every connection is held up by a lock that somebody else has (docs/architecture.md, invariant 10): who
-//! waits for a connection is told in time to come again, what needs none is answered, and service resumes by itself.
+//! A pool in which every connection is blocked by a lock of another client (docs/architecture.md, invariant
+//! 10): requests that wait for a connection are answered in time with `Retry-After`, requests that need none
+//! are served, and service resumes by itself.
 
-use super::crowd::{BOUND, Crowd, Told, ends_well, hear};
+use super::crowd::{BOUND, Crowd, Reply, await_replies, ends_well};
 use super::dice::Dice;
 use super::held::Held;
 use super::world::World;
@@ -15,23 +16,23 @@ use terrace_testkit::{
 };
 
 on_each_database! {
-    a_pool_that_is_held_up_is_survived,
-    who_waits_behind_those_who_are_held_up_is_told_in_time,
+    a_blocked_pool_is_survived,
+    requests_behind_blocked_connections_are_answered_in_time,
 }
 
-/// How soon the service serves again once nobody holds it up.
+/// How soon the service serves again once the lock is released.
 const RECOVERY: Duration = Duration::from_secs(10);
-/// How many take part: several for each connection.
+/// How many fans take part: several for each connection.
 const FANS: u64 = 12;
 
-/// A program with few connections, and little patience.
+/// A program with few connections and short waits.
 fn scarce(url: &str) -> Result<Invocation> {
     let few = Invocation::on(url)?.env("TERRACE_CRON_SECRET", CRON_SECRET);
     let few = few.env("TERRACE_READ_CONNECTIONS", "2").env("TERRACE_WRITE_CONNECTIONS", "2");
     Ok(few.env("TERRACE_CHECKOUT_TIMEOUT", "1").env("TERRACE_STATEMENT_TIMEOUT", "2"))
 }
 
-fn a_pool_that_is_held_up_is_survived(kind: DatabaseKind) -> Result<()> {
+fn a_blocked_pool_is_survived(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let invocation = scarce(database.url())?;
     World::furnish(&invocation, database.url())?;
@@ -40,28 +41,29 @@ fn a_pool_that_is_held_up_is_survived(kind: DatabaseKind) -> Result<()> {
     let mut crowd = Crowd::register(&program, FANS, &mut dice)?;
     let client = program.client();
     for round in 1..=2 {
-        crowd.weather(&client, &mut dice, |told, dice| {
-            hear(told, Told::Done, 30 + dice.below(60), &[Told::Later])?;
+        crowd.weather(&client, &mut dice, |replies, dice| {
+            await_replies(replies, Reply::Done, 30 + dice.below(60), &[Reply::Later])?;
             let held = Held::take(database.url())?;
-            hear(told, Told::Later, 2 * FANS, &[Told::Done])?;
+            await_replies(replies, Reply::Later, 2 * FANS, &[Reply::Done])?;
             meanwhile(&client, kind)?;
             drop(held);
             let recovery = program.wait_until_ready(RECOVERY)?;
-            println!("round {round}: ready {recovery:?} after nobody held it up any more");
-            hear(told, Told::Done, 50, &[Told::Later])
+            println!("round {round}: ready {recovery:?} after the lock was released");
+            await_replies(replies, Reply::Done, 50, &[Reply::Later])
         })?;
     }
     ends_well(program, invocation)
 }
 
-/// What needs no database is answered as ever, what needs what is held is not now, in the words that are announced.
+/// Requests that need no database are served as ever; requests that need the locked data get the documented
+/// 503.
 fn meanwhile(client: &Client, kind: DatabaseKind) -> Result<()> {
     for path in ["/healthz", "/metrics", "/api/openapi.json", "/api/docs"] {
         client.get(path).expect(200);
     }
     client.get("/api/nothing-of-this-name").expect(404);
     if kind == DatabaseKind::Sqlite {
-        // Only the one who writes is held up.
+        // Only writers are blocked.
         client.get("/readyz").expect(200);
         client.get("/api/locker-room?limit=5").expect(200);
     }
@@ -75,33 +77,35 @@ fn meanwhile(client: &Client, kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Longer than anybody may wait for a connection, and much shorter than those who have one are held up.
+/// Longer than any request may wait for a connection, and much shorter than the connections are blocked.
 const IN_TIME: Duration = Duration::from_secs(10);
-/// How many may have a connection and be held up, at most: two that read, one that writes.
+/// How many requests may have a connection and be blocked, at most: two reads, one write.
 const HELD_UP: usize = 3;
 
-/// Those who have a connection are held up for as long as a statement may wait; who waits behind them is not.
-fn who_waits_behind_those_who_are_held_up_is_told_in_time(kind: DatabaseKind) -> Result<()> {
+/// Requests with a connection are blocked for as long as a statement may wait; requests that wait behind them
+/// are not.
+fn requests_behind_blocked_connections_are_answered_in_time(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let few = scarce(database.url())?.env("TERRACE_WRITE_CONNECTIONS", "1");
     let program = few.env("TERRACE_STATEMENT_TIMEOUT", "60").env("TERRACE_ANSWER_TIMEOUT", "120").serve()?;
     let client = program.client();
     let held = Held::take(database.url())?;
-    let (tell, told) = mpsc::channel();
+    let (tell, replies) = mpsc::channel();
     thread::scope(|scope| {
         for nth in 0..HELD_UP + 5 {
             let (tell, client) = (tell.clone(), client.fork());
             scope.spawn(move || {
                 let register = json!({"username": format!("fan{nth}"), "password": PASSWORD});
                 let answer = client.ask("POST", "/api/register").json(&register).may_break().send();
-                // Whoever listened may have heard enough.
+                // The receiver may have returned already.
                 let _ = tell.send(answer.status);
             });
         }
         let until = Instant::now() + IN_TIME;
         for nth in 0..5 {
             let left = until.saturating_duration_since(Instant::now());
-            let status = told.recv_timeout(left).with_context(|| format!("only {nth} were told in time"))?;
+            let status =
+                replies.recv_timeout(left).with_context(|| format!("only {nth} were answered in time"))?;
             ensure!(status == 503, "{status} in spite of the lock");
         }
         drop(held);

@@ -1,7 +1,8 @@
-//! A database that stands still: it keeps its connections, takes new ones, and answers nobody. Whoever asks is told in
-//! time to come again, and service resumes by itself (docs/architecture.md, invariant 10).
+//! A database that stands still: it keeps its connections, accepts new ones, and answers no statement.
+//! Requests are answered in time with `Retry-After`, and service resumes by itself (docs/architecture.md,
+//! invariant 10).
 
-use super::crowd::{Crowd, Told, ends_well, hear};
+use super::crowd::{Crowd, Reply, await_replies, ends_well};
 use super::dice::Dice;
 use super::outage::is_away;
 use super::world::World;
@@ -17,7 +18,7 @@ const STALLS: usize = 6;
 const STALL: Duration = Duration::from_millis(300);
 
 #[test]
-fn a_server_that_stands_still_is_survived() -> Result<()> {
+fn a_frozen_server_is_survived() -> Result<()> {
     on(DatabaseKind::Postgres, |_| {
         let server = ThrowawayPostgres::start()?;
         let url = server.create_database("terrace")?;
@@ -28,26 +29,26 @@ fn a_server_that_stands_still_is_survived() -> Result<()> {
         let mut dice = Dice::new()?;
         let mut crowd = Crowd::register(&program, 8, &mut dice)?;
         for round in 1..=2 {
-            crowd.weather(&program.client(), &mut dice, |told, dice| {
+            crowd.weather(&program.client(), &mut dice, |replies, dice| {
                 let acknowledged = 30 + dice.below(100);
-                hear(told, Told::Done, acknowledged, &[])?;
+                await_replies(replies, Reply::Done, acknowledged, &[])?;
                 server.freeze_server()?;
-                hear(told, Told::Later, 12, &[Told::Done])?;
+                await_replies(replies, Reply::Later, 12, &[Reply::Done])?;
                 is_away(&program)?;
                 server.thaw_server()?;
                 let recovery = program.wait_until_ready(RECOVERY)?;
                 println!("round {round}: frozen after {acknowledged} writes, ready again after {recovery:?}");
-                hear(told, Told::Done, 50, &[Told::Later])
+                await_replies(replies, Reply::Done, 50, &[Reply::Later])
             })?;
         }
         ends_well(program, invocation)
     })
 }
 
-/// A slow disk, as the service sees one: its server stands still again and again, and does little in between. It is no disk
-/// that is slow, but processes that are stopped and go on. What that costs is time.
+/// A slow disk, as the service sees one: its server stands still again and again, and does little in between.
+/// The test does not slow a disk; it stops and continues processes. The cost is time.
 #[test]
-fn a_server_that_is_slow_is_borne() -> Result<()> {
+fn a_slow_server_is_survived() -> Result<()> {
     on(DatabaseKind::Postgres, |_| {
         let server = ThrowawayPostgres::start()?;
         let url = server.create_database("terrace")?;
@@ -57,18 +58,18 @@ fn a_server_that_is_slow_is_borne() -> Result<()> {
         let mut dice = Dice::new()?;
         let mut crowd = Crowd::register(&program, 8, &mut dice)?;
         let begun = Instant::now();
-        crowd.weather(&program.client(), &mut dice, |told, _| {
+        crowd.weather(&program.client(), &mut dice, |replies, _| {
             for _ in 0..STALLS {
                 server.freeze_server()?;
                 let stalled = Instant::now();
                 while let Some(left) = STALL.checked_sub(stalled.elapsed()) {
-                    let Ok(what) = told.recv_timeout(left) else { break };
-                    ensure!(what != Told::Nothing, "a request was not answered");
+                    let Ok(what) = replies.recv_timeout(left) else { break };
+                    ensure!(what != Reply::Nothing, "a request was not answered");
                 }
                 server.thaw_server()?;
-                hear(told, Told::Done, 4, &[Told::Later])?;
+                await_replies(replies, Reply::Done, 4, &[Reply::Later])?;
             }
-            hear(told, Told::Done, 30, &[Told::Later])
+            await_replies(replies, Reply::Done, 30, &[Reply::Later])
         })?;
         println!("{STALLS} times for {STALL:?} within {:?}", begun.elapsed());
         ends_well(program, invocation)

@@ -1,7 +1,7 @@
-//! A disk without room (docs/architecture.md, invariant 10): whoever writes is told to come again, whoever reads is
-//! answered, nothing that was acknowledged is lost, and service resumes by itself where there is room again.
+//! A disk without room (docs/architecture.md, invariant 10): writes are refused with `Retry-After`, reads are
+//! answered, nothing that was acknowledged is lost, and service resumes by itself once there is room again.
 
-use super::crowd::{Crowd, Told, ends_well, hear};
+use super::crowd::{Crowd, Reply, await_replies, ends_well};
 use super::dice::Dice;
 use crate::disk::{Disk, needs_mount};
 use anyhow::{Context, Result, ensure};
@@ -12,9 +12,9 @@ use terrace_testkit::{Client, DatabaseKind, Invocation, on};
 
 needs_mount! { a_disk_without_room_is_survived }
 
-/// What the folder can hold, in MiB: a few times what an empty database takes.
+/// The size of the disk, in MiB: a few times that of an empty database.
 const ROOM: u32 = 12;
-/// How soon writes are taken again once there is room.
+/// How soon writes are accepted again once there is room.
 const RECOVERY: Duration = Duration::from_secs(10);
 
 fn a_disk_without_room_is_survived() -> Result<()> {
@@ -28,14 +28,14 @@ fn a_disk_without_room_is_survived() -> Result<()> {
         let mut crowd = Crowd::register(&program, 4, &mut dice)?;
         let client = program.client();
         for round in 1..=2 {
-            crowd.weather(&client, &mut dice, |told, dice| {
-                hear(told, Told::Done, 30 + dice.below(60), &[])?;
+            crowd.weather(&client, &mut dice, |replies, dice| {
+                await_replies(replies, Reply::Done, 30 + dice.below(60), &[])?;
                 disk.leave(0)?;
-                hear(told, Told::Later, 40, &[Told::Done])?;
+                await_replies(replies, Reply::Later, 40, &[Reply::Done])?;
                 reads_go_on(&client)?;
                 disk.clear()?;
                 let cleared = Instant::now();
-                hear(told, Told::Done, 40, &[Told::Later])?;
+                await_replies(replies, Reply::Done, 40, &[Reply::Later])?;
                 ensure!(cleared.elapsed() < RECOVERY, "writes were taken after {:?}", cleared.elapsed());
                 println!("round {round}: writes are taken again; 40 within {:?}", cleared.elapsed());
                 Ok(())
@@ -45,7 +45,7 @@ fn a_disk_without_room_is_survived() -> Result<()> {
     })
 }
 
-/// What needs no room is answered, and what needs some is refused in the words that are announced.
+/// Requests that need no room are answered, and those that need some get the documented refusal.
 fn reads_go_on(client: &Client) -> Result<()> {
     client.get("/healthz").expect(200);
     client.get("/api/locker-room?limit=5").expect(200);

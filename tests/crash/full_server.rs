@@ -1,8 +1,8 @@
-//! A PostgreSQL server whose disk has no room (docs/architecture.md, invariant 10). First its tables cannot grow, which it
-//! tells; then its log cannot, which ends it. Whoever writes is told to come again, nothing that was acknowledged is lost,
-//! and service resumes by itself where there is room again, and a server.
+//! A PostgreSQL server whose disk has no room (docs/architecture.md, invariant 10). First its tables cannot
+//! grow, which it reports; then its log cannot, which ends it. Writes are refused with `Retry-After`, nothing
+//! that was acknowledged is lost, and service resumes by itself once there is room again, and a server.
 
-use super::crowd::{BOUND, Crowd, Told, ends_well, hear};
+use super::crowd::{BOUND, Crowd, Reply, await_replies, ends_well};
 use super::dice::Dice;
 use super::world::World;
 use crate::disk::{Disk, needs_mount};
@@ -15,11 +15,11 @@ use terrace_testkit::{CRON_SECRET, Client, DatabaseKind, Invocation, Program, Th
 
 needs_mount! { a_server_whose_disk_has_no_room_is_survived }
 
-/// Several times what an empty server takes, in MiB.
+/// Several times the size of an empty server, in MiB.
 const ROOM: u32 = 192;
-/// How soon writes are taken again once there is room.
+/// How soon writes are accepted again once there is room.
 const RECOVERY: Duration = Duration::from_secs(20);
-/// How often one looks meanwhile whether the server runs.
+/// How often the test checks meanwhile whether the server runs.
 const LOOK: Duration = Duration::from_secs(1);
 
 fn a_server_whose_disk_has_no_room_is_survived() -> Result<()> {
@@ -37,26 +37,26 @@ fn a_server_whose_disk_has_no_room_is_survived() -> Result<()> {
         let mut crowd = Crowd::register(&program, 6, &mut dice)?;
         let client = program.client();
         for is_log_full in [false, true] {
-            crowd.weather(&client, &mut dice, |told, dice| {
-                hear(told, Told::Done, 30 + dice.below(60), &[])?;
+            crowd.weather(&client, &mut dice, |replies, dice| {
+                await_replies(replies, Reply::Done, 30 + dice.below(60), &[])?;
                 disk.leave(0)?;
                 if is_log_full {
-                    // What is written next needs another part of the log. The server may be gone before it answers.
+                    // The next write needs another segment of the log. The server may end before it answers.
                     let _ = pgtemp::execute(&url, &["SELECT pg_switch_wal()"]);
                 }
-                hear(told, Told::Later, 30, &[Told::Done])?;
+                await_replies(replies, Reply::Later, 30, &[Reply::Done])?;
                 reads_are_answered_or_announced(&client)?;
                 disk.clear()?;
                 let had_ended = recover(&mut server, &program)?;
                 println!("there is room again; the server had ended by itself: {had_ended}");
-                hear(told, Told::Done, 50, &[Told::Later])
+                await_replies(replies, Reply::Done, 50, &[Reply::Later])
             })?;
         }
         ends_well(program, invocation)
     })
 }
 
-/// Starts the server again where it has ended, and waits until the program serves; says whether it had.
+/// Starts the server again if it has ended, and waits until the program serves; returns whether it had ended.
 fn recover(server: &mut ThrowawayPostgres, program: &Program) -> Result<bool> {
     let (cleared, mut had_ended) = (Instant::now(), false);
     loop {
@@ -68,7 +68,7 @@ fn recover(server: &mut ThrowawayPostgres, program: &Program) -> Result<bool> {
     }
 }
 
-/// Reading needs no room, but a server.
+/// Reads need no room, but a server.
 fn reads_are_answered_or_announced(client: &Client) -> Result<()> {
     client.get("/healthz").expect(200);
     for path in ["/api/locker-room?limit=5", "/api/teams", "/readyz"] {

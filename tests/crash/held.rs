@@ -1,4 +1,4 @@
-//! Locks that somebody else has on the database of the service.
+//! Locks of another client on the database of the service.
 
 use anyhow::{Context, Result, ensure};
 use std::io::{BufRead, BufReader, Write};
@@ -10,14 +10,14 @@ use terrace_testkit::kernel::StoreError;
 use terrace_testkit::storage::{Storage, StorageConfig};
 use terrace_testkit::{ManualClock, SeededEntropy, pgtemp};
 
-/// How long it may take until there is a lock to be had, beside those who write.
+/// How long it may take to acquire the lock, beside the writers.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A lock that goes with the value.
+/// A lock that is released when the value is dropped.
 pub(super) enum Held {
-    /// On a SQLite file: nobody else writes.
+    /// The write lock of a SQLite file: no other client writes.
     Write { other: Storage, let_go: Option<mpsc::Sender<()>> },
-    /// On the accounts in PostgreSQL: nobody else reads them, or writes what belongs to one.
+    /// On the accounts in PostgreSQL: no other client reads them, or writes rows that belong to one.
     Accounts(Child),
 }
 
@@ -64,7 +64,7 @@ impl Drop for Held {
                 other.close();
             }
             Self::Accounts(session) => {
-                // Whoever hears no more ends, and their transaction with them.
+                // End of input ends the session, and its transaction with it.
                 drop(session.stdin.take());
                 let _ = session.wait();
             }
@@ -72,7 +72,7 @@ impl Drop for Held {
     }
 }
 
-/// Holds the write lock for as long as nobody lets go.
+/// Holds the write lock until it is released.
 struct Hold {
     begun: mpsc::Sender<()>,
     release: mpsc::Receiver<()>,
@@ -84,7 +84,7 @@ impl WriteJob for Hold {
     }
 
     fn run(&mut self, _tx: &mut dyn Tx) -> Result<Verdict, StoreError> {
-        // The other ends may be gone: then nobody waits.
+        // The other ends may be gone: then the lock is released at once.
         let _ = self.begun.send(());
         let _ = self.release.recv();
         Ok(Verdict::Rollback)

@@ -1,4 +1,4 @@
-//! A line between the program and its database, which can go dead.
+//! A connection line between the program and its database that can go dead.
 
 use anyhow::{Context, Result};
 use std::io;
@@ -11,19 +11,20 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
-/// How the line is.
+/// The state of the line.
 #[derive(Debug, Clone, Copy, Default)]
 struct Condition {
-    /// What is said is heard by nobody, and nobody is told so.
+    /// Sent bytes do not arrive, and neither side gets an error.
     is_dead: bool,
-    /// How often all connections were broken off.
+    /// How often all connections were reset.
     breaks: u32,
 }
 
-/// Carries connections to one address. It goes, with all of them, when it is dropped.
+/// Forwards connections to one address. When it is dropped, it ends with all of them.
 ///
-/// What is sent on a line that is dead waits on the way, as what TCP sends again and again: the connection is there on
-/// both sides, and silent. New connections are taken, as by a kernel whose server does not come to it, and hear nothing.
+/// Bytes that are sent on a dead line wait, like those that TCP retransmits: the connection exists on both
+/// sides, and is silent. New connections are accepted, as by a kernel whose server does not get to them, and
+/// receive nothing.
 pub(super) struct Line {
     address: SocketAddr,
     condition: watch::Sender<Condition>,
@@ -43,29 +44,29 @@ impl Line {
         Ok(Self { address, condition, open, _runtime: runtime })
     }
 
-    /// The URL of a database on the other end.
+    /// The URL of a database at the other end.
     pub(super) fn lead(&self, url: &str) -> Result<String> {
         let (account, place) = url.split_once('@').context("no account")?;
         let (_, database) = place.split_once('/').context("no database")?;
         Ok(format!("{account}@{}/{database}", self.address))
     }
 
-    /// How many connections there are.
+    /// The number of open connections.
     pub(super) fn open(&self) -> usize {
         self.open.load(Ordering::SeqCst)
     }
 
-    /// The line goes dead.
+    /// Makes the line go dead.
     pub(super) fn die(&self) {
         self.condition.send_modify(|condition| condition.is_dead = true);
     }
 
-    /// It carries again, and what waited comes late.
+    /// Makes the line carry again; bytes that waited arrive late.
     pub(super) fn come_back(&self) {
         self.condition.send_modify(|condition| condition.is_dead = false);
     }
 
-    /// It carries again, what was on its way is lost, and every connection that there was is reset.
+    /// Makes the line carry again; bytes on their way are lost, and every existing connection is reset.
     pub(super) fn come_back_without_memory(&self) {
         self.condition.send_modify(|condition| {
             condition.is_dead = false;
@@ -74,7 +75,7 @@ impl Line {
     }
 }
 
-/// Counts a connection for as long as it is there.
+/// Counts a connection for as long as the value exists.
 struct Counted(Arc<AtomicUsize>);
 
 impl Counted {
@@ -99,27 +100,27 @@ async fn listen(
     while let Ok((client, _)) = listener.accept().await {
         let (condition, counted) = (condition.clone(), Counted::new(&open));
         tokio::spawn(async move {
-            // Who breaks off, and how, is nobody's matter here.
+            // How a connection ends does not matter here.
             let _ = carry(client, there, condition).await;
             drop(counted);
         });
     }
 }
 
-/// Carries bytes both ways until either side ends, or the connection is broken off.
+/// Carries bytes both ways until either side ends, or the connection is reset.
 async fn carry(
     mut client: TcpStream,
     there: SocketAddr,
     mut condition: watch::Receiver<Condition>,
 ) -> io::Result<()> {
     let breaks = condition.borrow().breaks;
-    heard(&mut condition).await?;
+    until_it_carries(&mut condition).await?;
     let mut server = TcpStream::connect(there).await?;
     client.set_nodelay(true)?;
     server.set_nodelay(true)?;
     let mut broken = condition.clone();
     let is_broken = tokio::select! {
-        // First, because what was on its way is lost.
+        // First, because bytes on their way are lost.
         biased;
         _ = broken.wait_for(|condition| condition.breaks != breaks) => true,
         _ = carry_both_ways(&mut client, &mut server, condition) => false,
@@ -152,8 +153,8 @@ async fn carry_one_way(
     let mut part = vec![0; 16 * 1024];
     loop {
         let read = from.read(&mut part).await;
-        // Who goes while the line is dead is not heard to go either.
-        heard(&mut condition).await?;
+        // The end of a connection does not arrive either while the line is dead.
+        until_it_carries(&mut condition).await?;
         let count = read?;
         if count == 0 {
             return Ok(());
@@ -163,6 +164,6 @@ async fn carry_one_way(
 }
 
 /// Waits until the line carries.
-async fn heard(condition: &mut watch::Receiver<Condition>) -> io::Result<()> {
+async fn until_it_carries(condition: &mut watch::Receiver<Condition>) -> io::Result<()> {
     condition.wait_for(|condition| !condition.is_dead).await.map(drop).map_err(io::Error::other)
 }

@@ -1,4 +1,4 @@
-//! Somebody who listens to the locker room while everything around is killed and comes back.
+//! A reader of the locker room's stream while everything around it is killed and restarted.
 
 use crate::streams::late::Inside;
 use anyhow::{Context, Result, bail, ensure};
@@ -8,21 +8,22 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use terrace_testkit::{Client, EventStream};
 
-/// How long nobody may tell anything: while a round is verified nobody writes, and on a busy machine that takes its time.
+/// The longest silence of the stream: there are no writes while a round is verified, which takes its time on
+/// a busy machine.
 const PATIENCE: Duration = Duration::from_mins(15);
-/// How long one waits who found nobody.
+/// How long the reader waits after a refused connection.
 const A_MOMENT: Duration = Duration::from_millis(50);
 
-/// A reader in a thread of its own, who comes back with the last id whenever the connection breaks.
+/// A reader in a thread of its own, which reconnects with the last id whenever the connection breaks.
 pub(super) struct Listener {
     start: i64,
     over: Arc<AtomicBool>,
-    thread: JoinHandle<Result<Heard>>,
+    thread: JoinHandle<Result<Received>>,
 }
 
-/// What somebody heard.
+/// What a reader received.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct Received {
     /// The ids of events, in the order in which they came.
     ids: Vec<i64>,
     /// How often the stream was opened.
@@ -30,7 +31,7 @@ pub(super) struct Heard {
 }
 
 impl Listener {
-    /// Listens from now on, by way of whatever the client reaches.
+    /// Listens from now on, through any address that the client reaches.
     pub(super) fn begin(client: Client) -> Result<Self> {
         let start = client.get("/api/locker-room").expect(200).at("/streamPosition");
         let start = start.as_i64().context("no position")?;
@@ -40,60 +41,61 @@ impl Listener {
         Ok(Self { start, over, thread })
     }
 
-    /// Waits until the post with this text was told, and holds what was heard against the log: nothing is missing,
-    /// nothing came twice or out of order. Gives the number of events, and of connections.
+    /// Waits until the post with this text was received, and compares the received events with the log:
+    /// nothing is missing, nothing came twice or out of order. Returns the number of events, and of
+    /// connections.
     pub(super) fn end(self, url: &str, dice: &mut super::dice::Dice) -> Result<(usize, usize)> {
-        let heard = self.thread.join().expect("the listener")?;
+        let received = self.thread.join().expect("the listener")?;
         let log: Vec<i64> =
             Inside::on(url, dice)?.room_after(self.start)?.iter().map(|event| event.position.get()).collect();
-        let differ = heard.ids.iter().zip(&log).position(|(heard, logged)| heard != logged);
+        let differ = received.ids.iter().zip(&log).position(|(received, logged)| received != logged);
         ensure!(
-            differ.is_none() && heard.ids.len() == log.len(),
-            "heard {} events of {}; the first that differs: {:?} {:?}",
-            heard.ids.len(),
+            differ.is_none() && received.ids.len() == log.len(),
+            "received {} events of {}; the first that differs: {:?} {:?}",
+            received.ids.len(),
             log.len(),
-            differ.and_then(|place| heard.ids.get(place)),
+            differ.and_then(|place| received.ids.get(place)),
             differ.and_then(|place| log.get(place)),
         );
-        Ok((log.len(), heard.connections))
+        Ok((log.len(), received.connections))
     }
 
-    /// Nobody waits for it any more.
+    /// Ends the thread; its result is not needed any more.
     pub(super) fn give_up(&self) {
         self.over.store(true, Ordering::SeqCst);
     }
 }
 
-/// The post after which there is nothing to hear.
+/// The last post of the stream.
 pub(super) const THE_END: &str = "That was the last of it.";
 
-fn listen(client: &Client, start: i64, over: &AtomicBool) -> Result<Heard> {
-    let (mut heard, mut known) = (Heard::default(), start.to_string());
+fn listen(client: &Client, start: i64, over: &AtomicBool) -> Result<Received> {
+    let (mut received, mut known) = (Received::default(), start.to_string());
     let mut lately = Instant::now();
     let path = format!("/api/locker-room/stream?since={start}");
     while !over.load(Ordering::SeqCst) {
-        ensure!(lately.elapsed() < PATIENCE, "nobody told anything for {PATIENCE:?}");
+        ensure!(lately.elapsed() < PATIENCE, "no event for {PATIENCE:?}");
         let Ok(mut stream) = client.try_stream(&path, Some(&known)) else {
             thread::park_timeout(A_MOMENT);
             continue;
         };
-        heard.connections += 1;
-        let ended = hear(&mut stream, &mut heard, &mut lately);
+        received.connections += 1;
+        let ended = receive(&mut stream, &mut received, &mut lately);
         known = stream.last_id.unwrap_or(known);
         if ended? {
-            return Ok(heard);
+            return Ok(received);
         }
     }
-    bail!("given up after {} events", heard.ids.len())
+    bail!("given up after {} events", received.ids.len())
 }
 
-/// Whether the end was told; a stream may also break before that.
-fn hear(stream: &mut EventStream, heard: &mut Heard, lately: &mut Instant) -> Result<bool> {
-    while let Ok(Some(told)) = stream.try_next() {
-        ensure!(told.name != "resync", "the reader was sent to the page after {:?}", heard.ids.last());
-        heard.ids.push(told.id);
+/// Whether the last post was received; a stream may also break before that.
+fn receive(stream: &mut EventStream, received: &mut Received, lately: &mut Instant) -> Result<bool> {
+    while let Ok(Some(message)) = stream.try_next() {
+        ensure!(message.name != "resync", "the reader was sent to the page after {:?}", received.ids.last());
+        received.ids.push(message.id);
         *lately = Instant::now();
-        if told.data["post"]["body"] == THE_END {
+        if message.data["post"]["body"] == THE_END {
             return Ok(true);
         }
     }

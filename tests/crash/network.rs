@@ -1,8 +1,8 @@
-//! A network that vanishes between the program and its database, without a word to either (docs/architecture.md, invariant
-//! 10): whoever asks is told in time to come again, and when the network is back service resumes by itself, whether what
-//! was on its way comes late or is lost.
+//! A network that vanishes between the program and its database, without an error on either side
+//! (docs/architecture.md, invariant 10): requests are answered in time with `Retry-After`, and when the
+//! network is back service resumes by itself, whether the bytes on their way arrive late or are lost.
 
-use super::crowd::{Crowd, Told, ends_well, hear};
+use super::crowd::{Crowd, Reply, await_replies, ends_well};
 use super::dice::Dice;
 use super::line::Line;
 use super::outage::is_away;
@@ -14,9 +14,9 @@ use terrace_testkit::{CRON_SECRET, DatabaseKind, Invocation, Program, ThrowawayP
 
 /// How soon the service serves again once the network does.
 const RECOVERY: Duration = Duration::from_secs(15);
-/// How soon nothing is left of connections that broke.
+/// How soon broken connections are closed.
 const GONE: Duration = Duration::from_secs(30);
-/// What the program may have open: four that read, four that write, and the relay.
+/// How many connections the program may have open: four that read, four that write, and the relay.
 const CONNECTIONS: usize = 9;
 
 /// The address of a database's server.
@@ -27,7 +27,7 @@ fn server_of(url: &str) -> Result<SocketAddr> {
 }
 
 #[test]
-fn a_network_that_vanishes_without_a_word_is_survived() -> Result<()> {
+fn a_network_that_vanishes_silently_is_survived() -> Result<()> {
     on(DatabaseKind::Postgres, |_| {
         let server = ThrowawayPostgres::start()?;
         let direct = server.create_database("terrace")?;
@@ -43,10 +43,10 @@ fn a_network_that_vanishes_without_a_word_is_survived() -> Result<()> {
         let mut dice = Dice::new()?;
         let mut crowd = Crowd::register(&program, 8, &mut dice)?;
         for is_lost in [false, true] {
-            crowd.weather(&program.client(), &mut dice, |told, dice| {
-                hear(told, Told::Done, 30 + dice.below(60), &[])?;
+            crowd.weather(&program.client(), &mut dice, |replies, dice| {
+                await_replies(replies, Reply::Done, 30 + dice.below(60), &[])?;
                 line.die();
-                hear(told, Told::Later, 16, &[Told::Done])?;
+                await_replies(replies, Reply::Later, 16, &[Reply::Done])?;
                 is_away(&program)?;
                 if is_lost {
                     line.come_back_without_memory();
@@ -55,7 +55,7 @@ fn a_network_that_vanishes_without_a_word_is_survived() -> Result<()> {
                 }
                 let recovery = program.wait_until_ready(RECOVERY)?;
                 println!("what was on its way is lost: {is_lost}; ready again after {recovery:?}");
-                hear(told, Told::Done, 50, &[Told::Later])
+                await_replies(replies, Reply::Done, 50, &[Reply::Later])
             })?;
             leaves_nothing_behind(&program, &line)?;
         }
@@ -63,7 +63,7 @@ fn a_network_that_vanishes_without_a_word_is_survived() -> Result<()> {
     })
 }
 
-/// Connections that broke are closed, and no more are opened in their place than there may be.
+/// Broken connections are closed, and no more are opened in their place than allowed.
 fn leaves_nothing_behind(program: &Program, line: &Line) -> Result<()> {
     let since = Instant::now();
     while line.open() > CONNECTIONS {

@@ -1,6 +1,6 @@
-//! The database goes away and comes back, and nobody touches the service.
+//! The database goes away and comes back, without an action on the service.
 
-use super::crowd::{BOUND, Crowd, Told, ends_well, hear};
+use super::crowd::{BOUND, Crowd, Reply, await_replies, ends_well};
 use super::dice::Dice;
 use super::held::Held;
 use anyhow::{Context, Result, ensure};
@@ -28,29 +28,29 @@ fn a_server_that_is_killed_is_survived() -> Result<()> {
     })
 }
 
-/// Ends the server under load, twice, and looks whether anybody noticed more than that it was away.
+/// Ends the server under load, twice, and asserts that clients notice nothing else than its absence.
 fn survives(mut server: ThrowawayPostgres, end: impl Fn(&mut ThrowawayPostgres) -> Result<()>) -> Result<()> {
     let invocation = Invocation::on(&server.create_database("terrace")?)?;
     let program = invocation.serve()?;
     let mut dice = Dice::new()?;
     let mut crowd = Crowd::register(&program, 8, &mut dice)?;
     for _ in 0..2 {
-        crowd.weather(&program.client(), &mut dice, |told, dice| {
-            hear(told, Told::Done, 50 + dice.below(150), &[])?;
+        crowd.weather(&program.client(), &mut dice, |replies, dice| {
+            await_replies(replies, Reply::Done, 50 + dice.below(150), &[])?;
             end(&mut server)?;
-            hear(told, Told::Later, 20, &[Told::Done])?;
+            await_replies(replies, Reply::Later, 20, &[Reply::Done])?;
             is_away(&program)?;
             server.start_server()?;
             let recovery = program.wait_until_ready(RECOVERY)?;
             eprintln!("ready again after {recovery:?}");
-            // The connections that were lost may each cost one request.
-            hear(told, Told::Done, 100, &[Told::Later])
+            // Each lost connection may cost one request.
+            await_replies(replies, Reply::Done, 100, &[Reply::Later])
         })?;
     }
     ends_well(program, invocation)
 }
 
-/// Whatever needs the database says so, in time; what does not need it does not mind.
+/// Requests that need the database are answered with 503, in time; others are not affected.
 pub(super) fn is_away(program: &Program) -> Result<()> {
     let ask = |ask: fn(&Client) -> Answer, status| {
         let started = Instant::now();
@@ -81,7 +81,7 @@ pub(super) fn is_away(program: &Program) -> Result<()> {
         },
         503,
     )?;
-    // A session that cannot be looked up is neither good nor bad.
+    // A session that cannot be looked up is neither valid nor invalid.
     let client = program.client().with_bearer(&"a".repeat(43));
     assert_ne!(client.ask("GET", "/api/user").may_break().send().status, 500);
     Ok(())
@@ -116,7 +116,8 @@ fn a_file_that_another_process_writes_to_can_be_read() -> Result<()> {
         let held = Held::take(database.url())?;
 
         thread::scope(|scope| {
-            // Those that come together wait together: nobody waits for the others' time as well as for theirs.
+            // Concurrent requests wait concurrently: none waits for the time of others in addition to its
+            // own.
             let writers: Vec<_> = (0..8)
                 .map(|nth| {
                     let client = client.fork();

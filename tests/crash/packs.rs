@@ -1,8 +1,8 @@
-//! Numbered editions that many want at once, on a service that is killed in the middle of it (spec.md §1, rules 8 and 9;
-//! §3, rule 4): no more are sold than there are, whoever was told that they bought or opened one did so once, and nobody
-//! pays twice or for nothing.
+//! Numbered editions that many fans want at once, on a service that is killed in the middle (spec.md §1,
+//! rules 8 and 9; §3, rule 4): no more are sold than exist, every acknowledged purchase or opening happened
+//! once, and no fan pays twice or for nothing.
 
-use super::crowd::{Told, hear, read_all};
+use super::crowd::{Reply, await_replies, read_all};
 use super::ranks::with_data;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::{Value, json};
@@ -15,17 +15,17 @@ use terrace_testkit::{
     Answer, CRON_SECRET, Client, DatabaseKind, Invocation, Program, TestDatabase, on_each_database,
 };
 
-on_each_database! { editions_are_sold_and_given_once_while_the_service_is_killed }
+on_each_database! { editions_are_sold_and_drawn_once_while_the_service_is_killed }
 
 const BUYERS: usize = 300;
 const EDITIONS: usize = 40;
-/// What a fan has, and what a copy costs.
+/// The balance of each fan, and the price of a copy.
 const HAS: i64 = 10;
 const PRICE: i64 = 7;
 const THREADS: usize = 16;
-/// After so many were told that they bought or opened a copy, the service is killed.
+/// The service is killed after this many acknowledged purchases or openings.
 const KILLED_AFTER: u64 = 10;
-/// How long a service that has just been started may answer that it cannot.
+/// How long a service that has just been started may answer 503.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const CONTENT: &str = r#"
@@ -45,17 +45,17 @@ const CONTENT: &str = r#"
     cup = 1
 "#;
 
-/// A fan, and what they were told.
+/// A fan, and the answers that they got.
 #[derive(Debug, Default)]
 struct Buyer {
     name: String,
     cookie: String,
-    /// The answers that said that it was done.
+    /// The answers that acknowledged the purchase and the opening.
     bought: Option<Value>,
     opened: Option<Value>,
 }
 
-/// What everybody asks for.
+/// What all fans request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wish {
     Buy,
@@ -77,7 +77,7 @@ impl Buyer {
         program.with_cookie("session", &self.cookie)
     }
 
-    /// Always under the same key. Nothing where no answer came.
+    /// Always under the same key. `None` where no answer came.
     fn send(&self, client: &Client, pack: &str, wish: Wish) -> Option<Answer> {
         let what = match wish {
             Wish::Buy => "purchase",
@@ -88,8 +88,8 @@ impl Buyer {
         request.header("idempotency-key", &self.name).json(&json!({})).attempt().ok()
     }
 
-    /// Remembers what was done; whoever was told so before is told the same again.
-    fn keep(&mut self, wish: Wish, answer: &Answer) -> Result<Told> {
+    /// Keeps the answer that acknowledges the wish; a repeated acknowledgement must be equal.
+    fn keep(&mut self, wish: Wish, answer: &Answer) -> Result<Reply> {
         let (known, done) = match wish {
             Wish::Buy => (&mut self.bought, 201),
             Wish::Open => (&mut self.opened, 200),
@@ -100,12 +100,12 @@ impl Buyer {
                 assert_eq!(before, answer.json(), "something else was acknowledged to {}", self.name);
                 assert_eq!(answer.header("idempotency-replayed"), Some("true"));
             }
-            return Ok(Told::Done);
+            return Ok(Reply::Done);
         }
         ensure!(known.is_none(), "{} was acknowledged, and now: {}", self.name, answer.text());
         match (wish, answer.status) {
-            (Wish::Buy, 409) if answer.code() == "sold_out" => Ok(Told::Later),
-            (_, 503) => Ok(Told::Nothing),
+            (Wish::Buy, 409) if answer.code() == "sold_out" => Ok(Reply::Later),
+            (_, 503) => Ok(Reply::Nothing),
             (_, status) => bail!("{status}: {}", answer.text()),
         }
     }
@@ -140,7 +140,7 @@ impl Buyer {
     }
 }
 
-/// A service and who wants something of it.
+/// A service and the fans who want something of it.
 struct Race {
     invocation: Invocation,
     pack: String,
@@ -174,28 +174,28 @@ impl Race {
         Ok(Self { invocation, pack, buyers })
     }
 
-    /// Everybody asks, the service is killed and started again, and everybody asks again.
+    /// All fans send requests, the service is killed and started again, and all send them again.
     fn run(&mut self, wish: Wish) -> Result<()> {
         let mut program = self.invocation.serve()?;
         let client = program.client();
-        self.ask(&client, wish, Instant::now(), |told| {
-            hear(told, Told::Done, KILLED_AFTER, &[Told::Later, Told::Nothing])?;
+        self.ask(&client, wish, Instant::now(), |replies| {
+            await_replies(replies, Reply::Done, KILLED_AFTER, &[Reply::Later, Reply::Nothing])?;
             program.kill()
         })?;
         let program = self.invocation.serve()?;
         self.ask(&program.client(), wish, Instant::now() + PATIENCE, |_| Ok(()))
     }
 
-    /// Everybody asks; who gets no answer, or is told to come again, does so until then.
+    /// All fans send requests; a fan who gets no answer, or a 503, repeats the request until it is answered.
     fn ask(
         &mut self,
         client: &Client,
         wish: Wish,
         until: Instant,
-        watch: impl FnOnce(&mpsc::Receiver<Told>) -> Result<()>,
+        watch: impl FnOnce(&mpsc::Receiver<Reply>) -> Result<()>,
     ) -> Result<()> {
         let pack = &self.pack;
-        let (tell, told) = mpsc::channel();
+        let (tell, replies) = mpsc::channel();
         let mut asking: Vec<_> =
             self.buyers.iter_mut().filter(|buyer| wish == Wish::Buy || buyer.bought.is_some()).collect();
         let size = asking.len().div_ceil(THREADS).max(1);
@@ -209,7 +209,7 @@ impl Race {
                 })
                 .collect();
             drop(tell);
-            let watched = watch(&told);
+            let watched = watch(&replies);
             let mut lost = 0;
             for part in parts {
                 lost += part.join().map_err(|_| anyhow!("a fan panicked"))??;
@@ -220,22 +220,22 @@ impl Race {
     }
 }
 
-/// Says how many had no answer.
+/// Returns how many had no answer.
 fn ask_for_each(
     buyers: &mut [&mut Buyer],
     client: &Client,
     (pack, wish): (&str, Wish),
     until: Instant,
-    tell: &Sender<Told>,
+    tell: &Sender<Reply>,
 ) -> Result<usize> {
     let mut lost = 0;
     for buyer in buyers {
         loop {
             let answer = buyer.send(client, pack, wish);
-            let told = answer.map_or(Ok(Told::Nothing), |answer| buyer.keep(wish, &answer))?;
-            // Whoever listened may have heard enough.
-            let _ = tell.send(told);
-            if told != Told::Nothing {
+            let reply = answer.map_or(Ok(Reply::Nothing), |answer| buyer.keep(wish, &answer))?;
+            // The receiver may have returned already.
+            let _ = tell.send(reply);
+            if reply != Reply::Nothing {
                 break;
             }
             if Instant::now() >= until {
@@ -248,7 +248,7 @@ fn ask_for_each(
     Ok(lost)
 }
 
-fn editions_are_sold_and_given_once_while_the_service_is_killed(kind: DatabaseKind) -> Result<()> {
+fn editions_are_sold_and_drawn_once_while_the_service_is_killed(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let invocation = Invocation::on(database.url())?.env("TERRACE_CRON_SECRET", CRON_SECRET);
     let mut race = Race::prepare(invocation.clone(), database.url())?;

@@ -1,8 +1,8 @@
-//! Ranks that are right whatever becomes of the processes: every page that anybody was served is a sort of the ledger up
-//! to the `version` that it says, and no award that was acknowledged is lost or counted twice.
+//! Ranks that are right however the processes end: every page that was served is a sort of the ledger up to
+//! the `version` that it names, and no acknowledged award is lost or counted twice.
 
 use super::dice::Dice;
-use crate::contract::boards_told::Told;
+use crate::contract::published_totals::PublishedTotals;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,12 +28,12 @@ const WRITERS: usize = 16;
 const READERS: usize = 4;
 const FANS: usize = 24;
 const KILLS: usize = 4;
-/// Awards that are acknowledged before a kill, at least, and on the process that is left after it.
+/// Awards that are acknowledged, at least, before a kill, and on the remaining process after it.
 const BEFORE: u64 = 150;
 const AFTER: u64 = 30;
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// An award as it was sent: to whom, for what, how much, for which team.
+/// An award as it was sent: fan, source, points, team.
 #[derive(Debug, Clone)]
 struct Sent {
     fan: String,
@@ -43,7 +43,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// Sends it. Nothing where no answer came, or none for now; else whether it was written now.
+    /// Sends it. `None` where no answer came, or a 503; else whether it was written now.
     fn send(&self, client: &Client) -> Result<Option<bool>> {
         let Self { fan, fact, amount, team } = self;
         let mut body = json!({"userId": fan, "amount": amount, "reason": "A ticket", "source": format!("import:{fact}")});
@@ -61,14 +61,14 @@ impl Sent {
     }
 }
 
-/// What a board's page said, and which one was asked for.
+/// A page of a board as it was served, and the parameters of its request.
 struct Served {
     rows: usize,
     around: Option<String>,
     answer: Answer,
 }
 
-/// Where everybody plays.
+/// The fans and teams.
 struct World {
     fans: Vec<String>,
     teams: Vec<String>,
@@ -82,7 +82,8 @@ impl World {
         Self { fans: (0..FANS).map(fan).collect(), teams: teams.collect() }
     }
 
-    /// Awards until it is over or the process is gone. What was sent, with whether it was acknowledged.
+    /// Awards until it is over or the process is gone. Returns what was sent, with whether it was
+    /// acknowledged.
     fn write(
         &self,
         client: &Client,
@@ -120,8 +121,8 @@ impl World {
         Ok(sent)
     }
 
-    /// Reads until it is over or the process is gone. Of each board the version never goes back, and a stream goes on
-    /// from there or later: a page that was kept says from where it went on when it was made.
+    /// Reads until it is over or the process is gone. For each board the version never goes back, and it is
+    /// at most the page's stream position: a cached page has the position of the time at which it was made.
     fn read(&self, client: &Client, mut dice: Dice, over: &AtomicBool) -> Result<Vec<Served>> {
         let mut served = Vec::new();
         let mut last: BTreeMap<String, i64> = BTreeMap::new();
@@ -132,8 +133,9 @@ impl World {
             };
             let around = if dice.below(2) == 0 { dice.pick(&self.fans).cloned() } else { None };
             let rows = 1 + usize::try_from(dice.below(40))?;
-            let whom = around.as_ref().map(|fan| format!("&around={fan}")).unwrap_or_default();
-            let Ok(answer) = client.ask("GET", &format!("{BOARD}?limit={rows}{board}{whom}")).attempt()
+            let around_query = around.as_ref().map(|fan| format!("&around={fan}")).unwrap_or_default();
+            let Ok(answer) =
+                client.ask("GET", &format!("{BOARD}?limit={rows}{board}{around_query}")).attempt()
             else {
                 break;
             };
@@ -151,7 +153,7 @@ impl World {
     }
 }
 
-/// Whether somebody is still there.
+/// Requests that a killed process may leave unanswered.
 trait Gone {
     fn get_or_gone(&self) -> Option<Answer>;
 }
@@ -171,7 +173,7 @@ fn wait_for(acknowledged: &AtomicU64, count: u64) -> Result<()> {
     Ok(())
 }
 
-/// What a page says, line by line: rank, points, fan, time in milliseconds.
+/// The lines of a page: rank, points, fan, time in milliseconds.
 fn lines(page: &Value) -> Vec<(Value, Value, Value, Value)> {
     let entries = page["entries"].as_array().expect("entries");
     let line = |entry: &Value| {
@@ -187,7 +189,7 @@ fn expected(line: &Ranked) -> (Value, Value, Value, Value) {
 }
 
 impl Served {
-    /// A page of a process that has heard of everything up to `last`; what other processes did it hears of soon.
+    /// A page of a process that has processed everything up to `last`; events of other processes arrive soon.
     fn when_it_knows(client: &Client, board: &str, last: Position) -> Result<Self> {
         let begun = Instant::now();
         loop {
@@ -200,12 +202,12 @@ impl Served {
         }
     }
 
-    /// Holds the page against the board as of `version`.
-    fn check(&self, told: &Told, version: Position) -> Result<()> {
+    /// Compares the page with the board as of `version`.
+    fn check(&self, published: &PublishedTotals, version: Position) -> Result<()> {
         let page = self.answer.json();
         let (season, board) =
             (self.answer.str_at("/season/id").parse()?, self.answer.str_at("/leaderboard/id").parse()?);
-        let whole = told.board(season, board, version);
+        let whole = published.board(season, board, version);
         let first = match &self.around {
             Some(fan) => {
                 let fan: UserId = fan.parse()?;
@@ -221,7 +223,8 @@ impl Served {
     }
 }
 
-/// Every record of the ledger is one that was sent, once, as it was sent; and nothing that was acknowledged is missing.
+/// Every record of the ledger is one that was sent, once, as it was sent; and no acknowledged award is
+/// missing.
 fn check_ledger(records: &[PointsRecord], sent: &[(Sent, bool)]) {
     let mut known: BTreeMap<String, &Sent> = BTreeMap::new();
     for (sent, _) in sent {
@@ -230,11 +233,11 @@ fn check_ledger(records: &[PointsRecord], sent: &[(Sent, bool)]) {
     let mut there = BTreeSet::new();
     for record in records {
         let key = record.source.to_string();
-        // What demo fans have, and what the service pays by itself for steps that awards fulfil.
+        // The points of demo fans, and the ones that the service itself pays for steps that awards complete.
         if key.starts_with("import:demo/") || record.source.kind() == SourceKind::QuestStep {
             continue;
         }
-        let sent = known.get(&key).unwrap_or_else(|| panic!("nobody sent {record:?}"));
+        let sent = known.get(&key).unwrap_or_else(|| panic!("{record:?} was never sent"));
         assert_eq!((record.user.to_string(), record.amount.get()), (sent.fan.clone(), sent.amount));
         assert_eq!(record.board.is_some(), sent.team.is_some());
         assert!(there.insert(key), "{record:?} is there twice");
@@ -244,7 +247,7 @@ fn check_ledger(records: &[PointsRecord], sent: &[(Sent, bool)]) {
     }
 }
 
-/// The data as they are, beside the program or before it.
+/// Reads the data directly, beside the program or before it runs.
 pub(super) fn with_data<T>(url: &str, ask: impl AsyncFnOnce(&App) -> T) -> Result<T> {
     let (clock, entropy) = (Arc::new(ManualClock::default()), Arc::new(SeededEntropy::new(9)));
     let storage = Storage::open(StorageConfig::new(url), clock.clone(), entropy.clone())?;
@@ -256,8 +259,8 @@ pub(super) fn with_data<T>(url: &str, ask: impl AsyncFnOnce(&App) -> T) -> Resul
     Ok(answer)
 }
 
-/// Sixteen writers and four readers, on one process or on two that share PostgreSQL; again and again one process is killed
-/// in the middle of it and started anew, and read from its first moment on.
+/// Sixteen writers and four readers, on one process or on two that share PostgreSQL; again and again one
+/// process is killed in the middle and restarted, and is read from its start on.
 fn every_rank_that_was_served_is_a_sort_of_the_ledger_up_to_its_version(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let invocation =
@@ -303,7 +306,7 @@ fn every_rank_that_was_served_is_a_sort_of_the_ledger_up_to_its_version(kind: Da
         })?;
         programs[victim] = invocation.serve()?;
     }
-    // What was not acknowledged is sent again, until it is.
+    // Unacknowledged awards are sent again, until they are acknowledged.
     let client = programs[0].client().with_bearer(SECRET);
     for (sent, acknowledged) in &mut sent {
         if !*acknowledged {
@@ -313,24 +316,24 @@ fn every_rank_that_was_served_is_a_sort_of_the_ledger_up_to_its_version(kind: Da
     }
     let boards =
         [String::new(), format!("&teamId={}", world.teams[0]), format!("&teamId={}", world.teams[1])];
-    let told = with_data(database.url(), Told::read)?;
+    let published = with_data(database.url(), PublishedTotals::read)?;
     let mut at_rest = Vec::new();
     for program in &programs {
         for board in &boards {
-            at_rest.push(Served::when_it_knows(&program.client(), board, told.last())?);
+            at_rest.push(Served::when_it_knows(&program.client(), board, published.last())?);
         }
     }
-    // Meanwhile the service may have paid steps that awards fulfilled.
-    let told = with_data(database.url(), Told::read)?;
-    let records: Vec<PointsRecord> = told.records.values().cloned().collect();
+    // Meanwhile the service may have paid steps that awards completed.
+    let published = with_data(database.url(), PublishedTotals::read)?;
+    let records: Vec<PointsRecord> = published.records.values().cloned().collect();
     check_ledger(&records, &sent);
     for served in &served {
         let version = served.answer.at("/version").as_i64().and_then(Position::new).context("no version")?;
-        served.check(&told, version)?;
+        served.check(&published, version)?;
     }
     for served in &at_rest {
         let known = served.answer.at("/streamPosition").as_i64().and_then(Position::new);
-        served.check(&told, known.context("no position")?)?;
+        served.check(&published, known.context("no position")?)?;
     }
     eprintln!("{} awards, {} pages", records.len(), served.len());
     ensure!(served.len() > KILLS * READERS, "only {} pages were served", served.len());

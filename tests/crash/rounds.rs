@@ -1,8 +1,8 @@
-//! What was acknowledged is there, however the processes end (spec.md §1, rule 1; §3, rule 4; §6): a crowd that does
-//! everything that fans do, round after round in which the program, PostgreSQL, or both are killed in the middle of it.
-//! The suite plays three rounds; `cargo xtask prove crash` as many as it is asked for.
+//! Acknowledged writes are there however the processes end (spec.md §1, rule 1; §3, rule 4; §6): a crowd uses
+//! all features, round after round in which the program, PostgreSQL, or both are killed in the middle. The
+//! suite plays three rounds; `cargo xtask prove crash` plays as many as requested.
 
-use super::crowd::{Crowd, Extent, Tally, Told, hear};
+use super::crowd::{Crowd, Extent, Reply, Tally, await_replies};
 use super::dice::Dice;
 use super::listener::{Listener, THE_END};
 use super::world::World;
@@ -14,31 +14,31 @@ use terrace_testkit::{
     CRON_SECRET, DatabaseKind, Invocation, Program, TestDatabase, ThrowawayPostgres, on_each_database,
 };
 
-on_each_database! { nothing_that_was_acknowledged_is_lost_or_doubled_however_often_something_is_killed }
+on_each_database! { no_acknowledged_write_is_lost_or_doubled_by_kills }
 
-/// How many rounds, where somebody asks for more or fewer than the suite.
+/// The variable with the number of rounds, where it differs from the suite's.
 const ROUNDS: &str = "TERRACE_PROVE_ROUNDS";
 const IN_THE_SUITE: usize = 3;
 const FANS: u64 = 8;
 /// How soon the service serves again once its database does.
 const RECOVERY: Duration = Duration::from_secs(10);
 
-/// Who is killed.
+/// The process that is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Victim {
     Program,
-    /// PostgreSQL, of which the program has to find out by itself.
+    /// PostgreSQL, whose end the program has to notice by itself.
     Server,
     Both,
 }
 
-/// What a round does, all of which follows from its seed.
+/// The course of a round, all of which follows from its seed.
 #[derive(Debug)]
 struct Round {
     victim: Victim,
-    /// So many writes are acknowledged before the kill.
+    /// How many writes are acknowledged before the kill.
     acknowledged: u64,
-    /// And then there is so much time.
+    /// The time from then until the kill.
     moment: Duration,
     /// Whether a program is killed also while it starts, and when.
     false_start: Option<Duration>,
@@ -60,7 +60,7 @@ impl Round {
     }
 }
 
-/// The service and what it stands on.
+/// The service and what it runs on.
 struct Site {
     server: Option<ThrowawayPostgres>,
     _database: Option<TestDatabase>,
@@ -84,7 +84,8 @@ impl Site {
                 (Some(server), None, url)
             }
         };
-        // Every process that is killed leaves its log to whoever looks at the test: that the database is away is no news.
+        // Every killed process leaves its log to the output of the test; messages that the database is away
+        // are left out.
         let invocation = Invocation::on(&url)?
             .env("TERRACE_CRON_SECRET", CRON_SECRET)
             .env("RUST_LOG", "error,terrace_web::edge::normalize=off");
@@ -94,12 +95,12 @@ impl Site {
         Ok(Self { server, _database: database, url, invocation, program, balancer })
     }
 
-    /// Kills whom the round says, while the crowd goes on, and brings them back.
+    /// Kills the round's victims while the crowd is active, and restarts them.
     fn strike(&mut self, round: &Round, crowd: &mut Crowd) -> Result<()> {
         let client = self.program.client();
         let (program, server) = (&mut self.program, &mut self.server);
-        crowd.under_load(&client, |told| {
-            hear(told, Told::Done, round.acknowledged, &[])?;
+        crowd.under_load(&client, |replies| {
+            await_replies(replies, Reply::Done, round.acknowledged, &[])?;
             thread::park_timeout(round.moment);
             if let Some(server) = server.as_mut().filter(|_| round.victim != Victim::Program) {
                 server.kill_server()?;
@@ -107,11 +108,11 @@ impl Site {
             if round.victim != Victim::Server {
                 return program.kill();
             }
-            hear(told, Told::Later, 5, &[Told::Done])?;
+            await_replies(replies, Reply::Later, 5, &[Reply::Done])?;
             server.as_mut().context("no server")?.start_server()?;
             program.wait_until_ready(RECOVERY)?;
-            // The connections that were lost may each cost one request.
-            hear(told, Told::Done, 20, &[Told::Later])
+            // Each lost connection may cost one request.
+            await_replies(replies, Reply::Done, 20, &[Reply::Later])
         })?;
         if round.victim == Victim::Server {
             return Ok(());
@@ -143,9 +144,7 @@ fn rounds() -> Result<usize> {
     env::var(ROUNDS).map_or(Ok(IN_THE_SUITE), |rounds| rounds.parse().context(ROUNDS))
 }
 
-fn nothing_that_was_acknowledged_is_lost_or_doubled_however_often_something_is_killed(
-    kind: DatabaseKind,
-) -> Result<()> {
+fn no_acknowledged_write_is_lost_or_doubled_by_kills(kind: DatabaseKind) -> Result<()> {
     let (rounds, seed) = (rounds()?, Dice::seed()?);
     println!("{kind:?}: {rounds} rounds of seed {seed}");
     let mut dice = Dice::of(seed);
@@ -163,7 +162,7 @@ fn nothing_that_was_acknowledged_is_lost_or_doubled_however_often_something_is_k
     }
     let (events, connections) = listener.end(&site.url, &mut dice)?;
     println!(
-        "{kind:?}: a stream told all {events} events, in order and once, over {connections} connections"
+        "{kind:?}: a stream sent all {events} events, in order and once, over {connections} connections"
     );
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Stopping in order, and starting again.
+//! Graceful stops, and restarts.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
@@ -9,15 +9,15 @@ use terrace_testkit::{DatabaseKind, Invocation, Program, TestDatabase, on_each_d
 
 on_each_database! {
     a_stop_lets_requests_in_flight_end,
-    a_stop_waits_for_nobody_who_is_idle,
-    a_second_process_on_the_same_address_says_so,
+    a_stop_does_not_wait_for_idle_connections,
+    a_second_process_on_the_same_address_reports_it,
 }
 
-/// As long as an operator's patience with a stop lasts.
+/// The longest that a stop may take.
 const BOUND: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A request of which the service knows the head and waits for the body.
+/// A request whose head the service has, and whose body it waits for.
 struct Begun {
     stream: TcpStream,
     body: String,
@@ -36,8 +36,8 @@ impl Begun {
             body.len()
         )?;
         let mut begun = Self { stream, body };
-        let told = begun.read_until("\r\n\r\n")?;
-        ensure!(told.starts_with("HTTP/1.1 100"), "{told}");
+        let interim = begun.read_until("\r\n\r\n")?;
+        ensure!(interim.starts_with("HTTP/1.1 100"), "{interim}");
         Ok(begun)
     }
 
@@ -70,7 +70,7 @@ fn a_stop_lets_requests_in_flight_end(kind: DatabaseKind) -> Result<()> {
 
     let started = Instant::now();
     program.terminate()?;
-    // New connections are turned away as soon as the service knows.
+    // New connections are refused as soon as the service has the signal.
     while TcpStream::connect(program.address()).is_ok() {
         ensure!(started.elapsed() < BOUND, "connections are still taken");
     }
@@ -91,13 +91,13 @@ fn a_stop_lets_requests_in_flight_end(kind: DatabaseKind) -> Result<()> {
     invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
 }
 
-fn a_stop_waits_for_nobody_who_is_idle(kind: DatabaseKind) -> Result<()> {
+fn a_stop_does_not_wait_for_idle_connections(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let mut program = Invocation::on(database.url())?.serve()?;
     let kept = program.client();
     kept.get("/api/locker-room").expect(200);
     let silent = TcpStream::connect(program.address())?;
-    // Answered after the silent connection was taken: connections are taken in order.
+    // Answered after the silent connection was accepted: connections are accepted in order.
     program.client().get("/healthz").expect(200);
     let started = Instant::now();
     let ended = program.stop()?;
@@ -107,7 +107,7 @@ fn a_stop_waits_for_nobody_who_is_idle(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn a_second_process_on_the_same_address_says_so(kind: DatabaseKind) -> Result<()> {
+fn a_second_process_on_the_same_address_reports_it(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let invocation = Invocation::on(database.url())?;
     let mut first = invocation.serve()?;

@@ -9,13 +9,13 @@ use terrace_testkit::{Client, DatabaseKind, Invocation, Program, TestDatabase, o
 
 on_each_database! {
     processes_that_start_at_once_share_an_empty_database,
-    what_one_process_did_the_other_knows,
+    writes_of_one_process_are_seen_by_the_other,
 }
 
-/// How soon one process knows what another did.
+/// How soon one process sees the writes of another.
 const A_SECOND: Duration = Duration::from_secs(1);
-/// How soon another process does what one no longer does: after a lease, or after the database has ended the
-/// transaction that the process hangs in.
+/// How soon another process takes over the work of a hung one: after a lease, or after the database has ended
+/// the transaction in which the process hangs.
 const TAKEOVER: Duration = Duration::from_secs(30);
 
 fn start_at_once(invocation: &Invocation, count: usize) -> Result<Vec<Program>> {
@@ -25,7 +25,7 @@ fn start_at_once(invocation: &Invocation, count: usize) -> Result<Vec<Program>> 
     })
 }
 
-/// How many posts the program says that it has loaded, if it has.
+/// How many posts the program reports as loaded, if it has loaded them.
 fn loaded(program: &Program) -> Result<Option<usize>> {
     let log = program.log()?;
     let Some((_, counts)) = log.split_once("loaded demo content: ") else { return Ok(None) };
@@ -50,7 +50,7 @@ fn processes_that_start_at_once_share_an_empty_database(kind: DatabaseKind) -> R
     invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
 }
 
-fn what_one_process_did_the_other_knows(kind: DatabaseKind) -> Result<()> {
+fn writes_of_one_process_are_seen_by_the_other(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let invocation = Invocation::on(database.url())?;
     let [here, there] = &start_at_once(&invocation, 2)?[..] else { anyhow::bail!("not two") };
@@ -62,7 +62,7 @@ fn what_one_process_did_the_other_knows(kind: DatabaseKind) -> Result<()> {
 
     for (client, other) in [(&browser, &phone), (&phone, &browser), (&browser, &same_browser)] {
         let newest = || other.get("/api/locker-room").expect(200).at("/posts/0/id");
-        // Read before, so that there is something to be remembered wrongly.
+        // Read before, so that there is something stale to cache.
         let before = newest();
         let post = client.create_post("One room for everybody.");
         within(A_SECOND, || newest() == post)?;
@@ -86,7 +86,7 @@ fn what_one_process_did_the_other_knows(kind: DatabaseKind) -> Result<()> {
 /// The events of a new database: its first seasons.
 const FOUNDED: i64 = 2;
 
-/// Asks until it is so.
+/// Repeats the check until it holds.
 fn within(patience: Duration, mut is_so: impl FnMut() -> bool) -> Result<()> {
     let started = Instant::now();
     while !is_so() {
@@ -96,7 +96,7 @@ fn within(patience: Duration, mut is_so: impl FnMut() -> bool) -> Result<()> {
 }
 
 #[test]
-fn a_process_that_hangs_holds_nobody_s_events_back() -> Result<()> {
+fn a_hung_process_delays_no_events_of_others() -> Result<()> {
     on(DatabaseKind::Postgres, |kind| {
         let database = TestDatabase::empty(kind)?;
         let invocation = Invocation::on(database.url())?;
@@ -107,8 +107,8 @@ fn a_process_that_hangs_holds_nobody_s_events_back() -> Result<()> {
         let mia = first.client();
         mia.register("mia");
         mia.create_post("one");
-        // The first seasons, her account and her post. Nobody else was there to give them positions: from now on the first process
-        // does that.
+        // The first seasons, her account and her post. No other process could assign positions: from now on
+        // the first process does.
         within(TAKEOVER, || position(&mia) == FOUNDED + 2)?;
         let second = invocation.serve()?;
         let bo = second.client();

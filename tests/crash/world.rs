@@ -1,4 +1,4 @@
-//! What there is to do for a crowd: quests, and packs of which one runs out.
+//! The content for a crowd: quests, and packs, one of which sells out.
 
 use super::ranks::with_data;
 use anyhow::{Context, Result, anyhow};
@@ -7,10 +7,10 @@ use std::fmt::Write;
 use terrace_testkit::app::{PackContent, QuestContent};
 use terrace_testkit::{Client, Invocation, Program};
 
-/// How many quests: more than a crowd comes through.
+/// The number of quests: more than a crowd completes.
 const QUESTS: usize = 60;
 
-/// A pack that does not run out while it is looked at, with a numbered edition, and one that soon does.
+/// A pack that does not sell out during the test, with a numbered edition, and one that soon does.
 const PACKS: &str = r#"
     [[collectible]]
     key = "scarf"
@@ -71,20 +71,20 @@ pub(super) struct Pack {
     pub(super) price: i64,
 }
 
-/// What a crowd finds. Without content there are neither quests nor packs.
+/// The content that a crowd finds. Without content there are neither quests nor packs.
 #[derive(Debug, Default)]
 pub(super) struct World {
-    /// The ids of everybody in the crowd.
+    /// The ids of all fans in the crowd.
     pub(super) fans: Vec<String>,
     pub(super) quests: Vec<Quest>,
-    /// None, or the one that lasts and the one that runs out.
+    /// Empty, or the pack that lasts and the one that sells out.
     pub(super) packs: Vec<Pack>,
 }
 
 impl World {
-    /// Fills a database whose tables are there, while nobody serves.
+    /// Fills a migrated database while no program serves.
     pub(super) fn furnish(invocation: &Invocation, url: &str) -> Result<()> {
-        // Makes the tables.
+        // Creates the tables.
         invocation.serve()?.stop()?;
         let (quests, packs) = (QuestContent::parse(&quests())?, PackContent::parse(PACKS)?);
         with_data(url, async |app| {
@@ -94,7 +94,7 @@ impl World {
         })?
     }
 
-    /// What a program has to offer.
+    /// The content of a running program.
     pub(super) fn of(program: &Program) -> Result<Self> {
         let client = program.client();
         let quests = client.get("/api/quests").expect(200).list("/quests");
@@ -114,7 +114,7 @@ impl World {
         self.quests.get(nth).context("no such quest")
     }
 
-    /// How many were given of each numbered edition.
+    /// How many were minted of each numbered edition.
     pub(super) fn minted(&self, client: &Client) -> Vec<(String, u64)> {
         let contents =
             |pack: &Pack| client.get(&format!("/api/packs/{}", pack.id)).expect(200).list("/pack/contents");
@@ -126,7 +126,7 @@ impl World {
 
 fn quests() -> String {
     (0..QUESTS).fold(String::new(), |mut text, nth| {
-        // Nothing can fail on the way into a string.
+        // Writing to a string cannot fail.
         let _ = write!(
             text,
             "[[quest]]\nkey = \"q{nth}\"\ntitle = \"Quest {nth}\"\ncadence = \"once\"\nbonus = 5\n\

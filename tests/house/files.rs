@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders that hold what is made, not written.
+/// Folders with generated files.
 const MADE: [&str; 4] = [".git", "target", "data", "snapshots"];
 
 /// The workspace's root folder.
@@ -12,8 +12,8 @@ pub(super) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace")
 }
 
-/// Every file under a folder of the workspace whose name ends in one of `endings`, as a path from the root and
-/// its text.
+/// Every file under a folder of the workspace whose name ends in one of `endings`, as a path from the root
+/// and its text.
 pub(super) fn texts(folder: &str, endings: &[&str]) -> Result<Vec<(String, String)>> {
     let mut paths = Vec::new();
     collect(&root().join(folder), endings, &mut paths)?;

@@ -1,4 +1,4 @@
-//! Who may depend on whom. The table below is the rule; `docs/architecture.md` explains it.
+//! Which crate may depend on which. The table below is the rule; `docs/architecture.md` explains it.
 
 use super::files::root;
 use anyhow::{Context, Result, ensure};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// The crates that hold the rules of the service and know nothing of how it is served or stored.
+/// The crates with the rules of the service. They do not depend on how it is served or stored.
 const DOMAIN: [&str; 6] = [
     "terrace-identity",
     "terrace-ledger",
@@ -15,18 +15,19 @@ const DOMAIN: [&str; 6] = [
     "terrace-scoring",
     "terrace-social",
 ];
-/// The words that everyone shares: whoever may name a domain crate may name it too.
+/// Shared types: a package that may name a domain crate may name this one too.
 const KERNEL: &str = "terrace-kernel";
 const TESTKIT: &str = "terrace-testkit";
 const PGTEMP: &str = "terrace-pgtemp";
-/// Measures the service from outside. It may name drivers and framework, for the bare limits that it compares
-/// the service with, what judges recommendations, what ranks fans, whose memory is weighed, and the draw, which is held
-/// against the odds that the service publishes; nothing depends on it.
+/// Measures the service from outside; nothing depends on it. It may name drivers and the framework, for the
+/// bare limits that it compares the service with. It may name the domain crates for what judges
+/// recommendations, for what ranks fans (it measures their memory), and for the draw, which it compares with
+/// the odds that the service publishes.
 const BENCH: &str = "terrace-bench";
-/// What tests stand on, in any package, and nothing but tests.
+/// Test support, allowed as a dev-dependency of any package and as nothing else.
 const FOR_TESTS: [&str; 2] = [TESTKIT, PGTEMP];
 
-/// For each package, which others of the workspace it may name.
+/// For each package, the packages of the workspace that it may name.
 fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let above_domain = [&DOMAIN[..], &[KERNEL]].concat();
     let with_store = [&above_domain[..], &["terrace-store"]].concat();
@@ -50,11 +51,11 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     arrows.into_iter().map(|(package, allowed)| (package, allowed.into_iter().collect())).collect()
 }
 
-/// One line of a package's manifest.
+/// A dependency, as one line of a package's manifest declares it.
 struct Dependency {
     package: String,
     on: String,
-    /// In the workspace, as opposed to published.
+    /// Part of the workspace, as opposed to a published crate.
     is_ours: bool,
     is_for_tests: bool,
 }
@@ -73,7 +74,7 @@ fn array<'a>(value: &'a Value, key: &str) -> Result<&'a [Value]> {
     value[key].as_array().map(Vec::as_slice).with_context(|| format!("cargo metadata has no {key}"))
 }
 
-/// The packages of the workspace and everything that they name, whatever for.
+/// The packages of the workspace, and all of their dependencies of every kind.
 fn manifests() -> Result<(BTreeSet<String>, Vec<Dependency>)> {
     let metadata: Value =
         serde_json::from_str(&cargo(&["metadata", "--format-version", "1", "--no-deps", "--offline"])?)?;
@@ -115,7 +116,8 @@ fn packages_depend_on_each_other_as_the_table_says() -> Result<()> {
     Ok(())
 }
 
-/// Who may name the drivers of databases and buckets, and the web framework: one crate each.
+/// The one crate that may name a published crate: `storage` for drivers of databases and buckets, `web` for
+/// the web framework.
 fn owner(published: &str) -> Option<&'static str> {
     const DRIVERS: [&str; 4] = ["r2d2", "libsqlite3-sys", "pq-sys", "object_store"];
     if published.starts_with("diesel") || DRIVERS.contains(&published) {
@@ -159,7 +161,7 @@ fn domain_crates_carry_no_framework_driver_runtime_or_json() -> Result<()> {
 }
 
 #[test]
-fn an_arrow_outside_the_table_is_seen() {
+fn an_arrow_outside_the_table_is_found() {
     let arrow = |package: &str, on: &str, is_for_tests| Dependency {
         package: package.to_owned(),
         on: on.to_owned(),

@@ -1,4 +1,4 @@
-//! What no file may hold, so that nobody has to say it in a review.
+//! What no file may contain. These checks replace remarks in reviews.
 
 use super::files::{root, texts};
 use anyhow::{Result, ensure};
@@ -8,9 +8,9 @@ use std::path::Path;
 
 /// Folders with sources.
 const SOURCES: [&str; 3] = ["crates", "tests", "xtask"];
-/// Past this many lines a file has more than one subject.
+/// A file of this many lines or more has more than one subject.
 const LONGEST: usize = 700;
-/// Names that say nothing of what a file is about.
+/// Names that do not say what a file is about.
 const EMPTY_NAMES: [&str; 5] = ["utils", "util", "helpers", "common", "misc"];
 
 fn sources() -> Result<Vec<(String, String)>> {
@@ -22,7 +22,7 @@ fn sources() -> Result<Vec<(String, String)>> {
     Ok(sources)
 }
 
-/// `path:line` of every line that holds one of the words.
+/// `path:line` of every line that contains one of the words.
 fn places(files: &[(String, String)], words: &[&str]) -> Vec<String> {
     let lines = files.iter().flat_map(|(path, text)| {
         text.lines().enumerate().map(move |(number, line)| (path, number + 1, line))
@@ -34,8 +34,8 @@ fn places(files: &[(String, String)], words: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn nothing_is_left_for_later() -> Result<()> {
-    // Spelled in two halves, so that this file does not hold them.
+fn no_unfinished_work_is_left() -> Result<()> {
+    // Spelled in two halves, so that this file does not contain them.
     let words = [
         concat!("to", "do!("),
         concat!("unimple", "mented!("),
@@ -50,7 +50,7 @@ fn nothing_is_left_for_later() -> Result<()> {
 }
 
 #[test]
-fn tests_wait_for_what_they_wait_for() -> Result<()> {
+fn tests_do_not_sleep() -> Result<()> {
     // A test that sleeps is slow where it passes and fails where the machine is slower.
     let found = places(&texts("tests", &[".rs"])?, &[concat!("::sl", "eep("), concat!("sl", "eep_ms(")]);
     assert!(found.is_empty(), "{found:#?}");
@@ -59,7 +59,7 @@ fn tests_wait_for_what_they_wait_for() -> Result<()> {
 
 #[test]
 fn raw_reads_of_tests_continue_after_a_signal() -> Result<()> {
-    // `read_some` of the testkit repeats a read that EINTR ended; nothing else reads a socket by itself.
+    // `read_some` of the testkit repeats a read that EINTR ended; no other code may read a socket directly.
     let mut files = texts("tests", &[".rs"])?;
     files.extend(
         texts("crates/testkit", &[".rs"])?.into_iter().filter(|(path, _)| !path.ends_with("/raw.rs")),
@@ -82,7 +82,7 @@ fn files_have_one_subject_and_a_name_for_it() -> Result<()> {
     Ok(())
 }
 
-/// Text that no formatter looks after: documents, schemas, manifests, scripts.
+/// Text that no formatter checks: documents, schemas, manifests, scripts.
 fn prose() -> Result<Vec<(String, String)>> {
     let mut prose = texts("", &[".md", ".sql", ".toml"])?;
     prose.extend(texts(".ci", &[""])?);
@@ -91,7 +91,7 @@ fn prose() -> Result<Vec<(String, String)>> {
 }
 
 #[test]
-fn documents_carry_no_invisible_dirt() -> Result<()> {
+fn documents_have_no_stray_whitespace() -> Result<()> {
     for (path, text) in prose()? {
         assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{path} ends in exactly one line break");
         for (number, line) in text.lines().enumerate() {

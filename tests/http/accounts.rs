@@ -8,15 +8,15 @@ use terrace_testkit::{DatabaseKind, PASSWORD, TestService, on_each_database};
 
 on_each_database! {
     registering_gives_an_account_a_cookie_and_an_address,
-    a_name_is_given_once_whatever_its_spelling,
+    a_name_is_registered_once_whatever_its_spelling,
     names_that_mislead_are_refused,
-    signing_in_tells_nothing_of_who_exists,
+    signing_in_does_not_reveal_which_names_exist,
     a_native_client_gets_a_pair_and_exchanges_it,
     a_refresh_token_used_twice_ends_its_family,
-    ones_own_profile_is_read_and_changed,
+    the_own_profile_is_read_and_changed,
     a_profile_change_is_whole_or_not_at_all,
     others_see_a_public_profile,
-    a_password_is_changed_by_who_knows_it,
+    a_password_is_changed_with_the_old_one,
     weak_passwords_cannot_be_chosen,
     devices_are_listed_and_signed_out,
 }
@@ -44,7 +44,7 @@ fn registering_gives_an_account_a_cookie_and_an_address(kind: DatabaseKind) -> R
     Ok(())
 }
 
-fn a_name_is_given_once_whatever_its_spelling(kind: DatabaseKind) -> Result<()> {
+fn a_name_is_registered_once_whatever_its_spelling(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     service.fan("Straße");
     for name in ["Straße", "STRASSE", "strasse", "Ｓtraße"] {
@@ -56,7 +56,8 @@ fn a_name_is_given_once_whatever_its_spelling(kind: DatabaseKind) -> Result<()> 
     Ok(())
 }
 
-/// A look-alike of a name is taken like the name itself; mixed scripts and piles of marks are invalid.
+/// A look-alike of a name counts as that name and is taken; mixed scripts and stacked combining marks are
+/// invalid.
 fn names_that_mislead_are_refused(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let fan = service.fan("pace");
@@ -78,7 +79,7 @@ fn names_that_mislead_are_refused(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn signing_in_tells_nothing_of_who_exists(kind: DatabaseKind) -> Result<()> {
+fn signing_in_does_not_reveal_which_names_exist(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     service.fan("mia");
     let client = service.client();
@@ -154,14 +155,14 @@ fn a_refresh_token_used_twice_ends_its_family(kind: DatabaseKind) -> Result<()> 
     client.with_bearer(&second.str_at("/accessToken")).get("/api/user").problem(401, "invalid_token");
     let after = refresh(second.str_at("/refreshToken")).expect(401);
     assert!(["invalid_token", "token_reused"].contains(&after.code().as_str()));
-    // Other devices are families of their own.
+    // Other devices are separate families.
     other.get("/api/user").expect(200);
     browser.get("/api/user").expect(200);
     refresh("tsr_made-up".into()).problem(401, "invalid_token");
     Ok(())
 }
 
-fn ones_own_profile_is_read_and_changed(kind: DatabaseKind) -> Result<()> {
+fn the_own_profile_is_read_and_changed(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.fan("mia");
     let answer = mia.get("/api/user").expect(200);
@@ -190,7 +191,7 @@ fn ones_own_profile_is_read_and_changed(kind: DatabaseKind) -> Result<()> {
     assert_eq!(shape(&changed), expected);
     assert_eq!(mia.get("/api/user").expect(200).json(), changed.json());
 
-    // What is left out stays; null takes the team away, and "" the biography.
+    // A missing field is unchanged; null removes the team, and "" the biography.
     assert_eq!(mia.patch("/api/user", &json!({})).expect(200).json(), changed.json());
     let without = mia.patch("/api/user", &json!({"favoriteTeamId": null, "bio": ""})).expect(200);
     assert_eq!((without.at("/favoriteTeam"), without.at("/bio")), (Value::Null, json!("")));
@@ -227,7 +228,7 @@ fn others_see_a_public_profile(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn a_password_is_changed_by_who_knows_it(kind: DatabaseKind) -> Result<()> {
+fn a_password_is_changed_with_the_old_one(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.fan("mia");
     let (laptop, phone) = (service.client(), service.client().mobile_login("mia"));

@@ -1,4 +1,4 @@
-//! Bodies that no client of good will sends: each is a 4xx that names the place, and leaves nothing behind.
+//! Malformed and hostile bodies: each is a 4xx that names the place, and leaves nothing behind.
 
 use super::sample::{Operation, Sample};
 use anyhow::Result;
@@ -14,7 +14,7 @@ on_each_database! {
     values_at_and_beyond_their_bounds,
 }
 
-/// Sends to one operation of the sample.
+/// Sends requests to one operation of the sample.
 struct Target {
     client: Client,
     operation: Operation,
@@ -27,14 +27,14 @@ impl Target {
         self.client.ask(&self.operation.method, &self.path).body(content_type, body).send()
     }
 
-    /// The good body with another value in one place.
+    /// Sends the valid body with another value in one place.
     fn send_with(&self, field: &str, value: Value) -> Answer {
         let mut body = self.body.clone();
         body.insert(field.to_owned(), value);
         self.send("application/json", Value::Object(body).to_string())
     }
 
-    /// The good body with other text, not necessarily JSON, in the place of one value.
+    /// Sends the valid body with other text, not necessarily JSON, in the place of one value.
     fn send_with_raw(&self, field: &str, raw: &[u8]) -> Answer {
         let mut body = self.body.clone();
         body.insert(field.to_owned(), "@@".into());
@@ -44,7 +44,7 @@ impl Target {
     }
 }
 
-/// Tries something on every operation that takes a body, and sees that nothing was written.
+/// Runs an attempt on every operation that takes a body, and asserts that nothing was written.
 fn on_each_target(kind: DatabaseKind, attempt: impl Fn(&Target)) -> Result<()> {
     let sample = Sample::start(kind)?;
     let before = sample.dump();
@@ -131,7 +131,7 @@ fn bodies_of_another_form(kind: DatabaseKind) -> Result<()> {
             }
             refused(target.send_with_raw(field, b"\"\\ud800\""), field);
             refused(target.send_with_raw(field, b"\"\\udc00\\ud800\""), field);
-            // Where the text of the body itself is broken, the place may be no nearer than the whole.
+            // Where the body's encoding is broken, the reported place may be the whole body.
             for raw in [b"\"\xff\"".as_slice(), b"\"\xed\xa0\x80\"", b"\"\0\"", b"\"\n\"", b"\"\\x\""] {
                 target.send_with_raw(field, raw).problem(400, "invalid_request");
             }
@@ -168,7 +168,7 @@ fn bodies_of_another_kind(kind: DatabaseKind) -> Result<()> {
     })
 }
 
-/// What of a body other people read.
+/// The fields of bodies that other users read.
 const SHOWN: [(&str, &str); 8] = [
     ("register", "username"),
     ("register", "displayName"),
@@ -195,7 +195,7 @@ fn texts_that_play_tricks(kind: DatabaseKind) -> Result<()> {
                     assert_eq!(answer.pointers(), [format!("/{field}")]);
                 }
             }
-            // A text that nobody sees is no text.
+            // A text without visible characters counts as empty.
             if shown && field != "bio" {
                 for text in
                     ["", " ", "\u{200b}", "\u{2060}\u{feff}\u{00ad}", "\u{3164}\u{2800}", "\u{3000}\u{2003}"]
@@ -205,7 +205,7 @@ fn texts_that_play_tricks(kind: DatabaseKind) -> Result<()> {
                     assert_eq!(answer.pointers(), [format!("/{field}")], "{text:?}");
                 }
             }
-            // What stands in one line beside others' must not turn them around.
+            // A field shown in one line with others must not change their direction.
             if ["username", "displayName", "deviceName"].contains(&field.as_str()) && shown {
                 for text in [
                     "abc\u{202e}def",

@@ -1,4 +1,4 @@
-//! Paths and queries that no client of good will sends: each is a 4xx, and leaves nothing behind.
+//! Malformed and hostile paths and queries: each is a 4xx, and leaves nothing behind.
 
 use super::sample::{Operation, Sample, UNKNOWN, keyed};
 use anyhow::Result;
@@ -10,10 +10,10 @@ on_each_database! {
     ids_of_nothing,
     cursors_that_are_not_of_this_list,
     limits_that_are_none,
-    parameters_that_nobody_knows,
+    unknown_parameters_are_refused,
 }
 
-/// The operations of a sample, and an answer to each of them at another target.
+/// The answer to an operation of the sample at another target.
 fn ask(sample: &Sample, operation: &Operation, target: &str) -> Answer {
     let client = match operation {
         of_timers if of_timers.is_of_timers() => sample.client_for(of_timers),
@@ -104,7 +104,7 @@ fn ids_of_nothing(kind: DatabaseKind) -> Result<()> {
             let answer = ask(&sample, &operation, &target);
             assert_eq!(answer.status, 404, "{} {unknown}: {}", operation.id, answer.text());
         }
-        // An id of something else is an id of nothing.
+        // An id of another kind of resource does not exist here.
         let target =
             operation.template.replacen("{id}", &sample.user, 1).replace("{commentId}", &sample.comment);
         if !operation.template.starts_with("/api/users/") {
@@ -209,7 +209,7 @@ fn limits_that_are_none(kind: DatabaseKind) -> Result<()> {
 }
 
 /// "Names": unknown query parameters are refused, on every route.
-fn parameters_that_nobody_knows(kind: DatabaseKind) -> Result<()> {
+fn unknown_parameters_are_refused(kind: DatabaseKind) -> Result<()> {
     let sample = Sample::start(kind)?;
     let before = sample.dump();
     for operation in sample.operations() {
@@ -229,7 +229,7 @@ fn parameters_that_nobody_knows(kind: DatabaseKind) -> Result<()> {
         for known in operation.parameters("query") {
             refused(&format!("{known}=1&{known}=1"), Some(&format!("/{known}")));
             refused(&format!("{known}[]=1"), None);
-            // Nothing is no value: a list without its filter would answer another question.
+            // An empty string is not a value: a list without its filter would answer another question.
             refused(&format!("{known}="), Some(&format!("/{known}")));
             refused(&known, Some(&format!("/{known}")));
         }

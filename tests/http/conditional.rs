@@ -1,4 +1,4 @@
-//! The contract under "Conventions": conditional reads and compression, and what HEAD and OPTIONS say.
+//! The contract under "Conventions": conditional reads and compression, HEAD and OPTIONS.
 
 use super::sample::Sample;
 use anyhow::{Context, Result, bail};
@@ -8,7 +8,7 @@ use std::io::Read;
 use terrace_testkit::{Answer, Client, DatabaseKind, TestService, on_each_database};
 
 on_each_database! {
-    what_did_not_change_is_not_sent_again,
+    unchanged_answers_are_not_sent_again,
 }
 
 fn get(client: &Client, path: &str, headers: &[(&str, &str)]) -> Answer {
@@ -34,16 +34,16 @@ fn decoded(answer: &Answer) -> Result<Vec<u8>> {
     Ok(plain)
 }
 
-fn what_did_not_change_is_not_sent_again(kind: DatabaseKind) -> Result<()> {
+fn unchanged_answers_are_not_sent_again(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
-    let (anybody, mia, bo) = (service.client(), service.fan("mia"), service.fan("bo_"));
-    let teams = anybody.get("/api/teams").expect(200);
+    let (visitor, mia, bo) = (service.client(), service.fan("mia"), service.fan("bo_"));
+    let teams = visitor.get("/api/teams").expect(200);
     let team = format!("/api/teams/{}", teams.str_at("/teams/0/id"));
     let league = format!("/api/leagues/{}", teams.str_at("/teams/0/leagueId"));
     let mut seen = BTreeSet::new();
     for path in ["/api/leagues", "/api/teams", "/api/teams?limit=1", &team, &league] {
         for (client, caching) in
-            [(&anybody, "public, no-cache"), (&mia, "private, no-cache"), (&bo, "private, no-cache")]
+            [(&visitor, "public, no-cache"), (&mia, "private, no-cache"), (&bo, "private, no-cache")]
         {
             for coding in ["identity", "gzip", "br"] {
                 let accept = ("accept-encoding", coding);
@@ -69,20 +69,20 @@ fn what_did_not_change_is_not_sent_again(kind: DatabaseKind) -> Result<()> {
             }
         }
     }
-    // What one viewer keeps says nothing to another.
+    // A tag that one viewer has cached does not match for another.
     let of_mia = tag(&mia.get("/api/teams").expect(200))?;
     get(&bo, "/api/teams", &[("if-none-match", &of_mia)]).expect(200);
-    get(&anybody, "/api/teams", &[("if-none-match", &of_mia)]).expect(200);
+    get(&visitor, "/api/teams", &[("if-none-match", &of_mia)]).expect(200);
     // A bearer token and a cookie of one fan may share.
     let phone = service.client().mobile_login("mia");
     assert_eq!(tag(&phone.get("/api/teams").expect(200))?, of_mia);
-    // A failure is never unchanged.
-    get(&anybody, "/api/teams?limit=0", &[("if-none-match", "*")]).problem(422, "validation_failed");
+    // A failure is never 304.
+    get(&visitor, "/api/teams?limit=0", &[("if-none-match", "*")]).problem(422, "validation_failed");
     Ok(())
 }
 
 #[test]
-fn json_is_compressed_as_the_client_likes() -> Result<()> {
+fn json_is_compressed_as_the_client_accepts() -> Result<()> {
     let service = TestService::start(DatabaseKind::Sqlite)?;
     let mia = service.fan("mia");
     let post = mia.create_post(&"olé ".repeat(400));
@@ -109,16 +109,16 @@ fn json_is_compressed_as_the_client_likes() -> Result<()> {
                 assert_eq!(answer.header("content-encoding"), None);
             }
             assert_eq!(decoded(&answer)?, plain.body, "{path} {accepted}");
-            // Where it may be kept, whoever keeps it must know that it comes in several codings.
+            // A cacheable answer must name its codings to caches (`Vary`).
             if answer.header("cache-control") != Some("no-store") {
                 assert!(answer.headers("vary").join(",").contains("Accept-Encoding"), "{path}");
             }
         }
     }
-    // Failures too, or plain, but readable by who asks.
+    // Failures too, or uncompressed, but readable by the client.
     let missing = get(&mia, "/api/nothing", &[("accept-encoding", "gzip")]).expect(404);
     assert!(String::from_utf8(decoded(&missing)?)?.contains("not_found"));
-    // Where the client accepts nothing that there is, an answer comes all the same or a 406.
+    // A client that accepts no available coding gets an answer all the same, or a 406.
     let answer = get(&mia, "/api/teams", &[("accept-encoding", "zstd, identity;q=0, *;q=0")]);
     assert!([200, 406].contains(&answer.status));
     for odd in ["", ",,", "gzip;q=2", "\u{fffd}", "*"] {
@@ -139,18 +139,18 @@ fn documented(section: &str) -> BTreeSet<String> {
     paths.collect()
 }
 
-/// "Conditional reads" and "Visibility": the tables of the page are what the service does.
+/// "Conditional reads" and "Visibility": the service behaves as the tables of the page say.
 #[test]
 fn the_documented_tables_of_reads_hold() -> Result<()> {
     let sample = Sample::start(DatabaseKind::Sqlite)?;
-    let anybody = sample.service.client();
+    let visitor = sample.service.client();
     let (mut tagged, mut open) = (BTreeSet::new(), BTreeSet::new());
     let reads: Vec<_> =
         sample.operations().into_iter().filter(|operation| operation.method == "GET").collect();
     assert!(reads.len() > 30);
     for operation in &reads {
         let target = sample.target(&operation.template);
-        let (signed_in, signed_out) = (sample.mia.get(&target).expect(200), anybody.get(&target));
+        let (signed_in, signed_out) = (sample.mia.get(&target).expect(200), visitor.get(&target));
         if operation.is_protected() {
             signed_out.problem(401, "authentication_required");
         } else {
@@ -165,7 +165,7 @@ fn the_documented_tables_of_reads_hold() -> Result<()> {
             continue;
         }
         tagged.insert(operation.template.clone());
-        for (client, caching) in [(&sample.mia, "private, no-cache"), (&anybody, "public, no-cache")] {
+        for (client, caching) in [(&sample.mia, "private, no-cache"), (&visitor, "public, no-cache")] {
             let answer = client.get(&target).expect(200);
             get(client, &target, &[("if-none-match", &tag(&answer)?)]).expect(304);
             if operation.template.starts_with("/media/") {
@@ -187,9 +187,9 @@ fn the_documented_tables_of_reads_hold() -> Result<()> {
     Ok(())
 }
 
-/// HEAD says what GET would, without the body, on every path that answers GET.
+/// HEAD has the status and headers of GET, without the body, on every path that answers GET.
 #[test]
-fn head_says_what_get_would() -> Result<()> {
+fn head_has_the_headers_of_get() -> Result<()> {
     let sample = Sample::start(DatabaseKind::Sqlite)?;
     let mut paths: Vec<_> = sample
         .operations()
@@ -215,7 +215,7 @@ fn head_says_what_get_would() -> Result<()> {
 }
 
 #[test]
-fn options_tell_the_methods_of_a_path() -> Result<()> {
+fn options_lists_the_methods_of_a_path() -> Result<()> {
     let service = TestService::start(DatabaseKind::Sqlite)?;
     let client = service.client();
     for (path, methods) in [

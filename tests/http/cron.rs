@@ -1,4 +1,5 @@
-//! The contract under "Platform", cron routes: a timer calls them with a secret of their own, and nobody else does.
+//! The contract under "Platform", cron routes: a timer calls them with a separate secret, and no other caller
+//! can.
 
 use anyhow::Result;
 use serde_json::json;
@@ -12,7 +13,7 @@ on_each_database! {
     a_timer_refreshes_with_the_secret,
     two_calls_at_once_are_both_answered,
     boards_are_put_in_order_with_the_secret,
-    of_many_who_want_boards_in_order_at_once_one_does_the_work,
+    one_of_many_concurrent_reconciliations_does_the_work,
     quests_are_brought_up_to_date_with_the_secret,
 }
 
@@ -30,7 +31,7 @@ fn a_timer_refreshes_with_the_secret(kind: DatabaseKind) -> Result<()> {
         assert_eq!(trends.at("/refreshedAt"), answer.at("/refreshedAt"));
         assert_eq!(trends.str_at("/topics/0/tag"), "derby");
     }
-    // Whatever stands in the body is not looked at, as with other routes that take none.
+    // The body is ignored, as with other routes that take none.
     timer.ask("POST", SYNC).json(&json!({})).send().expect(200);
     Ok(())
 }
@@ -50,7 +51,7 @@ fn two_calls_at_once_are_both_answered(kind: DatabaseKind) -> Result<()> {
 
 const BOARDS: &str = "/api/cron/sync-leaderboards";
 
-/// Closes due seasons, and mends totals (spec, leaderboard scoring rules 2, 3 and 7).
+/// Closes due seasons, and repairs totals (spec, leaderboard scoring rules 2, 3 and 7).
 fn boards_are_put_in_order_with_the_secret(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, timer) = (service.client(), service.client().with_bearer(CRON_SECRET));
@@ -84,7 +85,7 @@ fn boards_are_put_in_order_with_the_secret(kind: DatabaseKind) -> Result<()> {
     assert_eq!(mia.get("/api/leaderboard").expect(200).at("/me/points"), 5);
     assert_eq!(sync().at("/mended"), 0);
 
-    // What was announced begins, and what was there ends.
+    // The announced season begins, and the active one ends.
     let next = StartSeason {
         key: "0.6".parse()?,
         name: "Spring".to_owned(),
@@ -101,7 +102,7 @@ fn boards_are_put_in_order_with_the_secret(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn of_many_who_want_boards_in_order_at_once_one_does_the_work(kind: DatabaseKind) -> Result<()> {
+fn one_of_many_concurrent_reconciliations_does_the_work(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let answers = std::thread::scope(|scope| {
         let ask = || service.client().with_bearer(CRON_SECRET).ask("POST", BOARDS).send().expect(200);
@@ -115,7 +116,7 @@ fn of_many_who_want_boards_in_order_at_once_one_does_the_work(kind: DatabaseKind
     Ok(())
 }
 
-/// Completes what fans have fulfilled, with nobody's asking (spec §1 rule 12).
+/// Completes the steps whose conditions fans meet, without a request by them (spec §1 rule 12).
 fn quests_are_brought_up_to_date_with_the_secret(kind: DatabaseKind) -> Result<()> {
     const QUESTS: &str = "/api/cron/sync-quests";
     let service = TestService::start(kind)?;
@@ -134,7 +135,7 @@ fn quests_are_brought_up_to_date_with_the_secret(kind: DatabaseKind) -> Result<(
     mia.patch("/api/user", &json!({"favoriteTeamId": team})).expect(200);
     let bo = service.client().login("bo_").str_at("/user/id");
     mia.post("/api/user/follow", &json!({"userId": bo})).expect(200);
-    // By what the first two pay they are on the board that the third asks for.
+    // With the points of their steps the first two are on the board that the third step requires.
     assert_eq!(counts(&sync()), [2, 3, 1, 85, 1].map(Some));
     assert_eq!(counts(&sync()), [2, 0, 0, 0, 0].map(Some));
     assert_eq!(mia.get("/api/user/points").expect(200).at("/total"), 85);
@@ -143,38 +144,38 @@ fn quests_are_brought_up_to_date_with_the_secret(kind: DatabaseKind) -> Result<(
 }
 
 #[test]
-fn without_the_secret_nobody_gets_in() -> Result<()> {
+fn without_the_secret_every_call_is_refused() -> Result<()> {
     let service = TestService::start(DatabaseKind::Sqlite)?;
     let (fan, phone) = (service.fan("mia"), service.mobile_fan("bo_"));
-    let anybody = service.client();
-    for client in [&anybody, &fan, &anybody.with_cookie("session", CRON_SECRET)] {
+    let visitor = service.client();
+    for client in [&visitor, &fan, &visitor.with_cookie("session", CRON_SECRET)] {
         let refused = client.ask("POST", SYNC).send().problem(401, "authentication_required");
         assert_eq!(refused.header("www-authenticate"), Some("Bearer"));
     }
     let longer = format!("{CRON_SECRET}x");
     for wrong in ["junk", "", &CRON_SECRET[1..], &longer, &CRON_SECRET.to_uppercase()] {
-        let refused = anybody.with_bearer(wrong).ask("POST", SYNC).send().problem(401, "invalid_token");
+        let refused = visitor.with_bearer(wrong).ask("POST", SYNC).send().problem(401, "invalid_token");
         assert_eq!(refused.header("www-authenticate"), Some("Bearer error=\"invalid_token\""));
     }
-    // A fan's token does not open it, and the secret is nobody's session.
+    // A fan's token does not open it, and the secret is not a session.
     phone.ask("POST", SYNC).send().problem(401, "invalid_token");
-    anybody.with_bearer(CRON_SECRET).get("/api/user").problem(401, "invalid_token");
-    anybody.with_bearer(CRON_SECRET).get("/api/trends").problem(401, "invalid_token");
-    // The secret goes into no query.
+    visitor.with_bearer(CRON_SECRET).get("/api/user").problem(401, "invalid_token");
+    visitor.with_bearer(CRON_SECRET).get("/api/trends").problem(401, "invalid_token");
+    // The secret is not accepted in a query.
     let target = format!("{SYNC}?secret=x");
-    anybody.ask("POST", &target).send().problem(401, "authentication_required");
+    visitor.ask("POST", &target).send().problem(401, "authentication_required");
     let refused =
-        anybody.with_bearer(CRON_SECRET).ask("POST", &target).send().problem(400, "invalid_request");
+        visitor.with_bearer(CRON_SECRET).ask("POST", &target).send().problem(400, "invalid_request");
     assert_eq!(refused.pointers(), ["/secret"]);
-    anybody.with_bearer(CRON_SECRET).ask("POST", "/api/cron/nothing").send().problem(404, "not_found");
-    anybody.with_bearer(CRON_SECRET).get(SYNC).problem(405, "method_not_allowed");
-    assert!(anybody.get("/api/trends").expect(200).at("/refreshedAt").is_null());
+    visitor.with_bearer(CRON_SECRET).ask("POST", "/api/cron/nothing").send().problem(404, "not_found");
+    visitor.with_bearer(CRON_SECRET).get(SYNC).problem(405, "method_not_allowed");
+    assert!(visitor.get("/api/trends").expect(200).at("/refreshedAt").is_null());
     Ok(())
 }
 
-/// No page can attach the secret, so that it need not come from one's own.
+/// A page cannot attach the secret, so the request may come from any origin.
 #[test]
-fn a_timer_may_say_that_it_comes_from_anywhere() -> Result<()> {
+fn a_timer_may_send_any_origin() -> Result<()> {
     let service = TestService::start(DatabaseKind::Sqlite)?;
     let ask = |client: &terrace_testkit::Client| {
         client

@@ -1,4 +1,5 @@
-//! The contract under "Conventions", Cross-site: what another site's page makes a browser send is refused.
+//! The contract under "Conventions", Cross-site: requests that another site's page makes a browser send are
+//! refused.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -35,7 +36,8 @@ fn from<'c>(
     request
 }
 
-/// Holds a table of what a browser says of where it is; `own` is the service's origin.
+/// Checks a table of the headers with which a browser names the site of a page; `own` is the service's
+/// origin.
 fn hold(service: &TestService, own: &str, foreign: &[&str]) {
     let signed_in = service.fan("fan");
     let phone = service.client().mobile_login("fan");
@@ -65,7 +67,7 @@ fn hold(service: &TestService, own: &str, foreign: &[&str]) {
                 if body.is_null() { request.send() } else { request.json(&body).send() }
             };
             for client in [service.client(), signed_in.fork()] {
-                // Its own cookie must not end on the way.
+                // The service's own cookie must not end before the later rows.
                 if passes && path == "/api/logout" {
                     continue;
                 }
@@ -76,7 +78,7 @@ fn hold(service: &TestService, own: &str, foreign: &[&str]) {
                     assert!(answer.headers("set-cookie").is_empty());
                 }
             }
-            // No page can make a browser attach another's bearer token.
+            // A page cannot make a browser attach another client's bearer token.
             if path != "/api/logout" {
                 let answer = ask(&phone);
                 assert!(
@@ -85,7 +87,7 @@ fn hold(service: &TestService, own: &str, foreign: &[&str]) {
                 );
             }
         }
-        // Reads are answered: a browser keeps the answer from the page.
+        // Reads are answered: the browser itself keeps the answer from the page.
         for client in [service.client(), signed_in.fork()] {
             let answer = from(&client, "GET", "/api/locker-room", site, origin.as_deref()).send().expect(200);
             assert_eq!(answer.header("access-control-allow-origin"), None);
@@ -104,7 +106,7 @@ fn without_a_public_url_only_the_machine_itself_writes() -> Result<()> {
     let foreign = ["https://evil.example", "http://127.0.0.1:1", &https, "http://127.0.0.1", &localhost];
     hold(&service, &service.url(), &foreign);
 
-    // The page's own name counts, if no name server can have been asked for it.
+    // The page's own name counts, if it cannot have been resolved by a name server.
     let body = json!({"username": "fan", "password": PASSWORD});
     for (host, status) in [(format!("localhost:{port}"), 200), (format!("evil.example:{port}"), 421)] {
         let client = service.client();
@@ -132,7 +134,7 @@ fn with_a_public_url_only_its_pages_write() -> Result<()> {
 }
 
 #[test]
-fn another_site_may_ask_first_and_is_told_nothing() -> Result<()> {
+fn a_preflight_of_another_site_grants_nothing() -> Result<()> {
     let service = TestService::start(DatabaseKind::Sqlite)?;
     let client = service.client();
     let request = client.ask("OPTIONS", "/api/locker-room").header("origin", "https://evil.example");

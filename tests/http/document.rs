@@ -1,5 +1,5 @@
-//! The published contract: `/api/openapi.json` says what the routes do, and the routes do what it says; and the
-//! page that shows it needs nobody else.
+//! The published contract: `/api/openapi.json` describes the routes, and the routes behave as described; and
+//! the page that shows it loads nothing from elsewhere.
 
 use super::sample::Sample;
 use anyhow::Result;
@@ -12,7 +12,7 @@ on_each_database! {
 }
 
 #[test]
-fn the_document_is_as_it_was() -> Result<()> {
+fn the_document_is_unchanged() -> Result<()> {
     let service = TestService::start(DatabaseKind::Sqlite)?;
     let answer = service.client().get("/api/openapi.json").expect(200);
     assert_eq!(answer.header("content-type"), Some("application/json"));
@@ -73,10 +73,10 @@ fn collect_references(value: &Value, references: &mut Vec<String>) {
     }
 }
 
-/// Held of every answer by the contract: the status is documented, the body is as its schema says.
+/// The testkit checks every answer: the status is documented, the body fits its schema.
 fn every_operation_of_the_document_does_its_work(kind: DatabaseKind) -> Result<()> {
     let sample = Sample::start(kind)?;
-    // Reads first, then what makes something, then what takes it away; last, what ends other sessions.
+    // Reads first, then creations, then deletions; last, what ends other sessions.
     let rank =
         |method: &str| ["GET", "PATCH", "POST", "DELETE", "PUT"].iter().position(|known| *known == method);
     let mut operations = sample.operations();
@@ -95,7 +95,7 @@ fn every_operation_of_the_document_does_its_work(kind: DatabaseKind) -> Result<(
 }
 
 #[test]
-fn every_other_method_is_refused_with_those_that_there_are() -> Result<()> {
+fn every_other_method_is_refused_with_the_allowed_ones() -> Result<()> {
     let sample = Sample::start(DatabaseKind::Sqlite)?;
     let client = sample.service.client();
     for (template, item) in sample.service.contract().paths() {
@@ -107,7 +107,7 @@ fn every_other_method_is_refused_with_those_that_there_are() -> Result<()> {
         if allowed.contains("GET") {
             allowed.insert("HEAD".to_owned());
         }
-        let told = |header: Option<&str>| -> BTreeSet<String> {
+        let listed = |header: Option<&str>| -> BTreeSet<String> {
             header.unwrap_or_default().split(", ").map(str::to_owned).collect()
         };
         for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"] {
@@ -116,22 +116,22 @@ fn every_other_method_is_refused_with_those_that_there_are() -> Result<()> {
             }
             let answer = client.ask(method, &target).body("text/plain", "x").send();
             assert_eq!(answer.status, 405, "{method} {template}: {}", answer.text());
-            assert_eq!(told(answer.header("allow")), allowed, "{method} {template}");
+            assert_eq!(listed(answer.header("allow")), allowed, "{method} {template}");
             if method != "HEAD" {
                 assert_eq!(answer.code(), "method_not_allowed");
             }
         }
         let options = client.ask("OPTIONS", &target).send().expect(204);
-        assert_eq!(told(options.header("allow")), allowed, "OPTIONS {template}");
+        assert_eq!(listed(options.header("allow")), allowed, "OPTIONS {template}");
         client.get(&format!("{target}/")).problem(404, "not_found");
         client.get(&format!("{target}/no/such/path")).problem(404, "not_found");
     }
     Ok(())
 }
 
-/// "Visibility": 401 before anything is said of the body, of the path or of the query.
+/// "Visibility": 401 before any error of the body, of the path or of the query.
 #[test]
-fn a_missing_session_is_told_before_anything_else() -> Result<()> {
+fn a_missing_session_is_reported_before_any_other_error() -> Result<()> {
     let sample = Sample::start(DatabaseKind::Sqlite)?;
     let before = sample.dump();
     let mut protected = 0;
@@ -160,7 +160,7 @@ fn a_missing_session_is_told_before_anything_else() -> Result<()> {
 }
 
 #[test]
-fn the_page_of_the_document_needs_nobody_else() -> Result<()> {
+fn the_page_of_the_document_loads_nothing_from_elsewhere() -> Result<()> {
     let service = TestService::start(DatabaseKind::Sqlite)?;
     let browser = service.browser();
     let page = browser.get("/api/docs").expect(200);

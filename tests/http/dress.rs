@@ -1,5 +1,5 @@
-//! The headers that protect whoever receives an answer, on answers of every kind. That some stand on every answer
-//! of the suite is held by the contract; here they stand by value.
+//! The security headers of answers of every kind. The testkit checks that some are on every answer of the
+//! suite; this file checks their values.
 
 use super::sample::{Sample, UNKNOWN};
 use anyhow::Result;
@@ -8,7 +8,7 @@ use terrace_testkit::{Answer, DatabaseKind, TestService};
 
 const CLOSED: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-/// Every header that protects stands on it once, and none that tells of the software.
+/// Asserts that every security header is set once, and that no header names the software.
 pub(super) fn is_dressed(what: &str, answer: &Answer) {
     for (name, value) in [
         ("x-content-type-options", "nosniff"),
@@ -34,37 +34,37 @@ pub(super) fn is_dressed(what: &str, answer: &Answer) {
 }
 
 #[test]
-fn every_kind_of_answer_is_dressed() -> Result<()> {
+fn every_kind_of_answer_has_security_headers() -> Result<()> {
     let sample = Sample::start(DatabaseKind::Sqlite)?;
-    let (mia, anybody) = (&sample.mia, sample.service.client());
-    let tag = anybody.get("/api/teams").header("etag").unwrap_or_default().to_owned();
-    let unchanged = anybody.ask("GET", "/api/teams").header("if-none-match", &tag).send().expect(304);
-    let packed = anybody.ask("GET", "/api/teams").header("accept-encoding", "gzip").send().expect(200);
+    let (mia, visitor) = (&sample.mia, sample.service.client());
+    let tag = visitor.get("/api/teams").header("etag").unwrap_or_default().to_owned();
+    let unchanged = visitor.ask("GET", "/api/teams").header("if-none-match", &tag).send().expect(304);
+    let packed = visitor.ask("GET", "/api/teams").header("accept-encoding", "gzip").send().expect(200);
     for (what, answer) in [
         ("200", mia.get("/api/user").expect(200)),
-        ("200, public", anybody.get("/api/teams").expect(200)),
+        ("200, public", visitor.get("/api/teams").expect(200)),
         ("200, compressed", packed),
         ("201", mia.post("/api/locker-room", &json!({"body": "x"})).expect(201)),
         ("204", mia.ask("OPTIONS", "/api/user").send().expect(204)),
         ("304", unchanged),
         ("400", mia.get("/api/locker-room?no=such").expect(400)),
-        ("401", anybody.get("/api/user").expect(401)),
+        ("401", visitor.get("/api/user").expect(401)),
         ("403", sample.bo.delete(&format!("/api/locker-room/{}", sample.post)).expect(403)),
         ("404", mia.get(&format!("/api/locker-room/{UNKNOWN}")).expect(404)),
-        ("404, no route", anybody.get("/no/such/page").expect(404)),
+        ("404, no route", visitor.get("/no/such/page").expect(404)),
         ("405", mia.put("/api/locker-room", &json!({})).expect(405)),
-        ("409", anybody.post("/api/register", &sample_name()).expect(409)),
+        ("409", visitor.post("/api/register", &sample_name()).expect(409)),
         ("413", mia.post("/api/locker-room", &json!({"body": "x".repeat(70_000)})).expect(413)),
         ("415", mia.ask("POST", "/api/locker-room").body("text/html", "<b>").send().expect(415)),
         ("422", mia.post("/api/locker-room", &json!({"body": ""})).expect(422)),
-        ("the document", anybody.get("/api/openapi.json").expect(200)),
-        ("the page", anybody.get("/api/docs").expect(200)),
-        ("a script", anybody.get("/api/docs/swagger-ui-bundle.js").expect(200)),
-        ("alive", anybody.get("/healthz").expect(200)),
-        ("ready", anybody.get("/readyz").expect(200)),
-        ("figures", anybody.get("/metrics").expect(200)),
-        ("a problem, explained", anybody.get("/problems/not_found").expect(200)),
-        ("HEAD", anybody.ask("HEAD", "/api/teams").send().expect(200)),
+        ("the document", visitor.get("/api/openapi.json").expect(200)),
+        ("the page", visitor.get("/api/docs").expect(200)),
+        ("a script", visitor.get("/api/docs/swagger-ui-bundle.js").expect(200)),
+        ("alive", visitor.get("/healthz").expect(200)),
+        ("ready", visitor.get("/readyz").expect(200)),
+        ("figures", visitor.get("/metrics").expect(200)),
+        ("a problem, explained", visitor.get("/problems/not_found").expect(200)),
+        ("HEAD", visitor.ask("HEAD", "/api/teams").send().expect(200)),
     ] {
         is_dressed(what, &answer);
         assert_eq!(answer.header("strict-transport-security"), None, "{what}");
@@ -77,7 +77,7 @@ fn sample_name() -> serde_json::Value {
 }
 
 #[test]
-fn what_is_ones_own_is_not_stored_on_the_way() -> Result<()> {
+fn private_answers_are_not_stored_by_caches() -> Result<()> {
     let sample = Sample::start(DatabaseKind::Sqlite)?;
     for operation in sample.operations() {
         if operation.method != "GET" || operation.id == "getMedia" {
@@ -91,7 +91,7 @@ fn what_is_ones_own_is_not_stored_on_the_way() -> Result<()> {
 }
 
 #[test]
-fn https_is_made_to_last() -> Result<()> {
+fn https_is_enforced() -> Result<()> {
     let service = TestService::builder(DatabaseKind::Sqlite).public_url("https://fans.example").start()?;
     for path in ["/api/locker-room", "/api/none", "/healthz", "/api/docs"] {
         let answer = service.client().get(path);

@@ -1,5 +1,5 @@
-//! The contract under "Conventions", as somebody meets it who comes through a proxy, from another origin, or in
-//! a thousand at once.
+//! The contract under "Conventions", for clients behind a proxy, from another origin, or in a thousand at
+//! once.
 
 use anyhow::Result;
 use serde_json::json;
@@ -12,7 +12,7 @@ on_each_database! {
 
 const APP: &str = "https://app.example";
 
-/// A service that trusts the machine it runs on, through which all of these tests come.
+/// A service that trusts the local machine as a proxy, through which all of these tests come.
 fn behind_a_proxy(kind: DatabaseKind, header: ForwardingHeader, limits: LimitConfig) -> Result<TestService> {
     let networks = vec!["127.0.0.0/8".parse()?, "10.0.0.0/8".parse()?];
     TestService::builder(kind)
@@ -26,7 +26,8 @@ fn attempt(client: &Client, from: &str, name: &str, password: &str) -> Answer {
     client.ask("POST", "/api/login").header("x-forwarded-for", from).json(&body).send()
 }
 
-/// The password's owner at home gets in during a flood on their name, and so does everybody else anywhere.
+/// During a flood of logins on their name the owner of the password still signs in from home, and so do all
+/// other fans from anywhere.
 fn a_flood_of_logins_is_bounded_and_others_get_in(kind: DatabaseKind) -> Result<()> {
     let limits = LimitConfig {
         login_address: Rate::new(20, 3600),
@@ -45,7 +46,7 @@ fn a_flood_of_logins_is_bounded_and_others_get_in(kind: DatabaseKind) -> Result<
         assert!((1..=3600).contains(&wait), "{wait}");
         assert_eq!(answer.code(), "rate_limited");
     };
-    // Nobody signs this one in, so that it counts by its address alone.
+    // This client never signs in, so it counts by its address alone.
     let stranger = service.client();
     // On one name, from everywhere.
     let mut guesses = 0;
@@ -73,7 +74,7 @@ fn a_flood_of_logins_is_bounded_and_others_get_in(kind: DatabaseKind) -> Result<
     }
     assert_eq!(guesses, 20);
     attempt(&service.client(), "192.0.2.2", "leo", PASSWORD).expect(200);
-    // Reading goes on, also from there.
+    // Reads are still answered, also from there.
     stranger.ask("GET", "/api/locker-room").header("x-forwarded-for", "203.0.113.9").send().expect(200);
     Ok(())
 }
@@ -91,22 +92,22 @@ fn clients_count_apart_behind_a_proxy_and_forgeries_do_not_help() -> Result<()> 
     assert_eq!(read("198.51.100.1"), 200);
     assert_eq!(read("198.51.100.1"), 429);
     assert_eq!(read("198.51.100.2"), 200);
-    // What stands before the proxy's own word is the client's.
+    // Values before the one that the proxy appended are the client's own.
     assert_eq!(read("1.2.3.4, 198.51.100.1"), 429);
     assert_eq!(read("1.2.3.4, 198.51.100.1, 10.0.0.7"), 429);
     assert_eq!(read("\"1.2.3.4, 198.51.100.1"), 429);
-    // A subscriber's whole /64, and the same IPv4 address in IPv6's clothes.
+    // A subscriber's whole /64, and an IPv4 address mapped to IPv6.
     assert_eq!(read("2001:db8:1:2::1"), 200);
     assert_eq!(read("[2001:db8:1:2:ffff::9]:4711"), 429);
     assert_eq!(read("::ffff:198.51.100.2"), 429);
-    // The header that the proxy does not write is nobody's word.
+    // A header that the proxy does not write is ignored.
     let forged = client.ask("GET", "/api/teams").header("x-forwarded-for", "198.51.100.1");
     assert_eq!(forged.header("forwarded", "for=1.2.3.4").send().status, 429);
     Ok(())
 }
 
 #[test]
-fn nobodys_word_is_taken_unless_they_are_trusted() -> Result<()> {
+fn forwarding_headers_count_only_from_trusted_proxies() -> Result<()> {
     // One for the document, which the tests read when the service starts.
     let limits = LimitConfig { anonymous_reads: Rate::new(2, 3600), ..LimitConfig::default() };
     let service = TestService::builder(DatabaseKind::Sqlite).limits(limits).start()?;
@@ -120,7 +121,7 @@ fn nobodys_word_is_taken_unless_they_are_trusted() -> Result<()> {
 }
 
 #[test]
-fn a_proxys_word_on_scheme_and_host_changes_nothing() -> Result<()> {
+fn forwarded_scheme_and_host_change_nothing() -> Result<()> {
     let service = behind_a_proxy(DatabaseKind::Sqlite, ForwardingHeader::Forwarded, LimitConfig::off())?;
     let answer = service
         .client()
@@ -199,7 +200,7 @@ fn a_named_origin_reads_and_writes_with_credentials() -> Result<()> {
 }
 
 #[test]
-fn a_star_opens_what_anybody_may_read_and_no_cookie_jar() -> Result<()> {
+fn a_star_allows_public_reads_and_no_credentials() -> Result<()> {
     let service = with_origins(&["*"])?;
     let client = service.client();
     let read = client.ask("GET", "/api/locker-room").header("origin", APP).send().expect(200);

@@ -1,5 +1,5 @@
-//! The contract under "Errors" and "Rate limits": a path that percent-encodes an unreserved character (RFC 3986
-//! §2.3) is refused at the edge, whatever route the router would find for it.
+//! The contract under "Errors" and "Rate limits": a path that percent-encodes an unreserved character (RFC
+//! 3986 §2.3) is refused at the edge, whatever route the router would match.
 
 use super::sample::{Operation, Sample, keyed};
 use anyhow::{Context, Result};
@@ -11,7 +11,7 @@ on_each_database! {
     an_encoded_letter_is_refused_on_every_route,
 }
 
-/// The paths that stand beside the document.
+/// The paths that the document does not contain.
 fn others(sample: &Sample) -> Vec<(String, String)> {
     let checkout = format!("/sandbox/checkout/{}", sample.purchase);
     let picture = format!("/media/{}", "0".repeat(64));
@@ -21,8 +21,8 @@ fn others(sample: &Sample) -> Vec<(String, String)> {
     reads.chain([("POST".to_owned(), checkout.clone())]).collect()
 }
 
-/// The path with one of its unreserved characters encoded: the first letter, the last character, and one of each
-/// segment between.
+/// The path with one of its unreserved characters encoded: the first letter, the last character, and one of
+/// each segment between.
 fn encoded(path: &str) -> Vec<String> {
     let last = path.len() - 1;
     let starts = path.match_indices('/').map(|(at, _)| at + 1);
@@ -96,7 +96,7 @@ fn refused_paths_count_against_the_address() -> Result<()> {
     Ok(())
 }
 
-/// Whatever else could let the router and the middleware read a path differently.
+/// Other spellings that the router and the middleware could read differently.
 #[test]
 fn odd_spellings_of_a_path_reach_no_route() -> Result<()> {
     let service = TestService::start(DatabaseKind::Sqlite)?;

@@ -1,16 +1,16 @@
-//! The contract under "Locker room and social": the feed of whom and what one follows, and the feed of who blocks or is
-//! blocked, which are pages that others share.
+//! The contract under "Locker room and social": the feed of followed fans and teams, and the feed of fans who
+//! block or are blocked, whose pages others share.
 
 use anyhow::Result;
 use serde_json::{Value, json};
 use terrace_testkit::{Client, DatabaseKind, TestService, on_each_database};
 
 on_each_database! {
-    the_following_feed_is_whom_one_follows_and_oneself,
-    who_follows_nobody_is_told_that_these_are_everybodys,
-    a_cursor_of_one_feed_is_none_of_another,
-    a_shared_page_is_not_given_to_who_blocks_or_is_blocked,
-    ones_own_teams_are_followed_ones_too,
+    the_following_feed_has_followed_fans_and_the_reader,
+    without_follows_the_feed_is_marked_as_that_of_all_fans,
+    a_cursor_of_one_feed_is_refused_by_another,
+    a_shared_page_is_not_served_to_fans_with_a_block,
+    own_teams_include_followed_ones,
 }
 
 const FEED: &str = "/api/locker-room";
@@ -33,7 +33,7 @@ fn block(client: &Client, other: &Client) {
     assert!((200..300).contains(&answer.status), "{}", answer.text());
 }
 
-fn the_following_feed_is_whom_one_follows_and_oneself(kind: DatabaseKind) -> Result<()> {
+fn the_following_feed_has_followed_fans_and_the_reader(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let [mia, bo, cy] = ["mia", "bo_", "cy_"].map(|name| service.fan(name));
     let team = mia.get("/api/teams").expect(200).str_at("/teams/0/id");
@@ -67,7 +67,7 @@ fn the_following_feed_is_whom_one_follows_and_oneself(kind: DatabaseKind) -> Res
     Ok(())
 }
 
-fn who_follows_nobody_is_told_that_these_are_everybodys(kind: DatabaseKind) -> Result<()> {
+fn without_follows_the_feed_is_marked_as_that_of_all_fans(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     for n in 0..3 {
@@ -75,7 +75,7 @@ fn who_follows_nobody_is_told_that_these_are_everybodys(kind: DatabaseKind) -> R
     }
     let first = mia.get(&format!("{FEED}?scope=following&limit=2")).expect(200);
     assert_eq!((first.at("/fallback"), first.at("/posts/1/body")), (json!(true), json!("post 1")));
-    // Whom one begins to follow is in the feed when it is read anew; this one goes on.
+    // A fan followed meanwhile is in the feed when it is read from its start; this one continues.
     follow(&mia, &json!({"userId": id(&bo)}));
     let cursor = first.str_at("/nextCursor");
     let rest = mia.get(&format!("{FEED}?scope=following&limit=2&cursor={cursor}")).expect(200);
@@ -85,7 +85,7 @@ fn who_follows_nobody_is_told_that_these_are_everybodys(kind: DatabaseKind) -> R
     Ok(())
 }
 
-fn a_cursor_of_one_feed_is_none_of_another(kind: DatabaseKind) -> Result<()> {
+fn a_cursor_of_one_feed_is_refused_by_another(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let team = mia.get("/api/teams").expect(200).str_at("/teams/0/id");
@@ -93,7 +93,7 @@ fn a_cursor_of_one_feed_is_none_of_another(kind: DatabaseKind) -> Result<()> {
         mia.post(FEED, &json!({"body": "hello", "teamId": team})).expect(201);
     }
     follow(&mia, &json!({"teamId": team}));
-    // The last is what bo, who follows nobody, gets: it goes with `following`.
+    // The last is the page of bo, who follows no one: it belongs to `following`.
     let scopes = ["scope=all", &format!("scope=team&teamId={team}"), "scope=team", "scope=following"];
     for (n, scope) in scopes.iter().enumerate() {
         let cursor = mia.get(&format!("{FEED}?{scope}&limit=1")).expect(200).str_at("/nextCursor");
@@ -114,8 +114,9 @@ fn a_cursor_of_one_feed_is_none_of_another(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// The same page is read by everybody in turn, so that it is shared; a block counts at once, and so does its end.
-fn a_shared_page_is_not_given_to_who_blocks_or_is_blocked(kind: DatabaseKind) -> Result<()> {
+/// The same page is read by all fans in turn, so that it is shared; a block counts at once, and so does its
+/// end.
+fn a_shared_page_is_not_served_to_fans_with_a_block(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let [mia, bo, cy] = ["mia", "bo_", "cy_"].map(|name| service.fan(name));
     let team = mia.get("/api/teams").expect(200).str_at("/teams/0/id");
@@ -135,8 +136,8 @@ fn a_shared_page_is_not_given_to_who_blocks_or_is_blocked(kind: DatabaseKind) ->
     let look = |expected: [&[String]; 4]| {
         for scope in ["?limit=5".to_owned(), format!("?scope=team&teamId={team}&limit=5")] {
             for _ in 0..2 {
-                let anybody = service.client();
-                for (client, expected) in [&anybody, &mia, &bo, &cy].into_iter().zip(expected) {
+                let visitor = service.client();
+                for (client, expected) in [&visitor, &mia, &bo, &cy].into_iter().zip(expected) {
                     assert_eq!(bodies(client, &scope), expected[..5], "{scope}");
                 }
             }
@@ -145,7 +146,7 @@ fn a_shared_page_is_not_given_to_who_blocks_or_is_blocked(kind: DatabaseKind) ->
     look([&all, &all, &all, &all]);
     block(&mia, &bo);
     look([&all, &without("bo"), &without("mia"), &all]);
-    // The next page of who blocks goes on where theirs ended, not where the shared one did.
+    // The next page of a fan with a block continues where their page ended, not where the shared one did.
     let first = mia.get(&format!("{FEED}?limit=4")).expect(200);
     let rest = bodies(&mia, &format!("?limit=4&cursor={}", first.str_at("/nextCursor")));
     assert_eq!(rest, without("bo")[4..]);
@@ -170,7 +171,7 @@ fn a_shared_page_is_not_given_to_who_blocks_or_is_blocked(kind: DatabaseKind) ->
     Ok(())
 }
 
-fn ones_own_teams_are_followed_ones_too(kind: DatabaseKind) -> Result<()> {
+fn own_teams_include_followed_ones(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.fan("mia");
     let teams = mia.get("/api/teams").expect(200).list("/teams");

@@ -1,4 +1,4 @@
-//! The first visit of a person, with a browser and with curl, and what a new service shows.
+//! The first visit of a person, with a browser and with curl, and the content of a new service.
 
 use super::shape::shape;
 use anyhow::Result;
@@ -10,7 +10,7 @@ use terrace_testkit::{Client, DatabaseKind, PASSWORD, TestService, on_each_datab
 
 on_each_database! {
     a_browser_and_curl_do_the_same,
-    demo_content_is_lively_and_lets_one_in,
+    demo_content_is_lively_and_its_fans_can_sign_in,
 }
 
 fn a_browser_and_curl_do_the_same(kind: DatabaseKind) -> Result<()> {
@@ -55,7 +55,7 @@ fn first_visit(client: &Client, name: &str) {
     client.get("/api/user").expect(200);
 }
 
-fn demo_content_is_lively_and_lets_one_in(kind: DatabaseKind) -> Result<()> {
+fn demo_content_is_lively_and_its_fans_can_sign_in(kind: DatabaseKind) -> Result<()> {
     let service = TestService::builder(kind).without_catalogue().start()?;
     let outcome = service.run(service.app().load_demo(true))?;
     assert!(matches!(outcome, DemoOutcome::Loaded { .. }), "{outcome:?}");
@@ -79,7 +79,7 @@ fn demo_content_is_lively_and_lets_one_in(kind: DatabaseKind) -> Result<()> {
     let id = popular.and_then(|post| post["id"].as_str()).unwrap_or_default();
     assert!(client.get(&format!("/api/locker-room/{id}/comments")).expect(200).list("/comments").len() > 1);
 
-    // And everybody follows somebody.
+    // And every fan follows some other.
     for (path, list) in [("/api/user/followers", "/followers"), ("/api/user/following", "/following")] {
         assert!(client.get(path).expect(200).list(list).len() >= 8, "{path}");
     }
@@ -87,7 +87,7 @@ fn demo_content_is_lively_and_lets_one_in(kind: DatabaseKind) -> Result<()> {
     let checks = service.run(service.app().query(Verify)).unwrap_or_default();
     assert!(!checks.is_empty() && checks.iter().all(|check| check.wrong == 0), "{checks:?}");
 
-    // Everybody has points, on the global board and on their teams'.
+    // Every fan has points, on the global board and on their teams'.
     let board = client.get("/api/leaderboard?limit=100").expect(200);
     let ranks: Vec<_> = board.list("/entries").iter().filter_map(|entry| entry["rank"].as_i64()).collect();
     assert!(ranks.len() > 20 && ranks[0] == 1 && ranks.is_sorted(), "{ranks:?}");
@@ -126,7 +126,7 @@ fn demo_content_is_lively_and_lets_one_in(kind: DatabaseKind) -> Result<()> {
     let sweep = service.run(service.app().sync_quests())?.sweep.unwrap_or_default();
     assert_eq!((sweep.steps, sweep.quests, sweep.achievements), (0, 0, 0), "{sweep:?}");
 
-    // And is shown whom to follow, as soon as the graph in memory has heard of all this.
+    // And gets recommendations, as soon as the graph in memory has processed all this.
     let asked = Instant::now();
     loop {
         let list = client.get("/api/user/recommended").expect(200);

@@ -1,5 +1,6 @@
-//! Cursors are opaque: nothing of the values in them can be read (`docs/http-api.md`, "Lists"). Whatever values a cursor
-//! holds that was sealed with the service's secret, by another version perhaps, the answer is a page or a refusal.
+//! Cursors are opaque: their values cannot be read (`docs/http-api.md`, "Lists"). Whatever values a cursor
+//! contains that was sealed with the service's secret, perhaps by another version, the answer is a page or a
+//! refusal.
 
 use super::sample::Sample;
 use anyhow::Result;
@@ -15,7 +16,7 @@ on_each_database! {
     forged_cursors_are_a_page_or_a_refusal,
 }
 
-/// A list, and what its cursors are made for.
+/// A list, and the context that its cursors are sealed for.
 struct List {
     target: String,
     name: &'static str,
@@ -51,7 +52,7 @@ fn lists(sample: &Sample, client: &Client) -> Vec<List> {
     own.into_iter().chain(others).map(|(target, name, filter)| List { target, name, filter }).collect()
 }
 
-/// What a list's cursors are sealed for.
+/// The context that a list's cursors are sealed for.
 fn context(list: &List) -> Vec<u8> {
     [list.name.as_bytes(), &[0], list.filter.as_bytes()].concat()
 }
@@ -61,7 +62,7 @@ fn forge(list: &List, values: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode([[2].as_slice(), &cursor_seal().seal(&context(list), values)].concat())
 }
 
-/// Numbers, instants and ids at their ends and beyond, texts, and bytes of any kind.
+/// Numbers, instants and ids at their limits and beyond, texts, and bytes of any kind.
 fn values() -> impl Strategy<Value = Vec<u8>> {
     let number = prop_oneof![
         any::<i64>(),
@@ -97,7 +98,7 @@ fn forged_cursors_are_a_page_or_a_refusal(kind: DatabaseKind) -> Result<()> {
     sample.mia.post(&comments, &serde_json::json!({"body": "two"})).expect(201);
     let lists = lists(&sample, &sample.mia);
     for list in &lists {
-        // Else nothing would be tested: what is forged is what the service makes.
+        // Otherwise nothing would be tested: forged cursors must have the form of the service's own.
         let genuine = sample.mia.get(&format!("{}?limit=1", list.target)).expect(200).str_at("/nextCursor");
         let bytes = URL_SAFE_NO_PAD.decode(&genuine)?;
         let values = cursor_seal().open(&context(list), &bytes[1..]).expect("a cursor of the service");

@@ -1,5 +1,5 @@
-//! What is no request, or hardly one: the service answers it, refuses it or hangs up, and goes on for everybody else
-//! (`docs/http-api.md`, "Limits of a request").
+//! Bytes that are not a request, or hardly one: the service answers, refuses or closes the connection, and
+//! continues to serve others (`docs/http-api.md`, "Limits of a request").
 
 use super::sample::{Operation, Sample, keyed};
 use anyhow::Result;
@@ -55,7 +55,7 @@ const PIECES: [&[u8]; 36] = [
 ];
 
 #[test]
-fn whatever_comes_over_a_connection_is_answered_or_cut_off() -> Result<()> {
+fn any_bytes_on_a_connection_are_answered_or_cut_off() -> Result<()> {
     let service = TestService::start(DatabaseKind::Sqlite)?;
     let piece = prop_oneof![
         8 => select(PIECES.as_slice()).prop_map(<[u8]>::to_vec),
@@ -85,14 +85,14 @@ fn whatever_comes_over_a_connection_is_answered_or_cut_off() -> Result<()> {
     Ok(())
 }
 
-/// Whether the service may rightly wait for a body, or go on with a stream.
+/// Whether the service may rightly wait for a body, or continue with a stream.
 fn wants_more(bytes: &[u8]) -> bool {
     let waits: [&[u8]; 5] = [b"Content-Length: 5", b"Transfer-Encoding", b"Upgrade", b"/stream", b"PRI "];
     waits.iter().any(|word| bytes.windows(word.len()).any(|window| window == *word))
 }
 
-/// A body that was good, with bytes of it gone or replaced: done where it is still good, else refused with a place. What the
-/// service says of it never is a defect.
+/// A valid body with bytes removed or replaced: done where it is still valid, else refused with a place. The
+/// answer is never a 500.
 fn bodies_with_damage_anywhere_are_done_or_refused(kind: DatabaseKind) -> Result<()> {
     let sample = Sample::start(kind)?;
     let ends = ["logout", "deleteAccount", "changePassword", "endSession"];

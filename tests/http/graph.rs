@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use terrace_testkit::{Answer, Client, DatabaseKind, PASSWORD, TestService, on_each_database};
 
 on_each_database! {
-    following_is_said_as_it_is_now,
+    following_is_answered_with_its_current_state,
     lists_have_the_shape_of_the_contract,
-    a_cursor_is_bound_to_whose_list_it_is,
+    a_cursor_is_bound_to_the_owner_of_its_list,
     bodies_that_name_nothing_to_follow,
-    whoever_blocks_is_not_found_by_the_other,
-    a_comment_stays_ones_own_on_a_post_that_one_no_longer_sees,
+    fans_with_a_block_do_not_find_each_other,
+    a_comment_on_a_hidden_post_stays_its_authors,
     an_export_holds_the_graph,
-    nothing_is_said_without_a_session,
+    without_a_session_every_request_is_401,
 }
 
 const FOLLOW: &str = "/api/user/follow";
@@ -34,7 +34,7 @@ fn joined(service: &TestService, name: &str) -> (Client, String) {
     (client, id)
 }
 
-fn following_is_said_as_it_is_now(kind: DatabaseKind) -> Result<()> {
+fn following_is_answered_with_its_current_state(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let ((mia, mia_id), (bo, bo_id)) = (joined(&service, "mia"), joined(&service, "bo_"));
     let team = mia.get("/api/teams").expect(200).str_at("/teams/0/id");
@@ -96,7 +96,7 @@ fn lists_have_the_shape_of_the_contract(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn a_cursor_is_bound_to_whose_list_it_is(kind: DatabaseKind) -> Result<()> {
+fn a_cursor_is_bound_to_the_owner_of_its_list(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let fans: Vec<_> = ["mia", "bo_", "cleo", "dan"].map(|name| joined(&service, name)).into();
     for (client, id) in &fans {
@@ -145,7 +145,7 @@ fn bodies_that_name_nothing_to_follow(kind: DatabaseKind) -> Result<()> {
         for body in [
             json!({"userId": UNKNOWN}),
             json!({"teamId": UNKNOWN}),
-            // An id of something else is an id of nothing.
+            // An id of another kind of resource does not exist here.
             json!({"userId": team}),
             json!({"teamId": bo_id}),
         ] {
@@ -166,8 +166,9 @@ fn bodies_that_name_nothing_to_follow(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// "Someone who blocks you is 404 to you", and you to them; in the same words as nobody; and nobody else notices.
-fn whoever_blocks_is_not_found_by_the_other(kind: DatabaseKind) -> Result<()> {
+/// "Someone who blocks you is 404 to you", and you to them, with the same text as an unknown fan; and no
+/// other reader sees a difference.
+fn fans_with_a_block_do_not_find_each_other(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let ((mia, mia_id), (bo, bo_id), (cleo, _)) =
         (joined(&service, "mia"), joined(&service, "bo_"), joined(&service, "cleo"));
@@ -181,12 +182,12 @@ fn whoever_blocks_is_not_found_by_the_other(kind: DatabaseKind) -> Result<()> {
     }
 
     for (client, other, post) in [(&mia, &bo_id, &posts[1]), (&bo, &mia_id, &posts[0])] {
-        let nobody = client.get(&format!("/api/users/{UNKNOWN}")).problem(404, "not_found");
+        let unknown = client.get(&format!("/api/users/{UNKNOWN}")).problem(404, "not_found");
         let answer = client.get(&format!("/api/users/{other}")).problem(404, "not_found");
-        assert_eq!(answer.at("/detail"), nobody.at("/detail"));
-        let nobody = client.post(FOLLOW, &json!({"userId": UNKNOWN})).problem(404, "not_found");
+        assert_eq!(answer.at("/detail"), unknown.at("/detail"));
+        let unknown = client.post(FOLLOW, &json!({"userId": UNKNOWN})).problem(404, "not_found");
         let answer = client.post(FOLLOW, &json!({"userId": other})).problem(404, "not_found");
-        assert_eq!(answer.at("/detail"), nobody.at("/detail"));
+        assert_eq!(answer.at("/detail"), unknown.at("/detail"));
         for path in [FOLLOWERS, FOLLOWING] {
             client.get(&format!("{path}?userId={other}")).problem(404, "not_found");
         }
@@ -199,7 +200,7 @@ fn whoever_blocks_is_not_found_by_the_other(kind: DatabaseKind) -> Result<()> {
         client.delete(&format!("{post}/react")).problem(404, "not_found");
         client.post(&format!("{post}/report"), &json!({"reason": "?"})).problem(404, "not_found");
     }
-    // Another's post is everybody's; what the other says there is not.
+    // A post by a third fan is visible to all; the comment of the other fan there is not.
     mia.get(&format!("{ROOM}/{of_cleo}")).expect(200);
     mia.get(&format!("{comments}/{said}")).problem(404, "not_found");
     mia.delete(&format!("{comments}/{said}")).problem(404, "not_found");
@@ -221,7 +222,7 @@ fn whoever_blocks_is_not_found_by_the_other(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn a_comment_stays_ones_own_on_a_post_that_one_no_longer_sees(kind: DatabaseKind) -> Result<()> {
+fn a_comment_on_a_hidden_post_stays_its_authors(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let ((mia, _), (bo, bo_id)) = (joined(&service, "mia"), joined(&service, "bo_"));
     let post = mia.create_post("What a save!");
@@ -254,22 +255,22 @@ fn an_export_holds_the_graph(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Not even whether the body is good.
-fn nothing_is_said_without_a_session(kind: DatabaseKind) -> Result<()> {
+/// Not even whether the body is valid.
+fn without_a_session_every_request_is_401(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (_, mia_id) = joined(&service, "mia");
-    let nobody = service.client();
+    let visitor = service.client();
     for path in [FOLLOW, BLOCK] {
         for method in ["POST", "DELETE"] {
             for body in [json!({"userId": mia_id}), json!({"password": PASSWORD}), json!(7)] {
-                let answer = nobody.ask(method, path).json(&body).send();
+                let answer = visitor.ask(method, path).json(&body).send();
                 answer.problem(401, "authentication_required");
             }
         }
     }
     for path in [FOLLOWERS, FOLLOWING, BLOCKS] {
-        nobody.get(path).problem(401, "authentication_required");
-        nobody.get(&format!("{path}?userId={mia_id}")).problem(401, "authentication_required");
+        visitor.get(path).problem(401, "authentication_required");
+        visitor.get(&format!("{path}?userId={mia_id}")).problem(401, "authentication_required");
     }
     Ok(())
 }

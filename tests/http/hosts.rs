@@ -1,5 +1,6 @@
-//! Under which hosts the service answers ("Hosts" of `docs/operations/proxy.md`), who may read `/metrics`, and what a
-//! request for another protocol gets.
+//! The hosts under which the service answers ("Hosts" of
+//! `docs/operations/proxy.md`), the clients that may read `/metrics`, and the answer to a request for another
+//! protocol.
 
 use anyhow::{Context, Result};
 use serde_json::json;
@@ -54,7 +55,7 @@ fn loopback_hosts_are_answered_with_any_port() -> Result<()> {
     for host in ["", "a b", "localhost:x", "user@localhost", "[::1", "localhost:99999"] {
         assert_eq!(with_host(&service, "GET", "/api/teams", host).status, 400, "{host}");
     }
-    // HTTP/1.0 knows requests without a host, and no browser sends them.
+    // HTTP/1.0 allows requests without a host, and no browser sends them.
     let mut connection = TcpStream::connect(service.address())?;
     connection.write_all(b"GET /api/teams HTTP/1.0\r\n\r\n")?;
     let mut answer = String::new();
@@ -126,7 +127,7 @@ fn metrics_on_the_main_address_are_for_this_machine() -> Result<()> {
     let service = behind(None)?;
     assert_eq!(read(&service, &[]), 200);
     assert_eq!(read(&service, &[("host", "localhost:9090")]), 200);
-    // Behind a proxy of this machine everybody comes from it.
+    // Behind a proxy on this machine every client comes from it.
     assert_eq!(read(&service, &[("host", "fans.example")]), 404);
     for header in ["x-forwarded-for", "forwarded", "via"] {
         assert_eq!(read(&service, &[(header, "203.0.113.9")]), 404, "{header}");
@@ -141,10 +142,11 @@ fn metrics_on_the_main_address_are_for_this_machine() -> Result<()> {
     Ok(())
 }
 
-/// The service offers no other protocol. A request that asks for one is answered at once in HTTP/1.1, or refused.
+/// The service offers no other protocol. A request that asks for one is answered at once in HTTP/1.1, or
+/// refused.
 #[test]
 fn requests_for_another_protocol_are_answered_at_once() -> Result<()> {
-    // Far beyond the patience of a raw connection: an answer that waits for a body does not come.
+    // Far beyond the time limit of a raw connection: an answer that waits for a body does not come.
     let service = TestService::builder(DatabaseKind::Sqlite)
         .web(|web| {
             web.body_timeout = Duration::from_hours(1);

@@ -1,4 +1,4 @@
-//! The contract under "Conventions", Idempotency: a request that comes again does its work once.
+//! The contract under "Conventions", Idempotency: a repeated request does its work once.
 
 use super::shape::shape;
 use anyhow::Result;
@@ -13,8 +13,8 @@ on_each_database! {
     registering_again_signs_the_same_account_in,
     a_key_belongs_to_an_account_and_a_route,
     another_request_under_a_key_is_refused,
-    refusals_are_not_kept,
-    keys_are_forgotten_after_a_day,
+    refusals_are_not_stored,
+    keys_expire_after_a_day,
     twenty_at_once_do_the_work_once,
 }
 
@@ -53,7 +53,7 @@ fn the_same_request_gets_the_same_answer(kind: DatabaseKind) -> Result<()> {
     assert_eq!(again.json(), first.json());
     assert_eq!(mia.get(&comments).expect(200).list("/comments").len(), 1);
 
-    // Without a key every request is one of its own.
+    // Without a key every request counts.
     assert_ne!(mia.create_post("twice"), mia.create_post("twice"));
     Ok(())
 }
@@ -67,7 +67,7 @@ fn registering_again_signs_the_same_account_in(kind: DatabaseKind) -> Result<()>
     assert_eq!((again.json(), again.header("location")), (first.json(), first.header("location")));
     assert_eq!(again.header("idempotency-replayed"), Some("true"));
     assert_eq!(client.get("/api/user").expect(200).at("/id"), first.at("/user/id"));
-    // Who found the key out must still know the password.
+    // A client that found the key out must still send the password.
     let guess = json!({"username": "mia", "password": "a lucky guess"});
     let client = service.client();
     post_with(&client, "/api/register", "key-1", &guess).problem(422, "idempotency_key_reused");
@@ -125,7 +125,7 @@ fn another_request_under_a_key_is_refused(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn refusals_are_not_kept(kind: DatabaseKind) -> Result<()> {
+fn refusals_are_not_stored(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.fan("mia");
     let unknown = "0190a6f2-7c1e-7abc-8def-0123456789ab";
@@ -139,7 +139,7 @@ fn refusals_are_not_kept(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn keys_are_forgotten_after_a_day(kind: DatabaseKind) -> Result<()> {
+fn keys_expire_after_a_day(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.fan("mia");
     let body = json!({"body": "every day"});

@@ -10,20 +10,20 @@ use terrace_testkit::{Answer, CRON_SECRET, Client, DatabaseKind, TestService, on
 
 on_each_database! {
     the_global_board_shows_points_at_once,
-    ties_share_a_rank_and_who_was_first_stands_first,
-    a_fact_pays_once_however_often_it_is_told,
+    ties_share_a_rank_and_are_listed_by_time,
+    a_fact_pays_once_however_often_it_is_sent,
     spec_1_rules_2_to_4_a_record_counts_on_its_teams_board_and_globally,
     a_teams_board_is_made_when_it_is_first_asked_for,
     joining_lists_with_zero_and_leaving_closes_the_ranks,
-    who_is_not_to_be_seen_leaves_the_list_at_once,
-    a_block_takes_the_name_and_nothing_else,
-    a_cursor_says_nothing_of_a_fan_who_is_hidden,
+    hidden_fans_leave_the_list_at_once,
+    a_block_hides_the_name_and_nothing_else,
+    a_cursor_does_not_reveal_a_hidden_fan,
     pages_go_to_the_end_and_around,
     own_points_are_listed_with_their_sums,
     a_page_that_did_not_change_is_304,
     a_past_season_stays_readable,
     boards_are_listed_own_teams_first,
-    what_is_wrong_is_refused,
+    invalid_requests_are_refused,
 }
 
 const BOARD: &str = "/api/leaderboard";
@@ -40,7 +40,7 @@ fn award(service: &TestService, body: &Value) -> Answer {
     service.client().with_bearer(CRON_SECRET).post(AWARD, body)
 }
 
-/// Gives points for a fact of that name.
+/// Awards points for a fact of that name.
 fn give(service: &TestService, user: &str, amount: i64, fact: &str) -> Answer {
     let body =
         json!({"userId": user, "amount": amount, "reason": "A ticket", "source": format!("import:{fact}")});
@@ -102,7 +102,7 @@ fn the_global_board_shows_points_at_once(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn ties_share_a_rank_and_who_was_first_stands_first(kind: DatabaseKind) -> Result<()> {
+fn ties_share_a_rank_and_are_listed_by_time(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     for name in ["late", "early", "last"] {
         joined(&service, name);
@@ -121,14 +121,14 @@ fn ties_share_a_rank_and_who_was_first_stands_first(kind: DatabaseKind) -> Resul
     Ok(())
 }
 
-fn a_fact_pays_once_however_often_it_is_told(kind: DatabaseKind) -> Result<()> {
+fn a_fact_pays_once_however_often_it_is_sent(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, mia_id) = joined(&service, "mia");
     let paid: i64 = std::thread::scope(|scope| {
-        let told: Vec<_> = (0..100)
+        let awards: Vec<_> = (0..100)
             .map(|_| scope.spawn(|| give(&service, &mia_id, 7, "once").at("/pointsAwarded").as_i64()))
             .collect();
-        told.into_iter().map(|told| told.join().expect("an answer").expect("a number")).sum()
+        awards.into_iter().map(|award| award.join().expect("an answer").expect("a number")).sum()
     });
     assert_eq!(paid, 7);
     assert_eq!(give(&service, &mia_id, 7, "once").at("/alreadyAwarded"), true);
@@ -146,7 +146,7 @@ fn spec_1_rules_2_to_4_a_record_counts_on_its_teams_board_and_globally(kind: Dat
     let (one, other) = (teams.str_at("/teams/0/id"), teams.str_at("/teams/1/id"));
     // No team: globally only.
     assert_eq!(give(&service, &mia_id, 1, "none").at("/leaderboardId"), Value::Null);
-    // The activity's team goes before the favourite.
+    // The activity's team precedes the favourite.
     mia.patch("/api/user", &json!({"favoriteTeamId": one})).expect(200);
     let own = give(&service, &mia_id, 10, "favorite");
     let activity = give_for_team(&service, &mia_id, 100, "activity", &other);
@@ -156,7 +156,7 @@ fn spec_1_rules_2_to_4_a_record_counts_on_its_teams_board_and_globally(kind: Dat
     assert_eq!(lines(&mia.get(BOARD).expect(200)), [line(1, 111, "mia")]);
     assert_eq!(board(&one).at("/leaderboard/id"), own.at("/leaderboardId"));
     assert_eq!(board(&other).at("/leaderboard/id"), activity.at("/leaderboardId"));
-    // What was before the first season is kept, and never counts (rule 6).
+    // Awards before the first season are kept, and never count (rule 6).
     let old = json!({
         "userId": mia_id, "amount": 5000, "reason": "Long ago", "source": "import:old", "at": "2001-01-01T00:00:00Z",
     });
@@ -207,7 +207,7 @@ fn joining_lists_with_zero_and_leaving_closes_the_ranks(kind: DatabaseKind) -> R
         assert_eq!(left.at("/me"), Value::Null);
     }
     assert_eq!(lines(&bo.get(&path).expect(200)), [line(1, 3, "bo_")]);
-    // Who left stays away although points come, and is back with all of them.
+    // A fan who left stays off the board although points come, and returns with all of them.
     give_for_team(&service, &mia_id, 2, "2", &team);
     assert_eq!(lines(&bo.get(&path).expect(200)), [line(1, 3, "bo_")]);
     assert_eq!(lines(&bo.get(BOARD).expect(200)), [line(1, 7, "mia"), line(2, 3, "bo_")]);
@@ -216,7 +216,7 @@ fn joining_lists_with_zero_and_leaving_closes_the_ranks(kind: DatabaseKind) -> R
     Ok(())
 }
 
-fn who_is_not_to_be_seen_leaves_the_list_at_once(kind: DatabaseKind) -> Result<()> {
+fn hidden_fans_leave_the_list_at_once(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let team = first_team(&service);
     let mut fans = Vec::new();
@@ -239,7 +239,7 @@ fn who_is_not_to_be_seen_leaves_the_list_at_once(kind: DatabaseKind) -> Result<(
     middle.patch("/api/user", &json!({"leaderboardVisible": false})).expect(200);
     expect(&closed);
     assert_eq!(middle.get(BOARD).expect(200).at("/me"), Value::Null);
-    // What they get meanwhile is there when they are.
+    // Points that they get meanwhile are there when they are listed again.
     give_for_team(&service, &fans[1].1, 5, "2", &team);
     expect(&closed);
     middle.patch("/api/user", &json!({"leaderboardVisible": true})).expect(200);
@@ -256,7 +256,7 @@ fn who_is_not_to_be_seen_leaves_the_list_at_once(kind: DatabaseKind) -> Result<(
     Ok(())
 }
 
-fn a_block_takes_the_name_and_nothing_else(kind: DatabaseKind) -> Result<()> {
+fn a_block_hides_the_name_and_nothing_else(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let ((mia, mia_id), (bo, bo_id)) = (joined(&service, "mia"), joined(&service, "bo_"));
     give(&service, &mia_id, 20, "1");
@@ -273,8 +273,9 @@ fn a_block_takes_the_name_and_nothing_else(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// The last line of a page is of a fan who is hidden from the reader: the cursor after it does not say who that is.
-fn a_cursor_says_nothing_of_a_fan_who_is_hidden(kind: DatabaseKind) -> Result<()> {
+/// The last line of a page is a fan who is hidden from the reader: the cursor after it does not reveal who
+/// that is.
+fn a_cursor_does_not_reveal_a_hidden_fan(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let ((mia, mia_id), (_tom, tom_id), (_ida, ida_id)) =
         (joined(&service, "mia"), joined(&service, "tom"), joined(&service, "ida"));
@@ -383,7 +384,7 @@ fn a_page_that_did_not_change_is_304(kind: DatabaseKind) -> Result<()> {
         let tag = first.header("etag").expect("a tag").to_owned();
         let again = || client.ask("GET", BOARD).header("if-none-match", &tag).send();
         again().expect(304);
-        // Something else happens.
+        // An unrelated change happens.
         mia.create_post("What a save!");
         again().expect(304);
         let private = first.header("cache-control").is_some_and(|value| value.starts_with("private"));
@@ -434,7 +435,7 @@ fn a_past_season_stays_readable(kind: DatabaseKind) -> Result<()> {
     );
     let points = mia.get("/api/user/points").expect(200);
     assert_eq!([points.at("/total"), points.at("/seasonTotal")], [json!(23), json!(3)]);
-    // What happened in the season that is over does not count any more, and is refused.
+    // Points with a time in the closed season do not count any more, and are refused.
     let late = json!({
         "userId": mia_id, "amount": 5, "reason": "Late", "source": "import:late", "at": past.str_at("/entries/0/reachedAt"),
     });
@@ -465,7 +466,7 @@ fn boards_are_listed_own_teams_first(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn what_is_wrong_is_refused(kind: DatabaseKind) -> Result<()> {
+fn invalid_requests_are_refused(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, mia_id) = joined(&service, "mia");
     let team = first_team(&service);

@@ -8,12 +8,12 @@ use terrace_testkit::{Client, DatabaseKind, TestService, on_each_database};
 on_each_database! {
     a_post_is_created_read_and_deleted,
     the_feed_is_newest_first_and_pages_without_repeating,
-    a_team_has_a_room_of_its_own,
+    a_team_has_its_own_room,
     comments_are_oldest_first_and_counted,
     a_fan_has_one_reaction_to_a_post,
-    a_report_is_noted_once_and_says_nothing,
-    what_belongs_to_another_stays,
-    a_post_takes_what_belongs_to_it_along,
+    a_report_is_recorded_once_and_reveals_nothing,
+    content_of_others_cannot_be_deleted,
+    a_post_is_deleted_with_its_comments_and_reactions,
 }
 
 fn a_post_is_created_read_and_deleted(kind: DatabaseKind) -> Result<()> {
@@ -43,7 +43,7 @@ fn a_post_is_created_read_and_deleted(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Reads a list to its end, `limit` rows a page, and gives the rows.
+/// Reads a list to its end, `limit` rows a page, and returns the rows.
 fn all_pages(client: &Client, path: &str, list: &str, limit: usize) -> Vec<Value> {
     let mut rows = Vec::new();
     let mut target = format!("{path}{}limit={limit}", if path.contains('?') { '&' } else { '?' });
@@ -67,26 +67,26 @@ fn the_feed_is_newest_first_and_pages_without_repeating(kind: DatabaseKind) -> R
     let mia = service.fan("mia");
     let mut posted: Vec<String> = (0..7).map(|n| mia.create_post(&format!("post {n}"))).collect();
     posted.reverse();
-    let anybody = service.client();
-    let page = anybody.get("/api/locker-room?limit=3").expect(200);
+    let visitor = service.client();
+    let page = visitor.get("/api/locker-room?limit=3").expect(200);
     assert_eq!(shape(&page)["nextCursor"], "[cursor]");
     assert_eq!(shape(&page)["streamPosition"], "[position]");
     for limit in [1, 2, 3, 7, 100] {
-        assert_eq!(ids(&all_pages(&anybody, "/api/locker-room", "/posts", limit)), posted);
+        assert_eq!(ids(&all_pages(&visitor, "/api/locker-room", "/posts", limit)), posted);
     }
-    assert_eq!(ids(&all_pages(&anybody, "/api/locker-room?scope=all&sort=recent", "/posts", 5)), posted);
+    assert_eq!(ids(&all_pages(&visitor, "/api/locker-room?scope=all&sort=recent", "/posts", 5)), posted);
 
-    // What comes and goes meanwhile moves nothing.
+    // Writes and deletions meanwhile move nothing.
     let rest = format!("/api/locker-room?limit=100&cursor={}", page.str_at("/nextCursor"));
     let late = mia.create_post("late");
     mia.delete(&format!("/api/locker-room/{}", posted[4])).expect(204);
-    let rest = ids(&anybody.get(&rest).expect(200).list("/posts"));
+    let rest = ids(&visitor.get(&rest).expect(200).list("/posts"));
     assert_eq!(rest, [posted[3].clone(), posted[5].clone(), posted[6].clone()]);
-    assert_eq!(anybody.get("/api/locker-room?limit=1").expect(200).str_at("/posts/0/id"), late);
+    assert_eq!(visitor.get("/api/locker-room?limit=1").expect(200).str_at("/posts/0/id"), late);
     Ok(())
 }
 
-fn a_team_has_a_room_of_its_own(kind: DatabaseKind) -> Result<()> {
+fn a_team_has_its_own_room(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.fan("mia");
     let teams = ids(&mia.get("/api/teams").expect(200).list("/teams"));
@@ -102,7 +102,7 @@ fn a_team_has_a_room_of_its_own(kind: DatabaseKind) -> Result<()> {
     assert_eq!(read(&mia, &format!("&teamId={}", teams[1])), [] as [String; 0]);
     assert_eq!(mia.get("/api/locker-room").expect(200).list("/posts").len(), 2);
 
-    // One's own teams, which takes a session.
+    // The reader's own teams, which takes a session.
     service.client().get("/api/locker-room?scope=team").problem(401, "authentication_required");
     assert_eq!(read(&mia, ""), [] as [String; 0]);
     mia.patch("/api/user", &json!({"favoriteTeamId": teams[0]})).expect(200);
@@ -187,7 +187,7 @@ fn a_fan_has_one_reaction_to_a_post(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn a_report_is_noted_once_and_says_nothing(kind: DatabaseKind) -> Result<()> {
+fn a_report_is_recorded_once_and_reveals_nothing(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let post = format!("/api/locker-room/{}", mia.create_post("Buy my boots"));
@@ -204,7 +204,7 @@ fn a_report_is_noted_once_and_says_nothing(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn what_belongs_to_another_stays(kind: DatabaseKind) -> Result<()> {
+fn content_of_others_cannot_be_deleted(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let post = format!("/api/locker-room/{}", mia.create_post("mine"));
@@ -219,16 +219,16 @@ fn what_belongs_to_another_stays(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn a_post_takes_what_belongs_to_it_along(kind: DatabaseKind) -> Result<()> {
+fn a_post_is_deleted_with_its_comments_and_reactions(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let post = format!("/api/locker-room/{}", mia.create_post("soon gone"));
     let comment = bo.post(&format!("{post}/comments"), &json!({"body": "why?"})).expect(201);
     let comment = comment.header("location").unwrap_or_default().to_owned();
     mia.delete(&post).expect(204);
-    let anybody = service.client();
+    let visitor = service.client();
     for path in [&post, &comment, &format!("{post}/comments")] {
-        anybody.get(path).problem(404, "not_found");
+        visitor.get(path).problem(404, "not_found");
     }
     bo.post(&format!("{post}/comments"), &json!({"body": "hello?"})).problem(404, "not_found");
     bo.post(&format!("{post}/react"), &json!({"kind": "sad"})).problem(404, "not_found");

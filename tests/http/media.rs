@@ -1,4 +1,4 @@
-//! Pictures over HTTP: for profiles and posts, good ones and bad ones.
+//! Pictures over HTTP: for profiles and posts, valid and invalid ones.
 
 use super::pictures::{ZIP, bomb, gray_png, jpeg, large_jpeg, png, sideways_jpeg, transparent_webp, webp};
 use anyhow::Result;
@@ -10,14 +10,14 @@ use terrace_testkit::{Answer, Client, DatabaseKind, TestService, on_each_databas
 on_each_database! {
     a_profile_has_a_picture,
     a_post_takes_an_uploaded_picture,
-    a_picture_is_given_out_to_be_kept,
+    a_picture_is_served_to_be_cached,
     only_pixels_of_a_picture_survive,
-    what_is_no_picture_is_refused,
+    files_that_are_no_picture_are_refused,
     types_and_sizes_are_bounded,
-    nothing_is_said_of_a_picture_to_who_is_signed_out,
-    an_upload_is_ones_own_and_for_one_post,
-    of_two_posts_at_once_one_gets_the_picture,
-    an_upload_that_comes_again_is_one,
+    without_a_session_a_picture_is_not_revealed,
+    an_upload_is_private_and_for_one_post,
+    one_of_two_concurrent_posts_gets_the_picture,
+    a_repeated_upload_is_one,
     addresses_that_name_no_picture,
 }
 
@@ -44,7 +44,7 @@ fn post(client: &Client, media: &str) -> Answer {
 
 fn a_profile_has_a_picture(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
-    let (mia, anybody) = (service.fan("mia"), service.client());
+    let (mia, visitor) = (service.fan("mia"), service.client());
     let profile = mia.get("/api/user").expect(200);
     assert_eq!(profile.at("/pictureUrl"), Value::Null);
     mia.create_post("Hello");
@@ -54,62 +54,62 @@ fn a_profile_has_a_picture(kind: DatabaseKind) -> Result<()> {
     let first = first.str_at("/pictureUrl");
     let user = profile.str_at("/id");
     let shown = || {
-        let feed = anybody.get(ROOM).expect(200);
+        let feed = visitor.get(ROOM).expect(200);
         assert_eq!(
             feed.at("/posts/0/author/pictureUrl"),
-            anybody.get(&format!("/api/users/{user}")).expect(200).at("/pictureUrl")
+            visitor.get(&format!("/api/users/{user}")).expect(200).at("/pictureUrl")
         );
         feed.at("/posts/0/author/pictureUrl")
     };
     assert_eq!(shown(), json!(first));
-    anybody.get(&first).expect(200);
+    visitor.get(&first).expect(200);
 
-    // The same file again is the same picture; another takes its place at once.
+    // The same file again is the same picture; another file replaces it at once.
     assert_eq!(put(&mia, "image/png", png(1)).expect(200).str_at("/pictureUrl"), first);
     let second = put(&mia, "image/jpeg", jpeg(2)).expect(200).str_at("/pictureUrl");
     assert_eq!(shown(), json!(second));
-    anybody.get(&second).expect(200);
-    anybody.get(&first).problem(404, "not_found");
+    visitor.get(&second).expect(200);
+    visitor.get(&first).problem(404, "not_found");
 
-    // Somebody else may show the same.
+    // Another fan may show the same picture.
     let bo = service.fan("bo_");
     assert_eq!(put(&bo, "image/jpeg", jpeg(2)).expect(200).str_at("/pictureUrl"), second);
     for _ in 0..2 {
         assert!(mia.delete(PICTURE).expect(204).body.is_empty());
     }
     assert_eq!(shown(), Value::Null);
-    anybody.get(&second).expect(200);
+    visitor.get(&second).expect(200);
     bo.delete(PICTURE).expect(204);
-    anybody.get(&second).problem(404, "not_found");
+    visitor.get(&second).problem(404, "not_found");
     Ok(())
 }
 
 fn a_post_takes_an_uploaded_picture(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
-    let (mia, anybody) = (service.fan("mia"), service.client());
+    let (mia, visitor) = (service.fan("mia"), service.client());
     let uploaded = upload(&mia, "image/webp", webp(3)).expect(201);
     let url = uploaded.str_at("/url");
     assert_eq!(uploaded.header("location"), Some(url.as_str()));
-    anybody.get(&url).expect(200);
+    visitor.get(&url).expect(200);
 
     let created = post(&mia, &uploaded.str_at("/mediaId")).expect(201);
     assert_eq!(created.str_at("/post/imageUrl"), url);
     let location = created.header("location").unwrap_or_default().to_owned();
-    assert_eq!(anybody.get(&location).expect(200).str_at("/post/imageUrl"), url);
-    assert_eq!(anybody.get(ROOM).expect(200).str_at("/posts/0/imageUrl"), url);
-    anybody.get(&url).expect(200);
+    assert_eq!(visitor.get(&location).expect(200).str_at("/post/imageUrl"), url);
+    assert_eq!(visitor.get(ROOM).expect(200).str_at("/posts/0/imageUrl"), url);
+    visitor.get(&url).expect(200);
 
     mia.delete(&location).expect(204);
-    anybody.get(&url).problem(404, "not_found");
-    // Uploaded anew, it is there anew.
+    visitor.get(&url).problem(404, "not_found");
+    // Uploaded again, it exists again.
     assert_eq!(upload(&mia, "image/webp", webp(3)).expect(201).str_at("/url"), url);
-    anybody.get(&url).expect(200);
+    visitor.get(&url).expect(200);
     Ok(())
 }
 
-fn a_picture_is_given_out_to_be_kept(kind: DatabaseKind) -> Result<()> {
+fn a_picture_is_served_to_be_cached(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
-    let (mia, anybody) = (service.fan("mia"), service.client());
+    let (mia, visitor) = (service.fan("mia"), service.client());
     for (file, declared, given) in [
         (png(4), "image/png", "image/png"),
         (jpeg(4), "IMAGE/JPEG", "image/jpeg"),
@@ -117,10 +117,10 @@ fn a_picture_is_given_out_to_be_kept(kind: DatabaseKind) -> Result<()> {
         (transparent_webp(), "image/webp", "image/png"),
     ] {
         let url = upload(&mia, declared, file).expect(201).str_at("/url");
-        let got = anybody.ask("GET", &url).header("accept-encoding", "gzip, br").send().expect(200);
+        let got = visitor.ask("GET", &url).header("accept-encoding", "gzip, br").send().expect(200);
         let hash = url.strip_prefix("/media/").unwrap_or_default();
         let tag = format!("\"{hash}\"");
-        for answer in [&got, &anybody.ask("HEAD", &url).send().expect(200)] {
+        for answer in [&got, &visitor.ask("HEAD", &url).send().expect(200)] {
             for (name, value) in [
                 ("content-type", given),
                 ("cache-control", "public, max-age=31536000, immutable"),
@@ -137,12 +137,12 @@ fn a_picture_is_given_out_to_be_kept(kind: DatabaseKind) -> Result<()> {
         }
         let lists = [tag.clone(), format!("W/{tag}"), format!("\"x\", {tag}"), "*".to_owned()];
         for asked in lists {
-            let same = anybody.ask("GET", &url).header("if-none-match", asked).send().expect(304);
+            let same = visitor.ask("GET", &url).header("if-none-match", asked).send().expect(304);
             assert!(same.body.is_empty());
             assert_eq!(same.headers("etag"), [tag.as_str()]);
             assert_eq!(same.headers("cache-control"), ["public, max-age=31536000, immutable"]);
         }
-        anybody.ask("GET", &url).header("if-none-match", "\"x\"").send().expect(200);
+        visitor.ask("GET", &url).header("if-none-match", "\"x\"").send().expect(200);
     }
     Ok(())
 }
@@ -157,7 +157,7 @@ fn only_pixels_of_a_picture_survive(kind: DatabaseKind) -> Result<()> {
     for words in [&b"Exif"[..], b"GPS"] {
         assert!(!sideways.windows(words.len()).any(|part| part == words));
     }
-    // What a camera hangs on behind the picture is no picture either.
+    // Data that a camera appends to the picture is not part of it either.
     let hung = [jpeg(5), b"MOTION AND SOUND".to_vec()].concat();
     let kept = seen(put(&mia, "image/jpeg", hung).expect(200), "/pictureUrl");
     assert!(kept.ends_with(b"\xff\xd9"));
@@ -169,7 +169,7 @@ fn only_pixels_of_a_picture_survive(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn what_is_no_picture_is_refused(kind: DatabaseKind) -> Result<()> {
+fn files_that_are_no_picture_are_refused(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.fan("mia");
     let before = mia.get("/api/user").expect(200).json();
@@ -222,7 +222,7 @@ fn types_and_sizes_are_bounded(kind: DatabaseKind) -> Result<()> {
     let packed = mia.ask("PUT", PICTURE).header("content-encoding", "gzip").body("image/png", png(1));
     packed.send().problem(415, "unsupported_media_type");
 
-    // One that does not say how long it is.
+    // A request without a length.
     let cookie = mia.cookie("session").unwrap_or_default();
     let head = format!(
         "PUT {PICTURE} HTTP/1.1\r\nHost: localhost\r\nCookie: session={cookie}\r\nContent-Type: image/png\r\n\
@@ -233,15 +233,15 @@ fn types_and_sizes_are_bounded(kind: DatabaseKind) -> Result<()> {
     let answer = raw(service.address(), &endless)?.expect("an answer");
     assert_eq!(answer.status, 413, "{}", answer.text());
 
-    // An operator can be stricter.
+    // An operator can set a lower limit.
     let strict = TestService::builder(kind).web(|web| web.picture_limit = 100).start()?;
     put(&strict.fan("mia"), "image/png", png(1)).problem(413, "payload_too_large");
     Ok(())
 }
 
-fn nothing_is_said_of_a_picture_to_who_is_signed_out(kind: DatabaseKind) -> Result<()> {
+fn without_a_session_a_picture_is_not_revealed(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
-    let anybody = service.client();
+    let visitor = service.client();
     for send in [put, upload] {
         for (content_type, file) in [
             ("image/png", png(1)),
@@ -249,15 +249,15 @@ fn nothing_is_said_of_a_picture_to_who_is_signed_out(kind: DatabaseKind) -> Resu
             ("text/plain", b"x".to_vec()),
             ("image/png", vec![0; LIMIT + 1]),
         ] {
-            send(&anybody, content_type, file).problem(401, "authentication_required");
+            send(&visitor, content_type, file).problem(401, "authentication_required");
         }
     }
-    anybody.delete(PICTURE).problem(401, "authentication_required");
+    visitor.delete(PICTURE).problem(401, "authentication_required");
     assert_eq!(std::fs::read_dir(service.pictures())?.count(), 0);
     Ok(())
 }
 
-fn an_upload_is_ones_own_and_for_one_post(kind: DatabaseKind) -> Result<()> {
+fn an_upload_is_private_and_for_one_post(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let refused = |client: &Client, media: &str| {
@@ -272,7 +272,7 @@ fn an_upload_is_ones_own_and_for_one_post(kind: DatabaseKind) -> Result<()> {
     let wrong = mia.post(ROOM, &json!({"body": "x", "mediaId": null}));
     assert_eq!(wrong.problem(400, "invalid_request").pointers(), ["/mediaId"]);
 
-    // A post that was refused took nothing.
+    // A refused post used no upload.
     let unknown = "0190a6f2-7c1e-7abc-8def-0123456789ab";
     let wrong = mia.post(ROOM, &json!({"body": "x", "teamId": unknown, "mediaId": media}));
     assert_eq!(wrong.problem(422, "validation_failed").pointers(), ["/teamId"]);
@@ -288,7 +288,7 @@ fn an_upload_is_ones_own_and_for_one_post(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn of_two_posts_at_once_one_gets_the_picture(kind: DatabaseKind) -> Result<()> {
+fn one_of_two_concurrent_posts_gets_the_picture(kind: DatabaseKind) -> Result<()> {
     let service = TestService::builder(kind).without_rehearsal().start()?;
     let mia = service.fan("mia");
     for round in 0..5 {
@@ -311,7 +311,7 @@ fn of_two_posts_at_once_one_gets_the_picture(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn an_upload_that_comes_again_is_one(kind: DatabaseKind) -> Result<()> {
+fn a_repeated_upload_is_one(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.fan("mia");
     let send = |key: &str, content_type: &str, file: Vec<u8>| {
@@ -323,7 +323,7 @@ fn an_upload_that_comes_again_is_one(kind: DatabaseKind) -> Result<()> {
     assert_eq!((again.json(), again.header("location")), (first.json(), first.header("location")));
     send("key-1", "image/png", png(2)).problem(422, "idempotency_key_reused");
     assert_ne!(send("key-2", "image/png", png(1)).expect(201).at("/mediaId"), first.at("/mediaId"));
-    // A refusal is not kept.
+    // A refusal is not stored.
     send("key-3", "image/png", b"no picture".to_vec()).problem(422, "not_an_image");
     send("key-3", "image/png", png(3)).expect(201);
     Ok(())
@@ -331,10 +331,10 @@ fn an_upload_that_comes_again_is_one(kind: DatabaseKind) -> Result<()> {
 
 fn addresses_that_name_no_picture(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
-    let (mia, anybody) = (service.fan("mia"), service.client());
+    let (mia, visitor) = (service.fan("mia"), service.client());
     let url = put(&mia, "image/png", png(1)).expect(200).str_at("/pictureUrl");
     let hash = url.strip_prefix("/media/").unwrap_or_default().to_owned();
-    anybody.get(&format!("/media/{}", "0".repeat(64))).problem(404, "not_found");
+    visitor.get(&format!("/media/{}", "0".repeat(64))).problem(404, "not_found");
     for junk in [
         "1",
         "..",
@@ -351,13 +351,13 @@ fn addresses_that_name_no_picture(kind: DatabaseKind) -> Result<()> {
         &format!("{}/{hash}", &hash[..2]),
         &"a".repeat(4000),
     ] {
-        let answer = anybody.get(&format!("/media/{junk}"));
+        let answer = visitor.get(&format!("/media/{junk}"));
         assert!([400, 404].contains(&answer.status), "{junk}: {}", answer.text());
     }
-    anybody.get("/media").problem(404, "not_found");
-    anybody.get("/media/").problem(404, "not_found");
-    let answer = anybody.get(&format!("/media/{}", &hash[1..])).problem(400, "invalid_request");
+    visitor.get("/media").problem(404, "not_found");
+    visitor.get("/media/").problem(404, "not_found");
+    let answer = visitor.get(&format!("/media/{}", &hash[1..])).problem(400, "invalid_request");
     assert_eq!(answer.pointers(), ["/hash"]);
-    anybody.get(&url).expect(200);
+    visitor.get(&url).expect(200);
     Ok(())
 }

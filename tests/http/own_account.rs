@@ -1,4 +1,4 @@
-//! The contract under "Accounts": deleting one's own account, and the copy of everything that is kept about it.
+//! The contract under "Accounts": deleting the own account, and the export of all its data.
 
 use super::shape::shape;
 use anyhow::Result;
@@ -8,12 +8,12 @@ use terrace_testkit::web::{LimitConfig, Rate};
 use terrace_testkit::{Answer, CRON_SECRET, Client, DatabaseKind, PASSWORD, TestService, on_each_database};
 
 on_each_database! {
-    who_deletes_proves_it,
+    a_deletion_requires_the_password,
     after_a_deletion_nothing_signs_in_and_nothing_is_shown,
-    a_stored_answer_goes_with_its_account,
-    a_suspended_account_is_told_why,
-    an_export_is_what_was_written,
-    an_export_holds_what_was_done_in_quests,
+    a_stored_answer_is_deleted_with_its_account,
+    a_suspended_account_gets_the_reason,
+    an_export_contains_all_written_data,
+    an_export_contains_the_progress_in_quests,
     an_export_of_thousands_of_rows_has_each_once,
 }
 
@@ -25,9 +25,9 @@ fn delete(client: &Client, password: &str) -> Answer {
     client.ask("DELETE", USER).json(&json!({"password": password})).send()
 }
 
-/// A wrong password is 403, because the session is good; without a session it is 401, whatever the body says; and
-/// another site's page deletes nobody.
-fn who_deletes_proves_it(kind: DatabaseKind) -> Result<()> {
+/// A wrong password is 403, because the session is valid; without a session it is 401, whatever the body
+/// contains; and another site's page cannot delete an account.
+fn a_deletion_requires_the_password(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.browser();
     mia.register("mia");
@@ -60,7 +60,7 @@ fn who_deletes_proves_it(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Every way in is 401, every way to look is 404 or leaves it out, from the answer on.
+/// From the answer on every sign-in is 401, and every read is 404 or leaves the account out.
 fn after_a_deletion_nothing_signs_in_and_nothing_is_shown(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, bo) = (service.client(), service.fan("bo_"));
@@ -76,7 +76,7 @@ fn after_a_deletion_nothing_signs_in_and_nothing_is_shown(kind: DatabaseKind) ->
     let said = mia.post(&comments, &json!({"body": "At last"})).expect(201).str_at("/comment/id");
     mia.post(&format!("{FEED}/{his}/react"), &json!({"kind": "fire"})).expect(200);
     bo.post(&format!("{FEED}/{hers}/comments"), &json!({"body": "Indeed"})).expect(201);
-    // Known to the service, each of them, a moment before.
+    // The service has just used each of their sessions.
     for client in [&mia, &phone, &laptop] {
         client.get(USER).expect(200);
     }
@@ -114,7 +114,8 @@ fn after_a_deletion_nothing_signs_in_and_nothing_is_shown(kind: DatabaseKind) ->
     bo.post(&format!("{FEED}/{hers}/report"), &json!({"reason": "?"})).problem(404, "not_found");
 
     if kind == DatabaseKind::Sqlite {
-        // There events are public with their commit, so that the consumers have seen them when this returns.
+        // On SQLite events are public with their commit, so the consumers have processed them when this
+        // returns.
         for _ in 0..2 {
             service.run(service.app().catch_up_consumers())?;
         }
@@ -124,8 +125,8 @@ fn after_a_deletion_nothing_signs_in_and_nothing_is_shown(kind: DatabaseKind) ->
     Ok(())
 }
 
-/// The same request under the same key is another's now: nothing that was said to the account is said again.
-fn a_stored_answer_goes_with_its_account(kind: DatabaseKind) -> Result<()> {
+/// The same request under the same key is a new one now: no answer to the account is repeated.
+fn a_stored_answer_is_deleted_with_its_account(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let body = json!({"username": "mia", "password": PASSWORD});
     let register = || {
@@ -143,8 +144,8 @@ fn a_stored_answer_goes_with_its_account(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// 403 to who knows the password, and to nobody else.
-fn a_suspended_account_is_told_why(kind: DatabaseKind) -> Result<()> {
+/// 403 with the right password, and not without it.
+fn a_suspended_account_gets_the_reason(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.fan("mia");
     let phone = service.client().mobile_login("mia");
@@ -164,8 +165,8 @@ fn a_suspended_account_is_told_why(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// A document to keep, with everything and of nobody else.
-fn an_export_is_what_was_written(kind: DatabaseKind) -> Result<()> {
+/// A complete document with all data of the account, and of no other.
+fn an_export_contains_all_written_data(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, bo) = (service.client(), service.fan("bo_"));
     let keyed = mia.ask("POST", "/api/register").header("idempotency-key", "hello");
@@ -260,7 +261,7 @@ fn an_export_is_what_was_written(kind: DatabaseKind) -> Result<()> {
 }
 
 /// The runs, the steps of each, visits and achievements.
-fn an_export_holds_what_was_done_in_quests(kind: DatabaseKind) -> Result<()> {
+fn an_export_contains_the_progress_in_quests(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.fan("mia");
     let list = service.client().get("/api/quests").expect(200);
@@ -301,7 +302,7 @@ fn an_export_holds_what_was_done_in_quests(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// It is written in pages, and they neither repeat nor skip nor come apart.
+/// It is written in pages, which neither repeat nor skip rows.
 fn an_export_of_thousands_of_rows_has_each_once(kind: DatabaseKind) -> Result<()> {
     use terrace_testkit::app::room::{CreateComment, CreatePost};
     let service = TestService::builder(kind).without_rehearsal().start()?;
@@ -333,7 +334,7 @@ fn an_export_of_thousands_of_rows_has_each_once(kind: DatabaseKind) -> Result<()
     Ok(())
 }
 
-/// Each export reads everything, so that few are enough; others' allowances are their own.
+/// Each export reads everything, so that few are enough; the allowances of others are separate.
 #[test]
 fn exports_are_limited() -> Result<()> {
     let limits = LimitConfig { export: Rate::new(2, 3600), ..LimitConfig::default() };

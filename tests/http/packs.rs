@@ -14,14 +14,14 @@ use terrace_testkit::{
 
 on_each_database! {
     spec_1_rule_7_packs_that_are_available_are_listed_with_their_odds,
-    a_pack_tells_what_it_holds_and_what_is_left,
+    a_pack_shows_its_contents_and_what_is_left,
     spec_1_rule_8_a_purchase_is_recorded_and_replayed,
     spec_1_rule_9_an_opening_is_proved_by_its_answer_and_stays,
-    what_is_wrong_is_refused_and_moves_nothing,
+    invalid_requests_are_refused_and_move_nothing,
     packs_that_did_not_change_are_304,
-    whoever_is_signed_out_sees_each_sale_at_once,
+    visitors_without_a_session_see_each_sale_at_once,
     a_keyed_purchase_fifty_times_at_once_buys_once,
-    what_a_fan_bought_is_exported_and_outlives_their_account,
+    purchases_are_exported_and_outlive_their_account,
 }
 
 const PACKS: &str = "/api/packs";
@@ -52,7 +52,7 @@ fn rich(service: &TestService, name: &str) -> Client {
     client
 }
 
-/// The pack of a key as the client sees it in the list.
+/// The pack with this key as the client sees it in the list.
 fn pack(client: &Client, key: &str) -> Value {
     let packs = client.get(PACKS).expect(200).list("/packs");
     packs.into_iter().find(|pack| pack["key"] == key).expect("the pack")
@@ -85,16 +85,16 @@ fn sum(of: &[Value], name: &str) -> f64 {
 
 fn spec_1_rule_7_packs_that_are_available_are_listed_with_their_odds(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
-    let anybody = service.client();
-    let list = anybody.get(PACKS).expect(200);
+    let visitor = service.client();
+    let list = visitor.get(PACKS).expect(200);
     let keys: Vec<_> = list.list("/packs").iter().map(|pack| pack["key"].clone()).collect();
-    // What is over, or not open yet, is not there.
+    // Packs whose sale is over, or not open yet, are not listed.
     assert_eq!(keys, ["day", "cups", "few", "single", "paid", "gala"]);
     for pack in list.list("/packs") {
         assert!((sum(pack["odds"].as_array().expect("odds"), "probability") - 1.0).abs() < 1e-9);
         assert_eq!(pack["available"], true);
     }
-    let day = pack(&anybody, "day");
+    let day = pack(&visitor, "day");
     assert_eq!(day["price"], json!({"kind": "points", "amount": 10, "currency": null}));
     assert_eq!(
         [&day["slots"], &day["remaining"], &day["guarantee"]],
@@ -102,23 +102,23 @@ fn spec_1_rule_7_packs_that_are_available_are_listed_with_their_odds(kind: Datab
     );
     let share = |odds: usize| day["odds"][odds]["probability"].as_f64().unwrap_or_default();
     assert!((share(0) - 0.7).abs() < 1e-9 && (share(1) - 0.3).abs() < 1e-9);
-    // Every copy holds a cup, although the slot's weights alone would give it to every other one.
-    let cups = pack(&anybody, "cups");
+    // Every copy contains a cup, although the slot's weights alone would give it to every other one.
+    let cups = pack(&visitor, "cups");
     assert_eq!([&cups["remaining"], &cups["guarantee"]], [&json!(25), &json!("legendary")]);
     assert_eq!(cups["odds"][1], json!({"rarity": "legendary", "probability": 0.5, "atLeastOne": 1.0}));
-    let paid = pack(&anybody, "paid");
+    let paid = pack(&visitor, "paid");
     assert_eq!(paid["price"], json!({"kind": "money", "amount": 499, "currency": "EUR"}));
 
-    // Sold out is there, and not available.
+    // A sold-out pack is listed, and not available.
     let mia = rich(&service, "mia");
     buy(&mia, "single", 1, "one").expect(201);
-    let single = pack(&anybody, "single");
+    let single = pack(&visitor, "single");
     assert_eq!([&single["available"], &single["remaining"]], [&json!(false), &json!(0)]);
 
     // Page by page it is the same list.
     let (mut paged, mut next) = (Vec::new(), Some(format!("{PACKS}?limit=2")));
     while let Some(path) = next {
-        let page = anybody.get(&path).expect(200);
+        let page = visitor.get(&path).expect(200);
         paged.extend(page.list("/packs").into_iter().map(|pack| pack["key"].clone()));
         next = page.at("/nextCursor").as_str().map(|cursor| format!("{PACKS}?limit=2&cursor={cursor}"));
     }
@@ -126,7 +126,7 @@ fn spec_1_rule_7_packs_that_are_available_are_listed_with_their_odds(kind: Datab
     Ok(())
 }
 
-fn a_pack_tells_what_it_holds_and_what_is_left(kind: DatabaseKind) -> Result<()> {
+fn a_pack_shows_its_contents_and_what_is_left(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = rich(&service, "mia");
     let cups = path(&mia, "cups", "");
@@ -147,7 +147,7 @@ fn a_pack_tells_what_it_holds_and_what_is_left(kind: DatabaseKind) -> Result<()>
         [&now["remaining"], &cup(&now)["minted"], &cup(&now)["left"]],
         [&json!(23), &json!(1), &json!(24)]
     );
-    // One that was never on sale is not there, and one that is over is.
+    // A pack that was never on sale is not found, and one whose sale is over is.
     let packs = service.run(service.app().pack_book())?;
     let id = |key: &str| packs.packs().iter().find(|pack| pack.key.as_str() == key).expect("a pack").id;
     assert_eq!(mia.get(&format!("{PACKS}/{}", id("over"))).expect(200).at("/pack/available"), false);
@@ -204,7 +204,7 @@ fn spec_1_rule_9_an_opening_is_proved_by_its_answer_and_stays(kind: DatabaseKind
         let again = open(&mia, "cups", &json!({"userPackId": copy, "clientSeed": seed})).expect(200);
         assert_eq!(again.json(), opened.json());
     }
-    // The oldest sealed one, which needs a key; the key gives the same copy again.
+    // The oldest sealed copy, which needs a key; the key gives the same copy again.
     let any = path(&mia, "cups", "/open");
     mia.post(&any, &json!({})).problem(400, "idempotency_key_required");
     let first = keyed(&mia, &any, "any", &json!({})).expect(200);
@@ -230,7 +230,7 @@ fn spec_1_rule_9_an_opening_is_proved_by_its_answer_and_stays(kind: DatabaseKind
     Ok(())
 }
 
-fn what_is_wrong_is_refused_and_moves_nothing(kind: DatabaseKind) -> Result<()> {
+fn invalid_requests_are_refused_and_move_nothing(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, bo) = (rich(&service, "mia"), service.fan("bo_"));
     let day = path(&mia, "day", "/purchase");
@@ -252,7 +252,7 @@ fn what_is_wrong_is_refused_and_moves_nothing(kind: DatabaseKind) -> Result<()> 
     keyed(&mia, &day, "a", &json!({"quantity": 1.5})).problem(400, "invalid_request");
     assert_eq!(balances(&mia), [100, 100]);
     assert_eq!(mia.get(COPIES).expect(200).list("/packs"), Vec::<Value>::new());
-    // Refusals are not kept: the same key buys.
+    // Refusals are not stored: the same key buys.
     let copy = buy(&mia, "day", 1, "a").expect(201).str_at("/userPacks/0/id");
 
     open(&bo, "day", &json!({"userPackId": copy})).problem(404, "not_found");
@@ -287,27 +287,27 @@ fn packs_that_did_not_change_are_304(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn whoever_is_signed_out_sees_each_sale_at_once(kind: DatabaseKind) -> Result<()> {
+fn visitors_without_a_session_see_each_sale_at_once(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
-    let (mia, anybody) = (rich(&service, "mia"), service.client());
+    let (mia, visitor) = (rich(&service, "mia"), service.client());
     let mut tags = BTreeSet::new();
     for left in (20..=25).rev() {
-        let list = anybody.get(PACKS).expect(200);
+        let list = visitor.get(PACKS).expect(200);
         let cups = list.list("/packs").into_iter().find(|pack| pack["key"] == "cups").expect("the pack");
         assert_eq!((&cups["remaining"], &cups["odds"][1]["atLeastOne"]), (&json!(left), &json!(1.0)));
-        // Whatever else was asked for in between.
-        assert_eq!(anybody.get(&format!("{PACKS}?limit=1")).expect(200).list("/packs").len(), 1);
-        let again = anybody.get(PACKS).expect(200);
+        // Whatever other pages were requested in between.
+        assert_eq!(visitor.get(&format!("{PACKS}?limit=1")).expect(200).list("/packs").len(), 1);
+        let again = visitor.get(PACKS).expect(200);
         assert_eq!((again.text(), again.header("etag")), (list.text(), list.header("etag")));
         tags.insert(list.header("etag").expect("a tag").to_owned());
         buy(&mia, "cups", 1, &left.to_string()).expect(201);
     }
     assert_eq!(tags.len(), 6);
-    // What is over is not there any more, although nothing was sold.
+    // A pack whose sale is over is not listed any more, although nothing was sold.
     let shown = |packs: &[Value]| packs.iter().any(|pack| pack["key"] == "early");
-    assert!(!shown(&anybody.get(PACKS).expect(200).list("/packs")));
+    assert!(!shown(&visitor.get(PACKS).expect(200).list("/packs")));
     service.clock().advance(Duration::from_hours(24 * 365 * 1000));
-    assert!(shown(&anybody.get(PACKS).expect(200).list("/packs")));
+    assert!(shown(&visitor.get(PACKS).expect(200).list("/packs")));
     Ok(())
 }
 
@@ -325,7 +325,7 @@ fn a_keyed_purchase_fifty_times_at_once_buys_once(kind: DatabaseKind) -> Result<
     Ok(())
 }
 
-fn what_a_fan_bought_is_exported_and_outlives_their_account(kind: DatabaseKind) -> Result<()> {
+fn purchases_are_exported_and_outlive_their_account(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = rich(&service, "mia");
     let copy = buy(&mia, "cups", 2, "two").expect(201).str_at("/userPacks/0/id");
@@ -344,7 +344,7 @@ fn what_a_fan_bought_is_exported_and_outlives_their_account(kind: DatabaseKind) 
     let cups = path(&mia, "cups", "");
     let before = service.client().get(&cups).expect(200).json();
     mia.ask("DELETE", "/api/user").json(&json!({"password": PASSWORD})).send().expect(204);
-    // Serials and supply are as they were.
+    // Serials and supply are unchanged.
     assert_eq!(service.client().get(&cups).expect(200).json(), before);
     mia.get(COLLECTIBLES).problem(401, "authentication_required");
     Ok(())

@@ -1,5 +1,5 @@
-//! Spec §1, rules 8 and 10, §3, rule 4, and §4, "complete pack purchase", over HTTP: the whole way of a payment through the
-//! sandbox, and what the webhook takes and does not take.
+//! Spec §1, rules 8 and 10, §3, rule 4, and §4, "complete pack purchase", over HTTP: the whole course of a
+//! payment through the sandbox, and the messages that the webhook accepts and refuses.
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -12,16 +12,16 @@ use terrace_testkit::{
 };
 
 on_each_database! {
-    spec_1_rule_8_what_is_approved_on_the_sandboxs_page_becomes_the_fans,
-    what_is_declined_is_cancelled_and_what_is_given_back_is_taken_back,
-    what_is_sealed_can_be_returned_by_its_buyer,
-    what_holds_stock_unpaid_is_bounded,
+    spec_1_rule_8_a_purchase_approved_in_the_sandbox_becomes_the_fans,
+    a_declined_purchase_is_cancelled_and_a_refund_revokes_copies,
+    sealed_copies_can_be_returned_by_their_buyer,
+    stock_held_by_unpaid_purchases_is_bounded,
     an_address_starts_only_so_many_purchases_for_money,
-    spec_4_completing_a_purchase_is_replayed_and_nobody_elses,
+    spec_4_completing_a_purchase_is_replayed_and_only_the_buyers,
     at_most_three_purchases_wait,
-    spec_3_rule_4_what_is_not_paid_expires_and_late_money_goes_back,
+    spec_3_rule_4_unpaid_purchases_expire_and_late_payments_are_refunded,
     a_message_counts_once_however_often_it_comes,
-    what_does_not_fit_is_told_and_moves_nothing,
+    a_message_that_does_not_match_is_reported_and_moves_nothing,
     fifty_same_messages_at_once_complete_once,
     the_checkout_is_under_the_buyers_own_loopback_host,
 }
@@ -34,7 +34,7 @@ fn service(kind: DatabaseKind) -> Result<TestService> {
     TestService::builder(kind).with_sandbox().start()
 }
 
-/// A browser that somebody is signed in with.
+/// A browser with the session of a new fan.
 fn fan(service: &TestService, name: &str) -> Client {
     let client = service.browser();
     client.register(name);
@@ -69,7 +69,7 @@ fn status(client: &Client, purchase: &str) -> Value {
     client.get(&format!("/api/user/purchases/{purchase}")).expect(200).at("/purchase/status")
 }
 
-/// What the provider would tell of a purchase as it was answered.
+/// The provider's message about a purchase as it was answered.
 fn message(bought: &Answer, kind: &str, event: &str) -> Value {
     let purchase = bought.str_at("/purchase/id");
     json!({
@@ -89,7 +89,7 @@ fn tell(service: &TestService, message: &Value) -> Answer {
     signed(&service.client(), &sandbox_secret(), service.app().now(), body.as_bytes()).send()
 }
 
-/// A session's cookie is good for one host: the page has to be under the one that the buyer is on.
+/// A session's cookie is valid for one host: the page has to be under the host that the buyer uses.
 fn the_checkout_is_under_the_buyers_own_loopback_host(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     let port = service.address().port();
@@ -110,7 +110,7 @@ fn the_checkout_is_under_the_buyers_own_loopback_host(kind: DatabaseKind) -> Res
         let purchase = bought.expect(201).str_at("/purchase/id");
         let url = format!("{site}/sandbox/checkout/{purchase}");
         let shown = fan.get(&format!("/api/user/purchases/{purchase}")).expect(200);
-        // Replays and later reads stay as they were, by whatever host they come.
+        // Replays and later reads are unchanged, whatever host they use.
         assert_eq!(buy(&fan, "gala", 1, "one").expect(201).str_at("/purchase/checkoutUrl"), url);
         assert_eq!(shown.str_at("/purchase/checkoutUrl"), url);
     }
@@ -120,7 +120,7 @@ fn the_checkout_is_under_the_buyers_own_loopback_host(kind: DatabaseKind) -> Res
     Ok(())
 }
 
-fn spec_1_rule_8_what_is_approved_on_the_sandboxs_page_becomes_the_fans(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_8_a_purchase_approved_in_the_sandbox_becomes_the_fans(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     let mia = fan(&service, "mia");
     let bought = buy(&mia, "gala", 2, "two").expect(201);
@@ -130,7 +130,7 @@ fn spec_1_rule_8_what_is_approved_on_the_sandboxs_page_becomes_the_fans(kind: Da
     assert!(bought.at("/purchase/expiresAt").is_string());
     let (purchase, page) = (bought.str_at("/purchase/id"), page(&service, &bought));
     assert_eq!(page, format!("/sandbox/checkout/{purchase}"));
-    // The answer that is kept under the key is the one that tells where to pay.
+    // The answer that is stored under the key is the one with the checkout's address.
     let again = buy(&mia, "gala", 2, "two").expect(201);
     assert_eq!((again.header("idempotency-replayed"), again.json()), (Some("true"), bought.json()));
     let left = |client: &Client| {
@@ -148,7 +148,7 @@ fn spec_1_rule_8_what_is_approved_on_the_sandboxs_page_becomes_the_fans(kind: Da
     assert!(shown.text().contains("25.00 EUR") && shown.text().contains("2 × The gala"), "{}", shown.text());
     let approved = decide(&mia, &page, "approve").expect(303);
     assert_eq!(approved.header("location"), Some(format!("/?purchase={purchase}").as_str()));
-    // It was told by a message of its own before the buyer came back.
+    // A separate message reported it before the buyer came back.
     let done = complete(&mia, "gala", &purchase).expect(200);
     assert_eq!((done.at("/purchase/status"), done.list("/userPacks").len()), (json!("completed"), 2));
     assert_eq!(done.at("/purchase/checkoutUrl"), Value::Null);
@@ -158,7 +158,7 @@ fn spec_1_rule_8_what_is_approved_on_the_sandboxs_page_becomes_the_fans(kind: Da
     let open = path(&mia, "gala").replace("/purchase", "/open");
     let opened = mia.post(&open, &json!({"userPackId": copy})).expect(200);
     assert_eq!(opened.at("/collectibles/0/serial"), 1);
-    // What was paid elsewhere is no balance of theirs.
+    // A payment through the provider is not a balance of the fan.
     assert_eq!(mia.get("/api/wallets").expect(200).list("/entries"), Vec::<Value>::new());
     // To approve it again changes nothing, to decline it is too late.
     decide(&mia, &page, "approve").expect(303);
@@ -167,7 +167,7 @@ fn spec_1_rule_8_what_is_approved_on_the_sandboxs_page_becomes_the_fans(kind: Da
     Ok(())
 }
 
-fn what_is_declined_is_cancelled_and_what_is_given_back_is_taken_back(kind: DatabaseKind) -> Result<()> {
+fn a_declined_purchase_is_cancelled_and_a_refund_revokes_copies(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     let mia = fan(&service, "mia");
     let declined = buy(&mia, "gala", 4, "declined").expect(201);
@@ -180,7 +180,7 @@ fn what_is_declined_is_cancelled_and_what_is_given_back_is_taken_back(kind: Data
     let open = path(&mia, "gala").replace("/purchase", "/open");
     mia.ask("POST", &open).header("idempotency-key", "one").json(&json!({})).send().expect(200);
     assert_eq!(mia.get("/api/user/collectibles").expect(200).list("/collectibles").len(), 1);
-    // What was opened is not returned on the buyer's wish, and is taken back when the provider refunds it.
+    // An opened copy cannot be returned at the buyer's request, and is revoked when the provider refunds it.
     decide(&mia, &page, "refund").problem(409, "goods_used");
     assert_eq!(status(&mia, &purchase), "completed");
     let shown = mia.get(&page).expect(200).text();
@@ -194,7 +194,7 @@ fn what_is_declined_is_cancelled_and_what_is_given_back_is_taken_back(kind: Data
     Ok(())
 }
 
-fn what_is_sealed_can_be_returned_by_its_buyer(kind: DatabaseKind) -> Result<()> {
+fn sealed_copies_can_be_returned_by_their_buyer(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     let mia = fan(&service, "mia");
     let open = path(&mia, "gala").replace("/purchase", "/open");
@@ -214,13 +214,13 @@ fn what_is_sealed_can_be_returned_by_its_buyer(kind: DatabaseKind) -> Result<()>
             .send()
             .problem(404, "not_found");
     }
-    // The provider has given back what it owed.
+    // The provider has made the refund.
     let timer = service.client().with_bearer(CRON_SECRET);
     assert_eq!(timer.ask("POST", RECONCILE).send().expect(200).at("/lookedAt"), 0);
     Ok(())
 }
 
-fn what_holds_stock_unpaid_is_bounded(kind: DatabaseKind) -> Result<()> {
+fn stock_held_by_unpaid_purchases_is_bounded(kind: DatabaseKind) -> Result<()> {
     const DAY: Duration = Duration::from_hours(24);
     let service = TestService::builder(kind).with_sandbox().app(|app| app.new_account_age = DAY).start()?;
     let (mia, bo) = (fan(&service, "mia"), fan(&service, "bo_"));
@@ -253,13 +253,13 @@ fn an_address_starts_only_so_many_purchases_for_money(kind: DatabaseKind) -> Res
     for client in [&mia, &bo] {
         let refused = buy(client, "paid", 1, "two").problem(429, "rate_limited");
         assert!(refused.header("retry-after").is_some());
-        // What costs points is not concerned.
+        // Purchases for points are not affected.
         buy(client, "day", 1, "points").problem(409, "insufficient_balance");
     }
     Ok(())
 }
 
-fn spec_4_completing_a_purchase_is_replayed_and_nobody_elses(kind: DatabaseKind) -> Result<()> {
+fn spec_4_completing_a_purchase_is_replayed_and_only_the_buyers(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     let (mia, bo) = (fan(&service, "mia"), fan(&service, "bo_"));
     let bought = buy(&mia, "paid", 1, "one").expect(201);
@@ -267,7 +267,7 @@ fn spec_4_completing_a_purchase_is_replayed_and_nobody_elses(kind: DatabaseKind)
     let keyed =
         |key: &str, body: &Value| mia.ask("PUT", &put).header("idempotency-key", key).json(body).send();
     let body = json!({"purchaseId": purchase});
-    // A refusal is not kept.
+    // A refusal is not stored.
     keyed("done", &body).problem(409, "payment_pending");
     complete(&bo, "paid", &purchase).problem(404, "not_found");
     complete(&mia, "gala", &purchase).problem(404, "not_found");
@@ -279,7 +279,7 @@ fn spec_4_completing_a_purchase_is_replayed_and_nobody_elses(kind: DatabaseKind)
     assert_eq!((again.header("idempotency-replayed"), again.json()), (Some("true"), done.json()));
     let other = buy(&mia, "paid", 1, "two").expect(201).str_at("/purchase/id");
     keyed("done", &json!({"purchaseId": other})).problem(422, "idempotency_key_reused");
-    // What was paid with points was complete at once, and is answered so.
+    // A purchase for points was complete at once, and is answered so.
     let id = mia.get("/api/user").expect(200).str_at("/id");
     let award = json!({"userId": id, "amount": 10, "reason": "A ticket", "source": "import:ticket"});
     service.client().with_bearer(CRON_SECRET).post("/api/cron/award-points", &award).expect(200);
@@ -302,7 +302,7 @@ fn at_most_three_purchases_wait(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn spec_3_rule_4_what_is_not_paid_expires_and_late_money_goes_back(kind: DatabaseKind) -> Result<()> {
+fn spec_3_rule_4_unpaid_purchases_expire_and_late_payments_are_refunded(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     let (mia, timer) = (fan(&service, "mia"), service.client().with_bearer(CRON_SECRET));
     let bought = buy(&mia, "gala", 4, "four").expect(201);
@@ -320,7 +320,7 @@ fn spec_3_rule_4_what_is_not_paid_expires_and_late_money_goes_back(kind: Databas
     complete(&mia, "gala", &purchase).problem(409, "purchase_expired");
     let bo = fan(&service, "bo_");
     buy(&bo, "gala", 4, "four").expect(201);
-    // Money that comes all the same goes back.
+    // A payment that comes all the same is refunded.
     tell(&service, &message(&bought, "paid", "late")).expect(204);
     complete(&mia, "gala", &purchase).problem(409, "purchase_refunded");
     assert_eq!(reconcile().at("/refunded"), 1);
@@ -334,7 +334,7 @@ fn a_message_counts_once_however_often_it_comes(kind: DatabaseKind) -> Result<()
     let mia = fan(&service, "mia");
     let bought = buy(&mia, "paid", 2, "two").expect(201);
     let purchase = bought.str_at("/purchase/id");
-    // Kinds that nobody knows are acknowledged, and fields too.
+    // Unknown kinds are acknowledged, and unknown fields too.
     tell(&service, &json!({"kind": "disputed"})).expect(204);
     tell(&service, &json!({"kind": "paid.partially", "amount": "?"})).expect(204);
     assert_eq!(status(&mia, &purchase), "pending");
@@ -346,11 +346,11 @@ fn a_message_counts_once_however_often_it_comes(kind: DatabaseKind) -> Result<()
         assert_eq!(status(&mia, &purchase), "completed");
     }
     assert_eq!(complete(&mia, "paid", &purchase).expect(200).list("/userPacks").len(), 2);
-    // The same event says something else now.
+    // The same event with another content.
     let mut other = message(&bought, "refunded", "evt-1");
     tell(&service, &other).problem(422, "payment_mismatch");
     assert_eq!(status(&mia, &purchase), "completed");
-    // Out of order: given up after it was paid, and given back.
+    // Out of order: cancelled after it was paid, and refunded.
     tell(&service, &message(&bought, "cancelled", "evt-3")).expect(204);
     other["eventId"] = json!("evt-4");
     for _ in 0..2 {
@@ -360,7 +360,7 @@ fn a_message_counts_once_however_often_it_comes(kind: DatabaseKind) -> Result<()
     Ok(())
 }
 
-fn what_does_not_fit_is_told_and_moves_nothing(kind: DatabaseKind) -> Result<()> {
+fn a_message_that_does_not_match_is_reported_and_moves_nothing(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     let (mia, bo) = (fan(&service, "mia"), fan(&service, "bo_"));
     let (bought, others) = (buy(&mia, "paid", 1, "one").expect(201), buy(&bo, "gala", 1, "one").expect(201));
@@ -414,9 +414,9 @@ fn fifty_same_messages_at_once_complete_once(kind: DatabaseKind) -> Result<()> {
     let bought = buy(&mia, "gala", 2, "two").expect(201);
     let message = message(&bought, "paid", "evt-1");
     std::thread::scope(|scope| {
-        let told: Vec<_> = (0..50).map(|_| scope.spawn(|| tell(&service, &message).expect(204))).collect();
-        for told in told {
-            told.join().expect("an answer");
+        let answers: Vec<_> = (0..50).map(|_| scope.spawn(|| tell(&service, &message).expect(204))).collect();
+        for answer in answers {
+            answer.join().expect("an answer");
         }
     });
     let done = complete(&mia, "gala", &bought.str_at("/purchase/id")).expect(200);
@@ -426,57 +426,57 @@ fn fifty_same_messages_at_once_complete_once(kind: DatabaseKind) -> Result<()> {
 }
 
 #[test]
-fn what_is_forged_old_or_too_large_is_refused_before_it_is_read() -> Result<()> {
+fn forged_old_and_oversized_messages_are_refused_before_they_are_read() -> Result<()> {
     let service = service(DatabaseKind::Sqlite)?;
     let mia = fan(&service, "mia");
     let bought = buy(&mia, "paid", 1, "one").expect(201);
     let body = message(&bought, "paid", "evt-1").to_string();
-    let (anybody, secret, now) = (service.client(), sandbox_secret(), service.app().now());
+    let (visitor, secret, now) = (service.client(), sandbox_secret(), service.app().now());
     let bytes = body.as_bytes();
     let refused = |request: Request<'_>| request.send().problem(400, "invalid_signature");
-    refused(anybody.ask("POST", WEBHOOK).body("application/json", bytes));
+    refused(visitor.ask("POST", WEBHOOK).body("application/json", bytes));
     for junk in ["", "junk", "t=1", "v1=00", "t=x,v1=x", &format!("t=1,v1={}", "0".repeat(64))] {
-        let request = anybody.ask("POST", WEBHOOK).header(SIGNATURE_HEADER, junk);
+        let request = visitor.ask("POST", WEBHOOK).header(SIGNATURE_HEADER, junk);
         refused(request.body("application/json", bytes));
     }
     let other = WebhookSecret::new(&"o".repeat(32))?;
-    refused(signed(&anybody, &other, now, bytes));
+    refused(signed(&visitor, &other, now, bytes));
     for away in [Duration::from_secs(310), Duration::from_hours(24)] {
-        refused(signed(&anybody, &secret, now.minus(away), bytes));
-        refused(signed(&anybody, &secret, now.plus(away), bytes));
+        refused(signed(&visitor, &secret, now.minus(away), bytes));
+        refused(signed(&visitor, &secret, now.plus(away), bytes));
     }
-    // A signature that was heard on the way, on another body.
-    let heard = secret.sign(now, bytes);
+    // A signature that was intercepted, on another body.
+    let intercepted = secret.sign(now, bytes);
     for changed in [body.replace("499", "1"), body.replace("paid", "refunded"), format!("{body} ")] {
-        let request = anybody.ask("POST", WEBHOOK).header(SIGNATURE_HEADER, &heard);
+        let request = visitor.ask("POST", WEBHOOK).header(SIGNATURE_HEADER, &intercepted);
         refused(request.body("application/json", changed));
     }
-    // Nobody's session or secret signs a message.
-    refused(anybody.with_bearer(CRON_SECRET).ask("POST", WEBHOOK).body("application/json", bytes));
-    // Up to 64 KiB it is read, and beyond it is not, whoever has signed it.
+    // Neither a session nor a secret signs a message.
+    refused(visitor.with_bearer(CRON_SECRET).ask("POST", WEBHOOK).body("application/json", bytes));
+    // Up to 64 KiB the body is read, and beyond it is not, whether or not it is signed.
     let filled = |length: usize| vec![b' '; length];
-    let sent = |body: &[u8]| signed(&anybody, &secret, now, body).send();
+    let sent = |body: &[u8]| signed(&visitor, &secret, now, body).send();
     sent(&filled(64 << 10)).problem(400, "invalid_request");
     sent(&filled((64 << 10) + 1)).problem(413, "payload_too_large");
     sent(&filled(65 << 10)).problem(413, "payload_too_large");
-    signed(&anybody, &secret, now, bytes)
+    signed(&visitor, &secret, now, bytes)
         .header("content-encoding", "gzip")
         .send()
         .problem(415, "unsupported_media_type");
     for body in [&b"{"[..], b"[]", b"7", b"\xff\xfe", b""] {
         sent(body).problem(400, "invalid_request");
     }
-    anybody.get(WEBHOOK).problem(405, "method_not_allowed");
+    visitor.get(WEBHOOK).problem(405, "method_not_allowed");
     assert_eq!(status(&mia, &bought.str_at("/purchase/id")), "pending");
-    // A provider says neither where it comes from nor who it is, and may say anything.
-    let request = signed(&anybody, &secret, now, bytes).header("origin", "https://provider.example");
+    // A provider need not send an origin or credentials, and those that it sends are ignored.
+    let request = signed(&visitor, &secret, now, bytes).header("origin", "https://provider.example");
     request.header("sec-fetch-site", "cross-site").header("cookie", "session=junk").send().expect(204);
     assert_eq!(status(&mia, &bought.str_at("/purchase/id")), "completed");
     Ok(())
 }
 
 #[test]
-fn who_forges_too_much_is_slowed_down_and_the_provider_is_not() -> Result<()> {
+fn forgeries_are_rate_limited_and_the_provider_is_not() -> Result<()> {
     let limits = LimitConfig { anonymous_writes: Rate::new(3, 3600), ..LimitConfig::default() };
     let service = TestService::builder(DatabaseKind::Sqlite).with_sandbox().limits(limits).start()?;
     let forged = || service.client().ask("POST", WEBHOOK).body("application/json", "{}").send();
@@ -491,7 +491,7 @@ fn who_forges_too_much_is_slowed_down_and_the_provider_is_not() -> Result<()> {
 }
 
 #[test]
-fn the_sandboxs_page_is_the_buyers_and_forms_of_others_are_refused() -> Result<()> {
+fn the_sandboxs_page_is_the_buyers_and_cross_site_forms_are_refused() -> Result<()> {
     let service = service(DatabaseKind::Sqlite)?;
     let (mia, bo) = (fan(&service, "mia"), fan(&service, "bo_"));
     let bought = buy(&mia, "paid", 1, "one").expect(201);
@@ -525,7 +525,7 @@ fn the_sandboxs_page_is_the_buyers_and_forms_of_others_are_refused() -> Result<(
 }
 
 #[test]
-fn without_a_provider_nothing_is_sold_for_money_and_nobody_is_heard() -> Result<()> {
+fn without_a_provider_nothing_is_sold_for_money_and_messages_are_refused() -> Result<()> {
     let service = TestService::start(DatabaseKind::Sqlite)?;
     let mia = fan(&service, "mia");
     buy(&mia, "paid", 1, "one").problem(409, "payment_unavailable");

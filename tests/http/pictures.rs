@@ -1,4 +1,4 @@
-//! Made-up picture files, good and bad.
+//! Generated picture files, valid and invalid.
 
 use image::codecs::{jpeg::JpegEncoder, png::PngEncoder, webp::WebPEncoder};
 use image::{DynamicImage, ExtendedColorType, ImageEncoder, Rgb, RgbImage, Rgba, RgbaImage};
@@ -9,7 +9,7 @@ fn encode(write: impl FnOnce(&mut Vec<u8>) -> image::ImageResult<()>) -> Vec<u8>
     bytes
 }
 
-/// A colour that `n` tells, brighter on the right.
+/// A colour that depends on `n`, brighter on the right.
 pub(super) fn plain(n: u8, width: u32, height: u32) -> DynamicImage {
     let right = |x: u32| if x * 2 < width { n } else { n.saturating_add(60) };
     RgbImage::from_fn(width, height, |x, _| Rgb([right(x), n, 255 - n])).into()
@@ -44,7 +44,7 @@ pub(super) fn gray_png(width: u32, height: u32) -> Vec<u8> {
     encode(|out| PngEncoder::new(out).write_image(&pixels, width, height, ExtendedColorType::L8))
 }
 
-/// A JPEG that says that it lies on its side, and where it was taken.
+/// A JPEG whose metadata says that it is rotated, and where it was taken.
 pub(super) fn sideways_jpeg() -> Vec<u8> {
     let mut tiff = b"II*\0\x08\0\0\0\x02\0".to_vec();
     tiff.extend([0x12, 0x01, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0]);
@@ -58,7 +58,7 @@ pub(super) fn sideways_jpeg() -> Vec<u8> {
     [&plain[..2], &[0xff, 0xe1], &length.to_be_bytes()[..], b"Exif\0\0", &tiff, &plain[2..]].concat()
 }
 
-/// A PNG whose header says that it is this large, with the pixels of a small one.
+/// A PNG whose header claims this size, with the pixels of a small one.
 pub(super) fn bomb(width: u32, height: u32) -> Vec<u8> {
     let mut file = png(1);
     file[16..20].copy_from_slice(&width.to_be_bytes());
@@ -74,5 +74,5 @@ fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))
 }
 
-/// Something small that is a ZIP archive.
+/// A small ZIP archive.
 pub(super) const ZIP: &[u8] = b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";

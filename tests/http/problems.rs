@@ -1,5 +1,5 @@
-//! The contract under "Conventions", Errors: each failure has one shape. The contract holds the shape of every
-//! failure in the suite; here stands one of each kind, written out.
+//! The contract under "Conventions", Errors: each failure has one shape. The testkit checks the shape of
+//! every failure in the suite; this file has one of each kind, in full.
 
 use super::sample::{Sample, UNKNOWN};
 use super::shape::shape_of;
@@ -38,7 +38,7 @@ fn expected(status: u16, code: &str, instance: &str, pointers: &[&str]) -> Value
 
 fn one_of_each_kind(kind: DatabaseKind) -> Result<()> {
     let sample = Sample::start(kind)?;
-    let (mia, bo, anybody) = (&sample.mia, &sample.bo, sample.service.client());
+    let (mia, bo, visitor) = (&sample.mia, &sample.bo, sample.service.client());
     let before = sample.dump();
     let room = "/api/locker-room";
     let post = format!("{room}/{}", sample.post);
@@ -47,13 +47,13 @@ fn one_of_each_kind(kind: DatabaseKind) -> Result<()> {
     let taken = json!({"username": "MIA", "password": PASSWORD});
     for (answer, status, code, instance, pointers) in [
         (mia.post(room, &json!({"body": 7})), 400, "invalid_request", room, &["/body"][..]),
-        (anybody.get("/api/user"), 401, "authentication_required", "/api/user", &[]),
-        (anybody.with_bearer("junk").get(room), 401, "invalid_token", room, &[]),
+        (visitor.get("/api/user"), 401, "authentication_required", "/api/user", &[]),
+        (visitor.with_bearer("junk").get(room), 401, "invalid_token", room, &[]),
         (bo.delete(&post), 403, "forbidden", &post, &[]),
         (mia.get(&missing), 404, "not_found", &missing, &[]),
         (mia.get("/no/such/page?at=all"), 404, "not_found", "/no/such/page", &[]),
         (mia.put("/api/user", &json!({})), 405, "method_not_allowed", "/api/user", &[]),
-        (anybody.post("/api/register", &taken), 409, "username_taken", "/api/register", &[]),
+        (visitor.post("/api/register", &taken), 409, "username_taken", "/api/register", &[]),
         (mia.post(room, &long), 413, "payload_too_large", room, &[]),
         (mia.ask("POST", room).body("text/plain", "hi").send(), 415, "unsupported_media_type", room, &[]),
         (mia.post(room, &json!({"body": " "})), 422, "validation_failed", room, &["/body"]),
@@ -62,17 +62,17 @@ fn one_of_each_kind(kind: DatabaseKind) -> Result<()> {
         assert_eq!(problem(&answer), expected(status, code, instance, pointers));
         assert_eq!(answer.header("x-request-id"), Some(answer.str_at("/requestId").as_str()));
         assert_eq!(answer.header("etag"), None);
-        let explained = anybody.get(&answer.str_at("/type")).expect(200);
+        let explained = visitor.get(&answer.str_at("/type")).expect(200);
         assert!(explained.text().contains(&answer.str_at("/title")), "{}", explained.text());
     }
     assert_eq!(sample.dump(), before);
-    anybody.get("/problems/no_such_code").problem(404, "not_found");
+    visitor.get("/problems/no_such_code").problem(404, "not_found");
     Ok(())
 }
 
-/// "Rate limits": 429 with `Retry-After`; one account's do not touch another's.
+/// "Rate limits": 429 with `Retry-After`; the requests of one account do not count for another.
 #[test]
-fn too_much_is_429_and_says_when_to_come_back() -> Result<()> {
+fn too_many_requests_are_429_with_retry_after() -> Result<()> {
     let limits = LimitConfig {
         account_writes: Rate::new(3, 3600),
         login_name: Rate::new(3, 3600),
@@ -81,17 +81,17 @@ fn too_much_is_429_and_says_when_to_come_back() -> Result<()> {
     };
     let service = TestService::builder(DatabaseKind::Sqlite).limits(limits).start()?;
     let (mia, bo, ana) = (service.fan("mia"), service.fan("bo_"), service.fan("ana"));
-    let told = |answer: Answer| -> Result<()> {
+    let limited = |answer: Answer| -> Result<()> {
         let answer = answer.problem(429, "rate_limited");
         let wait: u64 = answer.header("retry-after").context("no Retry-After")?.parse()?;
         assert!((1..=3600).contains(&wait), "{wait}");
         Ok(())
     };
-    told(service.client().post("/api/register", &json!({"username": "late", "password": PASSWORD})))?;
+    limited(service.client().post("/api/register", &json!({"username": "late", "password": PASSWORD})))?;
     for n in 0..3 {
         mia.create_post(&format!("post {n}"));
     }
-    told(mia.post("/api/locker-room", &json!({"body": "one too many"})))?;
+    limited(mia.post("/api/locker-room", &json!({"body": "one too many"})))?;
     assert_eq!(mia.get("/api/locker-room").expect(200).list("/posts").len(), 3);
     bo.create_post("I may");
 
@@ -99,9 +99,9 @@ fn too_much_is_429_and_says_when_to_come_back() -> Result<()> {
     for _ in 0..3 {
         service.client().post("/api/login", &wrong).problem(401, "invalid_credentials");
     }
-    told(service.client().post("/api/login", &wrong))?;
-    told(service.client().post("/api/mobile-auth/login", &wrong))?;
-    // Who is signed in stays so, whoever guesses.
+    limited(service.client().post("/api/login", &wrong))?;
+    limited(service.client().post("/api/mobile-auth/login", &wrong))?;
+    // A signed-in fan stays so during the guesses.
     ana.get("/api/user").expect(200);
     Ok(())
 }
@@ -129,9 +129,10 @@ fn ten_mebibytes_are_413() -> Result<()> {
     Ok(())
 }
 
-/// What is no HTTP at all never becomes a request: it is refused or cut off, and nobody else notices.
+/// Bytes that are not HTTP never become a request: they are refused or the connection is cut off, and no
+/// other client is affected.
 #[test]
-fn what_is_no_http_is_refused_and_harms_nobody() -> Result<()> {
+fn bytes_that_are_not_http_are_refused_and_affect_no_other() -> Result<()> {
     let service = TestService::start(DatabaseKind::Sqlite)?;
     let long = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "x".repeat(200_000));
     let many = "X-Again: y\r\n".repeat(5000);

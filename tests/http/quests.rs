@@ -7,22 +7,22 @@ use std::time::Duration;
 use terrace_testkit::{Answer, Client, DatabaseKind, TestService, on_each_database};
 
 on_each_database! {
-    quests_are_listed_as_everybody_sees_them,
+    quests_are_listed_without_a_session,
     spec_3_rule_2_a_step_pays_at_once_and_once,
     spec_3_rule_3_a_quest_is_complete_with_its_last_required_step,
     steps_of_a_sequential_quest_come_in_order,
     a_step_with_a_condition_is_not_taken_on_trust,
     a_quest_can_need_another,
-    a_daily_quest_begins_anew_each_day,
+    a_daily_quest_starts_again_each_day,
     spec_1_rule_5_social_actions_bring_quests_forward,
     facts_count_that_held_before_the_start,
     a_daily_visit_pays_once_a_day,
     a_streak_grows_and_a_change_of_zone_does_not_double_a_day,
     completed_quests_are_derived_from_points,
     achievements_show_progress_and_unlock,
-    what_is_wrong_is_refused,
+    invalid_requests_are_refused,
     a_list_that_did_not_change_is_304,
-    what_a_fan_did_goes_with_their_account,
+    progress_is_deleted_with_its_account,
 }
 
 const QUESTS: &str = "/api/quests";
@@ -32,7 +32,7 @@ const CHECK: &str = "/api/quests/check-progress";
 const VISIT: &str = "/api/quests/daily-visit";
 const DONE: &str = "/api/user/completed-quests";
 
-/// The quest of a key as the client sees it.
+/// The quest with this key as the client sees it.
 fn quest(client: &Client, key: &str) -> Value {
     let list = client.get(QUESTS).expect(200).json();
     let quests = list["quests"].as_array().expect("quests");
@@ -62,22 +62,22 @@ fn total(client: &Client) -> i64 {
     client.get("/api/user/points").expect(200).at("/total").as_i64().expect("a number")
 }
 
-fn quests_are_listed_as_everybody_sees_them(kind: DatabaseKind) -> Result<()> {
+fn quests_are_listed_without_a_session(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
-    let anybody = service.client();
-    let list = anybody.get(QUESTS).expect(200).json();
+    let visitor = service.client();
+    let list = visitor.get(QUESTS).expect(200).json();
     let keys: Vec<_> =
         list["quests"].as_array().expect("quests").iter().map(|quest| quest["key"].clone()).collect();
-    // What is not open yet is not there.
+    // A quest that is not open yet is not listed.
     assert_eq!(keys, ["welcome", "matchday", "ladder", "after"]);
-    let welcome = quest(&anybody, "welcome");
+    let welcome = quest(&visitor, "welcome");
     assert_eq!(
         [&welcome["status"], &welcome["bonus"], &welcome["totalPoints"]],
         [&json!("available"), &json!(50), &json!(85)]
     );
     assert_eq!(welcome["steps"][1]["check"], json!({"kind": "follow_user", "count": 1}));
     assert_eq!(welcome["steps"][0]["status"], "available");
-    assert!(quest(&anybody, "ladder")["teamId"].is_string());
+    assert!(quest(&visitor, "ladder")["teamId"].is_string());
     // The onboarding quest starts by itself.
     let mia = service.fan("mia");
     assert_eq!(quest(&mia, "welcome")["status"], "active");
@@ -102,7 +102,7 @@ fn spec_3_rule_2_a_step_pays_at_once_and_once(kind: DatabaseKind) -> Result<()> 
     assert_eq!((paid, total(&mia)), (1, 1));
     let again = complete(&mia, "ladder", "one").expect(200);
     assert_eq!([again.at("/pointsAwarded"), again.at("/step/status")], [json!(0), json!("completed")]);
-    // It counts on the quest's team's board.
+    // It counts on the board of the quest's team.
     let team = quest(&mia, "ladder")["teamId"].as_str().expect("a team").to_owned();
     let board = mia.get(&format!("/api/leaderboard?teamId={team}")).expect(200);
     assert_eq!(board.at("/entries/0/points"), 1);
@@ -117,12 +117,12 @@ fn spec_3_rule_3_a_quest_is_complete_with_its_last_required_step(kind: DatabaseK
     let last = complete(&mia, "ladder", "two").expect(200);
     assert_eq!([last.at("/questCompleted"), last.at("/pointsAwarded")], [json!(true), json!(2)]);
     assert_eq!(last.at("/quest/status"), "completed");
-    // Completing always writes a record, also of nothing.
+    // Completing always writes a record, also of zero points.
     let history = mia.get("/api/user/points").expect(200).json();
     let records = history["history"].as_array().expect("records");
     let quest_record = records.iter().find(|record| record["source"] == "quest").expect("a record");
     assert_eq!(quest_record["amount"], 0);
-    // The points of the ladder put them on its team's board, which the welcome asks for without needing it.
+    // The points of the ladder put them on its team's board, which is an optional step of the welcome quest.
     service.fan("bo_");
     let team = mia.get("/api/teams").expect(200).str_at("/teams/0/id");
     mia.patch("/api/user", &json!({"favoriteTeamId": team})).expect(200);
@@ -167,7 +167,7 @@ fn a_quest_can_need_another(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn a_daily_quest_begins_anew_each_day(kind: DatabaseKind) -> Result<()> {
+fn a_daily_quest_starts_again_each_day(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.fan("mia");
     for day in 1..=2_i64 {
@@ -192,7 +192,7 @@ fn spec_1_rule_5_social_actions_bring_quests_forward(kind: DatabaseKind) -> Resu
     mia.post("/api/user/follow", &json!({"userId": bo_id})).expect(200);
     mia.patch("/api/user", &json!({"favoriteTeamId": team})).expect(200);
     mia.post("/api/leaderboard/join", &json!({"teamId": team})).expect(200);
-    // Nobody asks: the consumer of the event log does it.
+    // Without a request: the consumer of the event log does it.
     service.run(async {
         let settled = terrace_testkit::app::store::Store::settled(service.storage()).await;
         service.app().live_models_reach(settled.expect("a working relay")).await;
@@ -203,7 +203,7 @@ fn spec_1_rule_5_social_actions_bring_quests_forward(kind: DatabaseKind) -> Resu
     assert_eq!((steps, &welcome["status"]), (vec![json!("completed"); 3], &json!("completed")));
     assert_eq!(total(&mia), 20 + 10 + 5 + 50);
     assert_eq!(check(&mia).at("/pointsAwarded"), 0);
-    // Unfollow and follow again is one.
+    // Unfollow and follow again counts as one.
     mia.ask("DELETE", "/api/user/follow").json(&json!({"userId": bo_id})).send().expect(200);
     mia.post("/api/user/follow", &json!({"userId": bo_id})).expect(200);
     service.run(service.app().catch_up_consumers())?;
@@ -227,7 +227,7 @@ fn facts_count_that_held_before_the_start(kind: DatabaseKind) -> Result<()> {
     let keys: Vec<_> =
         json["completedSteps"].as_array().expect("steps").iter().map(|step| &step["key"]).collect();
     assert!(keys.contains(&&json!("rich")), "{keys:?}");
-    // Beside it the welcome's step of being on a board, for the points of the ladder are on one.
+    // In addition, the welcome's step of being on a board, because the points of the ladder are on one.
     assert_eq!(
         [checked.at("/completedQuests/0/key"), checked.at("/pointsAwarded")],
         [json!("after"), json!(15)]
@@ -256,7 +256,7 @@ fn a_streak_grows_and_a_change_of_zone_does_not_double_a_day(kind: DatabaseKind)
     let mia = service.fan("mia");
     let visit = || mia.post(VISIT, &json!({})).expect(200);
     assert_eq!(visit().at("/streak"), 1);
-    // Elsewhere it may be tomorrow already, and that counts from the next midnight only.
+    // In another time zone it may be tomorrow already, and that counts from the next midnight only.
     mia.patch("/api/user", &json!({"timeZone": "Pacific/Kiritimati"})).expect(200);
     assert_eq!(visit().at("/alreadyCompleted"), true);
     mia.patch("/api/user", &json!({"timeZone": "Pacific/Pago_Pago"})).expect(200);
@@ -323,7 +323,7 @@ fn achievements_show_progress_and_unlock(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn what_is_wrong_is_refused(kind: DatabaseKind) -> Result<()> {
+fn invalid_requests_are_refused(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.fan("mia");
     mia.post(START, &json!({"questId": UNKNOWN})).problem(404, "not_found");
@@ -331,15 +331,15 @@ fn what_is_wrong_is_refused(kind: DatabaseKind) -> Result<()> {
     mia.post(START, &json!({"questId": "x"})).problem(400, "invalid_request");
     mia.post(START, &json!({})).problem(400, "invalid_request");
     mia.post(CHECK, &json!({"all": true})).problem(400, "invalid_request");
-    // A step's id is no quest's.
+    // A step's id is not the id of a quest.
     let step = step_id(&mia, "ladder", "one");
     mia.post(START, &json!({"questId": step})).problem(404, "not_found");
-    let anybody = service.client();
+    let visitor = service.client();
     for path in [START, STEP, CHECK, VISIT] {
-        anybody.post(path, &json!({})).problem(401, "authentication_required");
+        visitor.post(path, &json!({})).problem(401, "authentication_required");
     }
     for path in [DONE, "/api/user/achievements"] {
-        anybody.get(path).problem(401, "authentication_required");
+        visitor.get(path).problem(401, "authentication_required");
     }
     assert_eq!(total(&mia), 0);
     Ok(())
@@ -358,7 +358,7 @@ fn a_list_that_did_not_change_is_304(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn what_a_fan_did_goes_with_their_account(kind: DatabaseKind) -> Result<()> {
+fn progress_is_deleted_with_its_account(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.client();
     let id: terrace_testkit::kernel::UserId = mia.register("mia").parse()?;

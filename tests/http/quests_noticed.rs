@@ -1,5 +1,6 @@
-//! Whatever fulfils the check of a step or an achievement is noticed without being asked for (spec §1 rule 5, `docs/architecture.md`,
-//! "How quests are kept up"): a test for each kind, while the consumers of the event log run.
+//! Actions that fulfil the check of a step or an achievement complete it without a request (spec §1 rule 5,
+//! `docs/architecture.md`, "How quests are kept up"): a test for each kind, while the consumers of the event
+//! log run.
 
 use super::pictures;
 use super::streams::{OWN, lasting};
@@ -18,8 +19,8 @@ on_each_database! {
     spec_1_rule_5_a_picture_and_a_complete_profile_are_noticed,
     spec_1_rule_5_a_board_that_is_joined_or_played_for_is_noticed,
     spec_1_rule_5_points_that_reach_a_threshold_are_noticed,
-    spec_1_rule_5_a_rank_that_ones_own_points_reach_is_noticed,
-    spec_1_rule_5_what_held_before_the_start_is_noticed,
+    spec_1_rule_5_a_rank_reached_by_own_points_is_noticed,
+    spec_1_rule_5_a_condition_that_held_before_the_start_is_noticed,
     spec_1_rule_5_a_condition_that_holds_when_its_turn_comes_is_noticed,
     a_completed_quest_and_a_streak_unlock_achievements_at_once,
     followers_and_points_unlock_achievements,
@@ -44,7 +45,7 @@ quest = [
 ]
 "#;
 
-/// A service whose consumers run, until this goes.
+/// A service whose consumers run until this value is dropped.
 struct Watched {
     service: TestService,
     stop: watch::Sender<bool>,
@@ -63,7 +64,7 @@ impl Watched {
         Ok(Self { service, stop, consumers })
     }
 
-    /// A new fan, who is in the quest of this key and listens to their own stream.
+    /// A new fan who has started the quest with this key and reads their own stream.
     fn fan(&self, name: &str, quest: &str) -> Fan {
         let client = self.service.client();
         let id = client.register(name);
@@ -106,11 +107,12 @@ fn quest(client: &Client, key: &str) -> Value {
 }
 
 impl Fan {
-    /// Waits until the own stream says that the step of the quest is completed; then it is in the list, and was paid once.
+    /// Waits until the own stream reports that the step of the quest is completed; then asserts that it is in
+    /// the list, and was paid once.
     fn completes(&mut self, key: &str) {
         let steps = quest(&self.client, key)["steps"].clone();
         let step = steps.as_array().and_then(|steps| steps.last()).expect("a step");
-        self.hears("step.completed", |data| data["stepId"] == step["id"]);
+        self.receives("step.completed", |data| data["stepId"] == step["id"]);
         let shown = quest(&self.client, key);
         assert_eq!(shown["status"], "completed", "{shown}");
         let history = self.client.get("/api/user/points?limit=100").expect(200).list("/history");
@@ -122,18 +124,18 @@ impl Fan {
     }
 
     fn unlocks(&mut self, key: &str) {
-        self.hears("achievement.unlocked", |data| data["key"] == key);
+        self.receives("achievement.unlocked", |data| data["key"] == key);
         assert!(self.unlocked_at(key).is_string());
     }
 
-    /// When an achievement was unlocked, as the list says.
+    /// When an achievement was unlocked, according to the list.
     fn unlocked_at(&self, key: &str) -> Value {
         let list = self.client.get("/api/user/achievements").expect(200).list("/achievements");
         list.iter().find(|one| one["key"] == key).map_or(Value::Null, |one| one["unlockedAt"].clone())
     }
 
-    /// Waits for an event of the own stream, as long as the stream is patient.
-    fn hears(&mut self, name: &str, is_it: impl Fn(&Value) -> bool) {
+    /// Waits for an event of the own stream, up to the stream's time limit.
+    fn receives(&mut self, name: &str, is_it: impl Fn(&Value) -> bool) {
         loop {
             let event = self.stream.one();
             if event.name == name && is_it(&event.data) {
@@ -195,7 +197,7 @@ fn spec_1_rule_5_points_that_reach_a_threshold_are_noticed(kind: DatabaseKind) -
     Ok(())
 }
 
-fn spec_1_rule_5_a_rank_that_ones_own_points_reach_is_noticed(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_5_a_rank_reached_by_own_points_is_noticed(kind: DatabaseKind) -> Result<()> {
     let watched = Watched::start(kind)?;
     for (n, points) in [30, 20, 10].into_iter().enumerate() {
         let other = watched.service.client().register(&format!("other{n}"));
@@ -211,7 +213,7 @@ fn spec_1_rule_5_a_rank_that_ones_own_points_reach_is_noticed(kind: DatabaseKind
     Ok(())
 }
 
-fn spec_1_rule_5_what_held_before_the_start_is_noticed(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_5_a_condition_that_held_before_the_start_is_noticed(kind: DatabaseKind) -> Result<()> {
     let watched = Watched::start(kind)?;
     let tom = watched.service.client().register("tom");
     let mut mia = watched.fan("mia", "plain");

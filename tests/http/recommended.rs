@@ -10,7 +10,7 @@ on_each_database! {
     people_are_recommended_with_a_reason_and_dismissed,
 }
 
-/// Until the graph in memory has heard of it, there is another answer.
+/// Repeats the read until it holds: the answer differs until the graph in memory has processed the change.
 fn until(client: &Client, path: &str, is_so: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
     let asked = Instant::now();
     loop {
@@ -65,7 +65,7 @@ fn people_are_recommended_with_a_reason_and_dismissed(kind: DatabaseKind) -> Res
 }
 
 #[test]
-fn as_many_are_recommended_as_are_asked_for() -> Result<()> {
+fn the_requested_number_is_recommended() -> Result<()> {
     let service = TestService::start(DatabaseKind::Sqlite)?;
     let mia = service.fan("mia");
     for n in 0..30 {

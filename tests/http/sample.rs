@@ -1,11 +1,11 @@
-//! A small world in which every operation of the document has something to work on.
+//! A small data set in which every operation of the document has something to work on.
 
 use super::pictures::png;
 use anyhow::Result;
 use serde_json::{Value, json};
 use terrace_testkit::{CRON_SECRET, Client, DatabaseKind, PASSWORD, Request, TestService, sandbox_secret};
 
-/// An id of the right form that names nothing.
+/// A well-formed id that does not exist.
 pub(super) const UNKNOWN: &str = "0190a6f2-7c1e-7abc-8def-0123456789ab";
 
 /// One operation of the document.
@@ -23,7 +23,7 @@ impl Operation {
         !security.iter().any(|requirement| requirement.as_object().is_some_and(serde_json::Map::is_empty))
     }
 
-    /// Whether it is an operator's timer that calls it, with a secret of its own.
+    /// Whether an operator's timer calls it, with a separate secret.
     pub(super) fn is_of_timers(&self) -> bool {
         self.template.starts_with("/api/cron/")
     }
@@ -50,7 +50,7 @@ impl Operation {
     }
 }
 
-/// A service with fans, and something of everything that belongs to the first of them.
+/// A service with fans, and something of every kind that belongs to the first of them.
 pub(super) struct Sample {
     pub(super) service: TestService,
     pub(super) mia: Client,
@@ -63,10 +63,10 @@ pub(super) struct Sample {
     team: String,
     league: String,
     refresh: String,
-    /// A quest that the first is in, and a step of it that they may complete.
+    /// A quest that the first fan has started, and a step of it that they may complete.
     quest: String,
     step: String,
-    /// Somebody whom the first may follow, and somebody whom they may block.
+    /// A fan to follow and a fan to block, for the first fan.
     others: [String; 2],
     /// A pack of which the first has a sealed copy and an opened one, and the purchase of these.
     pack: String,
@@ -131,7 +131,7 @@ impl Sample {
         operations
     }
 
-    /// A target that fits the template and names what is there.
+    /// A target that fits the template and names existing resources.
     pub(super) fn target(&self, template: &str) -> String {
         if template == "/media/{hash}" {
             return self.picture.clone();
@@ -161,7 +161,7 @@ impl Sample {
             .replace("{userId}", &self.others[0])
     }
 
-    /// The operation's request, with what it takes.
+    /// A valid request of the operation, with its parameters and body.
     pub(super) fn good<'c>(&self, client: &'c Client, operation: &Operation, target: &str) -> Request<'c> {
         let request = client.ask(&operation.method, target);
         let request = keyed(request, operation);
@@ -178,7 +178,7 @@ impl Sample {
         }
     }
 
-    /// A JSON body that the operation takes.
+    /// A JSON body that the operation accepts.
     pub(super) fn body(&self, operation: &str) -> Value {
         match operation {
             "register" => json!({
@@ -214,7 +214,8 @@ impl Sample {
         }
     }
 
-    /// Who may do it: a native client for what only those do, else a browser, who owns the sample.
+    /// A client that may do it: a native client for what only those may do, else a browser of the sample's
+    /// owner.
     pub(super) fn client_for(&self, operation: &Operation) -> Client {
         match operation.id.as_str() {
             "mobileLogout" => self.service.client().mobile_login("mia"),
@@ -224,8 +225,7 @@ impl Sample {
         }
     }
 
-    /// What can be seen of what is stored, through the routes that show it. What a request that was refused has
-    /// written would show here.
+    /// The stored data, as far as the routes show it. Writes of a refused request would show here.
     pub(super) fn dump(&self) -> Value {
         let mut dump = Vec::new();
         for path in [
@@ -267,7 +267,8 @@ impl Sample {
     }
 }
 
-/// Two whom the first follows and who follow them, and two whom they block: lists that are longer than a page of one.
+/// Two fans who follow the first fan and are followed back, and two whose accounts the first blocks: lists
+/// that are longer than a page of one.
 fn know_each_other(service: &TestService, mia: &Client, user: &str) {
     for name in ["cleo", "dan"] {
         let client = service.client();
@@ -280,7 +281,7 @@ fn know_each_other(service: &TestService, mia: &Client, user: &str) {
     }
 }
 
-/// Two who have two records of points each.
+/// Two fans who have two records of points each.
 fn get_points(service: &TestService, users: [&str; 2]) {
     let timer = service.client().with_bearer(CRON_SECRET);
     for (user, fact) in users.iter().flat_map(|user| ["one", "two"].map(|fact| (user, fact))) {
@@ -298,7 +299,7 @@ pub(super) fn keyed<'c>(request: Request<'c>, operation: &Operation) -> Request<
     }
 }
 
-/// Buys copies of a pack in two purchases, and opens two; says which pack and which purchase.
+/// Buys copies of a pack in two purchases, and opens two; returns the ids of the pack and of a purchase.
 fn buy_packs(mia: &Client) -> [String; 2] {
     let pack = mia.get("/api/packs").expect(200).str_at("/packs/0/id");
     let keyed = |path: &str, key: &str, body: &Value| {

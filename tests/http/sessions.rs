@@ -1,4 +1,4 @@
-//! The contract under "Conventions", Sessions: which credential counts, and what it is worth where.
+//! The contract under "Conventions", Sessions: which credential counts, and for what.
 
 use anyhow::{Context, Result};
 use serde_json::json;
@@ -6,25 +6,25 @@ use std::time::Duration;
 use terrace_testkit::{Answer, Client, DatabaseKind, PASSWORD, TestService, on_each_database, raw};
 
 on_each_database! {
-    what_a_request_presents_decides_who_asks,
+    the_credential_of_a_request_decides_its_account,
     a_session_that_was_ended_is_worth_nothing,
     sessions_and_tokens_run_out,
     signing_out_ends_the_session_that_asks,
     signing_in_again_replaces_a_bad_cookie,
 }
 
-/// What one credential is worth.
+/// The effect of one credential.
 #[derive(Debug, PartialEq, Eq)]
 enum Worth {
     /// It signs this fan in.
     SignedIn(&'static str),
-    /// Reads go on as anybody's; the cookie is cleared or not.
-    Anybody { cleared: bool },
-    /// Nothing is answered.
+    /// Public reads are answered as without a session; the cookie is cleared or not.
+    Anonymous { cleared: bool },
+    /// Every request is refused.
     Refused,
 }
 
-/// Asks a public read and a private one, which must agree.
+/// The effect on a public read and on a private one, which must agree.
 fn worth(client: &Client, fans: &[&'static str]) -> Result<Worth> {
     let feed = client.fork().get("/api/locker-room");
     let own = client.fork().get("/api/user");
@@ -32,12 +32,12 @@ fn worth(client: &Client, fans: &[&'static str]) -> Result<Worth> {
     Ok(match (feed.status, own.status) {
         (200, 200) => {
             let name = own.str_at("/username");
-            Worth::SignedIn(fans.iter().find(|fan| **fan == name).context("somebody else")?)
+            Worth::SignedIn(fans.iter().find(|fan| **fan == name).context("an unknown fan")?)
         }
         (200, 401) => {
             assert_eq!(own.code(), "authentication_required");
             assert_eq!(clears(&feed), clears(&own));
-            Worth::Anybody { cleared: clears(&feed) }
+            Worth::Anonymous { cleared: clears(&feed) }
         }
         (401, 401) => {
             for answer in [&feed, &own] {
@@ -51,7 +51,7 @@ fn worth(client: &Client, fans: &[&'static str]) -> Result<Worth> {
     })
 }
 
-fn what_a_request_presents_decides_who_asks(kind: DatabaseKind) -> Result<()> {
+fn the_credential_of_a_request_decides_its_account(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let fans = ["mia", "bo_"];
     let cookie = service.fan("mia").cookie("session").context("no cookie")?;
@@ -62,22 +62,22 @@ fn what_a_request_presents_decides_who_asks(kind: DatabaseKind) -> Result<()> {
     let made_up = format!("tsc_{}", "A".repeat(43));
     let none = service.client();
     let with_cookie = |value: &str| none.with_cookie("session", value);
-    let anybody = |cleared| Worth::Anybody { cleared };
+    let anonymous = |cleared| Worth::Anonymous { cleared };
     for (what, client, expected) in [
-        ("nothing", none.clone(), anybody(false)),
+        ("nothing", none.clone(), anonymous(false)),
         ("a cookie", with_cookie(&cookie), Worth::SignedIn("mia")),
         ("a bearer token", none.with_bearer(&access), Worth::SignedIn("bo_")),
         ("both: the token wins", with_cookie(&cookie).with_bearer(&access), Worth::SignedIn("bo_")),
         ("a bad token wins over a good cookie", with_cookie(&cookie).with_bearer("x"), Worth::Refused),
-        ("a cookie that is none", with_cookie("x"), anybody(true)),
-        ("a cookie of nobody", with_cookie(&made_up), anybody(true)),
-        ("a cookie and a bit", with_cookie(&format!("{cookie}A")), anybody(true)),
-        ("a cut cookie", with_cookie(&cookie[..cookie.len() - 1]), anybody(true)),
-        ("an empty cookie", with_cookie(""), anybody(true)),
-        ("a cookie of another name", none.with_cookie("__Host-session", &cookie), anybody(false)),
+        ("a cookie that is none", with_cookie("x"), anonymous(true)),
+        ("a cookie of nobody", with_cookie(&made_up), anonymous(true)),
+        ("a cookie and a bit", with_cookie(&format!("{cookie}A")), anonymous(true)),
+        ("a cut cookie", with_cookie(&cookie[..cookie.len() - 1]), anonymous(true)),
+        ("an empty cookie", with_cookie(""), anonymous(true)),
+        ("a cookie of another name", none.with_cookie("__Host-session", &cookie), anonymous(false)),
         ("the cookie's token as a bearer", none.with_bearer(&cookie), Worth::Refused),
-        ("the access token in the cookie", with_cookie(&access), anybody(true)),
-        ("the refresh token in the cookie", with_cookie(&refresh), anybody(true)),
+        ("the access token in the cookie", with_cookie(&access), anonymous(true)),
+        ("the refresh token in the cookie", with_cookie(&refresh), anonymous(true)),
         ("the refresh token as a bearer", none.with_bearer(&refresh), Worth::Refused),
         ("a token of nobody", none.with_bearer(&made_up.replace("tsc_", "tsa_")), Worth::Refused),
         ("no token behind the word", none.with_bearer(""), Worth::Refused),
@@ -85,7 +85,7 @@ fn what_a_request_presents_decides_who_asks(kind: DatabaseKind) -> Result<()> {
     ] {
         assert_eq!(worth(&client, &fans)?, expected, "{what}");
     }
-    // Another scheme is no bearer token; the scheme's case says nothing.
+    // Another scheme is not a bearer token; the case of the scheme does not matter.
     let own = |value: &str| none.ask("GET", "/api/user").header("authorization", value).send();
     own("Basic bWlhOng=").problem(401, "authentication_required");
     for scheme in ["bearer", "BEARER"] {
@@ -105,7 +105,7 @@ fn a_session_that_was_ended_is_worth_nothing(kind: DatabaseKind) -> Result<()> {
     let (ended_browser, ended_phone) = (browser.fork(), phone.fork());
     browser.post("/api/logout", &json!({})).expect(204);
     phone.ask("POST", "/api/mobile-auth/logout").send().expect(204);
-    assert_eq!(worth(&ended_browser, &["mia"])?, Worth::Anybody { cleared: true });
+    assert_eq!(worth(&ended_browser, &["mia"])?, Worth::Anonymous { cleared: true });
     assert_eq!(worth(&ended_phone, &["mia"])?, Worth::Refused);
 
     let (one, other) = (service.client(), service.client());
@@ -114,7 +114,7 @@ fn a_session_that_was_ended_is_worth_nothing(kind: DatabaseKind) -> Result<()> {
     let change = json!({"currentPassword": PASSWORD, "newPassword": "a new password"});
     one.put("/api/user/password", &change).expect(204);
     assert_eq!(worth(&one, &["mia"])?, Worth::SignedIn("mia"));
-    assert_eq!(worth(&other, &["mia"])?, Worth::Anybody { cleared: true });
+    assert_eq!(worth(&other, &["mia"])?, Worth::Anonymous { cleared: true });
     Ok(())
 }
 
@@ -139,7 +139,7 @@ fn sessions_and_tokens_run_out(kind: DatabaseKind) -> Result<()> {
     browser.post("/api/mobile-auth/refresh", &refresh).problem(401, "invalid_token");
     assert_eq!(worth(&browser, &["mia"])?, Worth::SignedIn("mia"));
     service.clock().advance(Duration::from_hours(30 * 24));
-    assert_eq!(worth(&browser, &["mia"])?, Worth::Anybody { cleared: true });
+    assert_eq!(worth(&browser, &["mia"])?, Worth::Anonymous { cleared: true });
     Ok(())
 }
 
@@ -152,7 +152,7 @@ fn signing_out_ends_the_session_that_asks(kind: DatabaseKind) -> Result<()> {
     assert_eq!(browser.cookie("session"), None, "{:?}", answer.headers("set-cookie"));
     browser.ask("POST", "/api/logout").send().problem(401, "authentication_required");
     other.get("/api/user").expect(200);
-    // A native client may say it at either door.
+    // A native client may sign out at either route.
     let phone = service.client().mobile_login("mia");
     phone.ask("POST", "/api/logout").send().expect(204);
     phone.get("/api/user").problem(401, "invalid_token");

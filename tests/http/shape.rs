@@ -1,10 +1,10 @@
-//! An answer's body without what differs from run to run, so that a test can write down the rest.
+//! An answer's body without the values that differ from run to run, so that a test can compare the rest.
 
 use serde_json::{Map, Value};
 use terrace_testkit::Answer;
 
-/// The body with `[id]`, `[time]`, `[cursor]`, `[token]` and `[position]` where such a value stands. That each of
-/// them has its form is held by the contract, of every answer.
+/// The body with `[id]`, `[time]`, `[cursor]`, `[token]` and `[position]` in the place of such values. The
+/// testkit checks the form of each of them, in every answer.
 #[track_caller]
 pub(super) fn shape(answer: &Answer) -> Value {
     shape_of(&answer.json())

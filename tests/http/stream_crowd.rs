@@ -1,5 +1,5 @@
-//! Many who write and many who come and go: each reader's list is the log, nothing lost, doubled or out of order
-//! (spec §6).
+//! Many writers and many readers who drop and reconnect: each reader's list is the log, nothing lost, doubled
+//! or out of order (spec §6).
 
 use super::streams::{ROOM, lasting, position, settled, since};
 use anyhow::Result;
@@ -11,7 +11,7 @@ use terrace_testkit::social::ReactionKind;
 use terrace_testkit::{Client, DatabaseKind, TestService, on_each_database, question};
 
 on_each_database! {
-    whoever_drops_and_comes_back_at_random_gets_the_log,
+    readers_that_drop_and_reconnect_at_random_get_the_log,
 }
 
 const WRITERS: usize = 16;
@@ -28,7 +28,7 @@ impl Dice {
     }
 }
 
-/// Writes at once from many sides: on PostgreSQL they commit in another order than they began.
+/// Concurrent writes from many clients: on PostgreSQL they commit in another order than they began.
 fn write(service: &TestService, users: &[UserId], posts: &[PostId]) {
     let app = service.app();
     let works = users.iter().enumerate().map(|(nth, user)| {
@@ -61,7 +61,7 @@ fn write(service: &TestService, users: &[UserId], posts: &[PostId]) {
     service.run(futures(works.collect()));
 }
 
-/// Polls all of them until each has come to its end.
+/// Polls all of them until each has ended.
 async fn futures<F: Future<Output = ()>>(works: Vec<F>) {
     let mut works: Vec<_> = works.into_iter().map(|work| Some(Box::pin(work))).collect();
     std::future::poll_fn(|cx| {
@@ -75,10 +75,10 @@ async fn futures<F: Future<Output = ()>>(works: Vec<F>) {
     .await;
 }
 
-/// What ends every list.
+/// The last post of every list.
 const THE_END: &str = "The end.";
 
-/// Reads, drops, and comes back to any of the processes, until it has the last event.
+/// Reads, drops, and reconnects to any of the processes, until it has the last event.
 fn read(clients: &[Client], start: i64, seed: u64) -> Vec<i64> {
     let mut dice = Dice(seed);
     let (mut got, mut known) = (Vec::new(), start.to_string());
@@ -90,21 +90,21 @@ fn read(clients: &[Client], start: i64, seed: u64) -> Vec<i64> {
             client.stream(&format!("{ROOM}?since={known}"))
         };
         for _ in 0..dice.below(40) {
-            // One that was too slow is cut off in order, and comes back.
-            let Some(told) = stream.try_next().expect("a stream") else { break };
-            assert_ne!(told.name, "resync");
-            got.push(told.id);
-            known = told.id.to_string();
-            if told.data["post"]["body"] == THE_END {
+            // A reader that was too slow is cut off in order, and reconnects.
+            let Some(received) = stream.try_next().expect("a stream") else { break };
+            assert_ne!(received.name, "resync");
+            got.push(received.id);
+            known = received.id.to_string();
+            if received.data["post"]["body"] == THE_END {
                 return got;
             }
         }
     }
 }
 
-fn whoever_drops_and_comes_back_at_random_gets_the_log(kind: DatabaseKind) -> Result<()> {
+fn readers_that_drop_and_reconnect_at_random_get_the_log(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
-    // Little is kept in the memory of the other one: most of what its readers missed is in the table.
+    // The other process keeps few events in memory: most of what its readers missed is in the table.
     let other = service.beside(|web| {
         web.streams.life = Duration::from_mins(10);
         web.streams.kept_events = 8;
@@ -121,8 +121,9 @@ fn whoever_drops_and_comes_back_at_random_gets_the_log(kind: DatabaseKind) -> Re
     let log = || -> Vec<i64> {
         let from = Position::new(start).expect("a position");
         let events = service.run(service.app().query(question(move |tx| tx.events_after(from, 100_000))));
-        let told = events.expect("the log").into_iter().filter(|event| event.what.topic == Topic::LockerRoom);
-        told.map(|event| event.position.get()).collect()
+        let received =
+            events.expect("the log").into_iter().filter(|event| event.what.topic == Topic::LockerRoom);
+        received.map(|event| event.position.get()).collect()
     };
     let lists: Vec<Vec<i64>> = thread::scope(|scope| {
         let clients = &clients;
@@ -139,6 +140,6 @@ fn whoever_drops_and_comes_back_at_random_gets_the_log(kind: DatabaseKind) -> Re
         assert_eq!(list, log);
     }
     let all = service.client().stream(&since(ROOM, start)).take(log.len());
-    assert_eq!(all.iter().map(|told| told.id).collect::<Vec<_>>(), log);
+    assert_eq!(all.iter().map(|event| event.id).collect::<Vec<_>>(), log);
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! The contract under "Streams", over HTTP (spec §6 and §8): streams are short-lived, bounded in number and in what
-//! they cost, and end in order.
+//! The contract under "Streams", over HTTP (spec §6 and §8): streams are short-lived, bounded in number and
+//! in cost, and end in order.
 
 use super::streams::{BOARD, OWN, ROOM, lasting, since};
 use anyhow::{Context, Result, ensure};
@@ -23,7 +23,7 @@ fn short(life: Duration, heartbeat: Duration) -> Result<TestService> {
 }
 
 #[test]
-fn a_stream_shows_that_it_is_there_and_ends_in_order() -> Result<()> {
+fn a_stream_sends_heartbeats_and_ends_in_order() -> Result<()> {
     let service = short(Duration::from_millis(400), Duration::from_millis(20))?;
     let mia = service.fan("mia");
     for path in [ROOM, BOARD, OWN] {
@@ -32,15 +32,15 @@ fn a_stream_shows_that_it_is_there_and_ends_in_order() -> Result<()> {
         assert!(stream.rest().is_empty(), "{path}");
         assert!(begun.elapsed() >= Duration::from_millis(400), "{path} ended after {:?}", begun.elapsed());
         assert!(stream.beats >= 3, "{path}: {} beats", stream.beats);
-        let retry = stream.retry.context("nothing was said of coming back")?;
+        let retry = stream.retry.context("no retry time was sent")?;
         assert!((1000..2000).contains(&retry), "{retry}");
-        // A client that heard no event knows where it was, too.
+        // A client that received no event has a position, too.
         let last = stream.last_id.context("no position")?;
         assert!(last.parse::<i64>()? > 0);
         let post = mia.create_post("Meanwhile.");
         if path == ROOM {
-            let told = mia.stream_after(path, Some(&last)).one();
-            assert_eq!(told.data["post"]["id"], json!(post));
+            let event = mia.stream_after(path, Some(&last)).one();
+            assert_eq!(event.data["post"]["id"], json!(post));
         }
     }
     Ok(())
@@ -49,8 +49,8 @@ fn a_stream_shows_that_it_is_there_and_ends_in_order() -> Result<()> {
 #[test]
 fn streams_that_began_together_do_not_end_together() -> Result<()> {
     let service = short(Duration::from_secs(1), Duration::from_secs(15))?;
-    let anybody = service.client();
-    let mut streams: Vec<EventStream> = (0..12).map(|_| anybody.stream(ROOM)).collect();
+    let visitor = service.client();
+    let mut streams: Vec<EventStream> = (0..12).map(|_| visitor.stream(ROOM)).collect();
     let begun = Instant::now();
     let ends: Vec<Duration> = std::thread::scope(|scope| {
         let ends: Vec<_> = streams
@@ -71,7 +71,7 @@ fn streams_that_began_together_do_not_end_together() -> Result<()> {
 }
 
 #[test]
-fn a_stream_is_dressed_for_proxies_and_not_compressed() -> Result<()> {
+fn a_stream_has_headers_for_proxies_and_is_not_compressed() -> Result<()> {
     let service = lasting(DatabaseKind::Sqlite)?;
     let stream = service.client().stream(ROOM);
     for line in ["content-type: text/event-stream", "cache-control: no-store", "x-accel-buffering: no"] {
@@ -93,7 +93,7 @@ fn a_stream_is_dressed_for_proxies_and_not_compressed() -> Result<()> {
 }
 
 #[test]
-fn a_client_that_sends_a_body_is_a_client_like_any_other() -> Result<()> {
+fn a_stream_request_with_a_body_is_served() -> Result<()> {
     let service = lasting(DatabaseKind::Sqlite)?;
     let mia = service.fan("mia");
     let mut connection = TcpStream::connect(service.address())?;
@@ -130,7 +130,7 @@ fn capped(account: u32, address: u32) -> Result<TestService> {
         .start()
 }
 
-/// Opens one as soon as one more may be.
+/// Opens a stream as soon as one more is allowed.
 fn opens(client: &Client, path: &str) -> Result<EventStream> {
     let begun = Instant::now();
     loop {
@@ -142,17 +142,17 @@ fn opens(client: &Client, path: &str) -> Result<EventStream> {
 }
 
 #[test]
-fn nobody_has_more_streams_than_they_may() -> Result<()> {
+fn the_number_of_streams_is_bounded() -> Result<()> {
     let service = capped(2, 3)?;
-    let (mia, bo, anybody) = (service.fan("mia"), service.fan("bo_"), service.client());
+    let (mia, bo, visitor) = (service.fan("mia"), service.fan("bo_"), service.client());
     let of_mia = [mia.stream(ROOM).begun(), mia.stream(OWN).begun()];
     let refused = mia.get(BOARD).problem(429, "rate_limited");
     assert!(refused.header("retry-after").is_some());
-    // Each has their own allowance: who is signed in that of their account, whatever their address.
+    // Each has a separate allowance: a signed-in fan that of their account, whatever the address.
     let _of_bo = [bo.stream(ROOM).begun(), bo.stream(ROOM).begun()];
-    let _of_anybody: Vec<_> = (0..3).map(|_| anybody.stream(ROOM).begun()).collect();
-    anybody.get(ROOM).problem(429, "rate_limited");
-    // A client that goes makes room, although its stream had minutes left.
+    let _of_visitor: Vec<_> = (0..3).map(|_| visitor.stream(ROOM).begun()).collect();
+    visitor.get(ROOM).problem(429, "rate_limited");
+    // A client that disconnects makes room, although its stream had minutes left.
     let [gone, _stays] = of_mia;
     drop(gone);
     let _again = opens(&mia, BOARD)?;
@@ -161,7 +161,7 @@ fn nobody_has_more_streams_than_they_may() -> Result<()> {
 }
 
 #[test]
-fn caps_are_lifted_with_the_rate_limits() -> Result<()> {
+fn stream_limits_are_lifted_with_the_rate_limits() -> Result<()> {
     let service = TestService::builder(DatabaseKind::Sqlite)
         .web(|web| {
             web.streams.life = Duration::from_mins(10);
@@ -169,16 +169,16 @@ fn caps_are_lifted_with_the_rate_limits() -> Result<()> {
             web.streams.per_address = 1;
         })
         .start()?;
-    let anybody = service.client();
-    let streams: Vec<_> = (0..40).map(|_| anybody.stream(ROOM).begun()).collect();
+    let visitor = service.client();
+    let streams: Vec<_> = (0..40).map(|_| visitor.stream(ROOM).begun()).collect();
     assert_eq!(streams.len(), 40);
     Ok(())
 }
 
-/// One that takes nothing costs no more than what the kernel and the connection keep for it, and goes; what it missed
-/// it gets when it comes back.
+/// A reader that reads nothing costs no more than the buffers of the kernel and the connection, and is cut
+/// off; missed events are sent when it reconnects.
 #[test]
-fn a_reader_that_takes_nothing_is_cut_off_and_resumes() -> Result<()> {
+fn a_reader_that_reads_nothing_is_cut_off_and_resumes() -> Result<()> {
     let limits = LimitConfig { enabled: true, ..LimitConfig::off() };
     let generous = terrace_testkit::web::Rate::new(1_000_000, 1);
     let limits = LimitConfig {
@@ -196,20 +196,20 @@ fn a_reader_that_takes_nothing_is_cut_off_and_resumes() -> Result<()> {
             web.streams.write_timeout = Duration::from_millis(300);
         })
         .start()?;
-    let (mia, anybody) = (service.fan("mia"), service.client());
+    let (mia, visitor) = (service.fan("mia"), service.client());
     let start = service.client().get("/api/locker-room").expect(200).at("/streamPosition").as_i64();
     let path = since(ROOM, start.context("a position")?);
-    let mut stalled = anybody.stream(&path);
+    let mut stalled = visitor.stream(&path);
     let text = "ö".repeat(2000);
     let posts: Vec<String> = (0..700).map(|_| mia.create_post(&text)).collect();
-    // It is gone, or there would be no room for another.
-    let mut back = opens(&anybody, &path)?;
+    // It is closed, or there would be no room for another.
+    let mut back = opens(&visitor, &path)?;
     let all: Vec<_> =
-        back.take(posts.len()).into_iter().map(|told| told.data["post"]["id"].clone()).collect();
+        back.take(posts.len()).into_iter().map(|event| event.data["post"]["id"].clone()).collect();
     assert_eq!(all, posts.iter().map(|post| json!(post)).collect::<Vec<_>>());
     let mut got = Vec::new();
-    while let Ok(Some(told)) = stalled.try_next() {
-        got.push(told.data["post"]["id"].clone());
+    while let Ok(Some(event)) = stalled.try_next() {
+        got.push(event.data["post"]["id"].clone());
     }
     assert!(got.len() < posts.len(), "nothing was held back");
     assert_eq!(got[..], all[..got.len()], "what it got is the beginning");
@@ -217,7 +217,7 @@ fn a_reader_that_takes_nothing_is_cut_off_and_resumes() -> Result<()> {
 }
 
 #[test]
-fn a_stop_ends_streams_at_once_and_their_clients_come_back() -> Result<()> {
+fn a_stop_ends_streams_at_once_and_their_clients_reconnect() -> Result<()> {
     let service = lasting(DatabaseKind::Sqlite)?;
     let mia = service.fan("mia");
     let mut streams: Vec<_> = (0..200).map(|nth| mia.stream([ROOM, BOARD, OWN][nth % 3]).begun()).collect();
@@ -232,13 +232,13 @@ fn a_stop_ends_streams_at_once_and_their_clients_come_back() -> Result<()> {
     let last = streams[0].last_id.clone();
     let bo = other.fan("bo_");
     let post = bo.create_post("Elsewhere.");
-    let told = other.client().stream_after(ROOM, last.as_deref()).one();
-    assert_eq!(told.data["post"]["id"], json!(post));
+    let event = other.client().stream_after(ROOM, last.as_deref()).one();
+    assert_eq!(event.data["post"]["id"], json!(post));
     Ok(())
 }
 
 #[test]
-fn a_stop_waits_for_no_reader_who_takes_nothing() -> Result<()> {
+fn a_stop_does_not_wait_for_readers_that_read_nothing() -> Result<()> {
     let service = TestService::builder(DatabaseKind::Sqlite)
         .without_rehearsal()
         .web(|web| {
@@ -247,14 +247,14 @@ fn a_stop_waits_for_no_reader_who_takes_nothing() -> Result<()> {
             web.shutdown_timeout = Duration::from_mins(1);
         })
         .start()?;
-    let (mia, anybody) = (service.fan("mia"), service.client());
-    let stalled = anybody.stream(ROOM).begun();
-    let mut reads = anybody.stream(ROOM).begun();
+    let (mia, visitor) = (service.fan("mia"), service.client());
+    let stalled = visitor.stream(ROOM).begun();
+    let mut reads = visitor.stream(ROOM).begun();
     let text = "ö".repeat(2000);
     for _ in 0..600 {
         mia.create_post(&text);
     }
-    // What one of them was sent was sent to the other, as far as it would be taken.
+    // What was sent to one of them was sent to the other, as far as it was read.
     assert_eq!(reads.take(600).len(), 600);
     let begun = Instant::now();
     service.stop()?;

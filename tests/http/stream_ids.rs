@@ -1,4 +1,4 @@
-//! The contract under "Streams", over HTTP (spec §6): clients may say anything of where they are.
+//! The contract under "Streams", over HTTP (spec §6): clients may send any last event id.
 
 use super::streams::{BOARD, OWN, ROOM, give, lasting, position, since};
 use anyhow::{Context, Result, ensure};
@@ -9,13 +9,13 @@ use std::time::Duration;
 use terrace_testkit::{DatabaseKind, TestService, on_each_database, read_some};
 
 on_each_database! {
-    ids_that_cannot_be_are_one_resync_on_every_stream,
+    impossible_ids_are_one_resync_on_every_stream,
     ids_that_are_no_text_are_one_resync,
 }
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn ids_that_cannot_be_are_one_resync_on_every_stream(kind: DatabaseKind) -> Result<()> {
+fn impossible_ids_are_one_resync_on_every_stream(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let mia = service.client();
     let id = mia.register("mia");
@@ -25,15 +25,15 @@ fn ids_that_cannot_be_are_one_resync_on_every_stream(kind: DatabaseKind) -> Resu
         for forged in ["-1", "99999", "9223372036854775807", "9223372036854775808", "junk", "1 OR 1=1", "１"]
         {
             let mut stream = mia.stream_after(path, Some(forged));
-            let told = stream.one();
-            assert_eq!((told.name.as_str(), &told.data), ("resync", &json!({})), "{path} {forged}");
-            // It is a place to go on from, and the stream does.
+            let resync = stream.one();
+            assert_eq!((resync.name.as_str(), &resync.data), ("resync", &json!({})), "{path} {forged}");
+            // It is a position to continue from, and the stream does.
             facts += 1;
             give(&service, &id, 1, &format!("after-{facts}"));
             let next = stream.one();
             let expected = if path == OWN { "points.awarded" } else { "score.changed" };
-            assert!(next.name == expected && next.id > told.id, "{path} {forged}: {next:?}");
-            let again = mia.stream_after(path, Some(&told.id.to_string())).one();
+            assert!(next.name == expected && next.id > resync.id, "{path} {forged}: {next:?}");
+            let again = mia.stream_after(path, Some(&resync.id.to_string())).one();
             assert_eq!(again.name, next.name, "{path} {forged}");
         }
         let start = position(&mia);
@@ -42,7 +42,7 @@ fn ids_that_cannot_be_are_one_resync_on_every_stream(kind: DatabaseKind) -> Resu
     Ok(())
 }
 
-/// What the stream says to a client that sends these header lines, up to the first event.
+/// The answer to a client that sends these header lines, up to the first event.
 fn first_event(service: &TestService, headers: &[u8]) -> Result<String> {
     let mut connection = TcpStream::connect(service.address())?;
     connection.set_read_timeout(Some(PATIENCE))?;

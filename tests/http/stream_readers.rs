@@ -1,4 +1,5 @@
-//! The contract under "Streams", over HTTP (spec §4 and §6): whom streams tell, and how many they may be.
+//! The contract under "Streams", over HTTP (spec §4 and §6): which readers get which events, and how many
+//! streams there may be.
 
 use super::streams::{BOARD, OWN, ROOM, comment, give, lasting, names, react, settled, since};
 use anyhow::{Result, ensure};
@@ -8,26 +9,26 @@ use terrace_testkit::{Client, DatabaseKind, EventStream, PASSWORD, TestService, 
 
 on_each_database! {
     a_block_acts_both_ways_on_open_streams_and_on_replays,
-    who_is_hidden_is_nameless_on_boards,
+    hidden_fans_are_nameless_on_boards,
     a_session_that_ends_ends_its_streams,
-    an_account_that_is_put_aside_is_told_of_no_more,
-    an_access_token_carries_its_streams_no_longer_than_itself,
+    events_of_a_suspended_account_stop,
+    streams_end_with_their_access_token,
 }
 
-/// How soon what somebody may not see any more is not told any more.
+/// How soon events that a reader may not see any more stop.
 const SOON: Duration = Duration::from_secs(2);
-/// What a machine with other things to do may add to it.
+/// What a busy machine may add to it.
 const GRACE: Duration = Duration::from_secs(8);
 
-/// What was posted, up to the post that ends the list.
-fn told_until(stream: &mut EventStream, last: &str) -> Vec<(String, Value)> {
-    let mut told = Vec::new();
+/// The posts that were received, up to the last post of the list.
+fn received_until(stream: &mut EventStream, last: &str) -> Vec<(String, Value)> {
+    let mut received = Vec::new();
     loop {
         let next = stream.one();
         if next.data["post"]["id"] == json!(last) {
-            return told;
+            return received;
         }
-        told.push((next.name, next.data));
+        received.push((next.name, next.data));
     }
 }
 
@@ -43,34 +44,34 @@ fn a_block_acts_both_ways_on_open_streams_and_on_replays(kind: DatabaseKind) -> 
         assert_eq!(names(&stream.take(2)), ["post.created"; 2]);
     }
     mia.post("/api/user/block", &json!({"userId": bo_id})).expect(200);
-    // What is committed from now on comes behind the block in every stream.
+    // Events committed from now on come after the block in every stream.
     bo.create_post("Of bo.");
     mia.create_post("Of mia again.");
     react(&cleo, &of_mia, "like");
     comment(&bo, &of_cleo);
     comment(&mia, &of_cleo);
     let last = cleo.create_post("The last.");
-    let of_streams = streams.each_mut().map(|stream| told_until(stream, &last));
+    let of_streams = streams.each_mut().map(|stream| received_until(stream, &last));
     let [seen_by_mia, seen_by_bo, seen_by_cleo] = of_streams;
-    let text = |told: &[(String, Value)]| json!(told).to_string();
+    let text = |received: &[(String, Value)]| json!(received).to_string();
     assert_eq!(seen_by_cleo.len(), 5, "{seen_by_cleo:?}");
     assert_eq!(seen_by_mia.len(), 3, "her post, the reaction to hers, her comment: {seen_by_mia:?}");
     assert_eq!(seen_by_bo.len(), 2, "his post and his comment: {seen_by_bo:?}");
     assert!(!text(&seen_by_mia).contains(&bo_id) && !text(&seen_by_bo).contains(&mia_id));
-    // Replayed: what was told before the block is told no more either.
+    // Replayed: events from before the block are left out too.
     for (client, count) in [(&mia, 5), (&bo, 3), (&cleo, 7)] {
-        let told = told_until(&mut client.stream(&since(ROOM, start)), &last);
-        assert_eq!(told.len(), count, "{told:?}");
+        let received = received_until(&mut client.stream(&since(ROOM, start)), &last);
+        assert_eq!(received.len(), count, "{received:?}");
     }
     mia.ask("DELETE", "/api/user/block").json(&json!({"userId": bo_id})).send().expect(200);
     bo.create_post("Of bo again.");
     let last = cleo.create_post("The very last.");
     let [seen_by_mia, ..] = &mut streams;
-    assert_eq!(told_until(seen_by_mia, &last).len(), 1, "a block that is lifted hides nobody");
+    assert_eq!(received_until(seen_by_mia, &last).len(), 1, "a lifted block hides no fan");
     Ok(())
 }
 
-fn who_is_hidden_is_nameless_on_boards(kind: DatabaseKind) -> Result<()> {
+fn hidden_fans_are_nameless_on_boards(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let (mia, bo) = (service.client(), service.client());
     let (mia_id, bo_id) = (mia.register("mia"), bo.register("bo_"));
@@ -79,18 +80,18 @@ fn who_is_hidden_is_nameless_on_boards(kind: DatabaseKind) -> Result<()> {
     bo.post("/api/user/block", &json!({"userId": mia_id})).expect(200);
     settled(&service);
     give(&service, &bo_id, 5, "one");
-    let told = streams.each_mut().map(|stream| stream.one().data);
+    let received = streams.each_mut().map(|stream| stream.one().data);
     let line = |user: Option<&String>| json!({"userId": user, "points": 5, "rank": 1});
-    assert_eq!(told, [line(None), line(Some(&bo_id)), line(Some(&bo_id))]);
+    assert_eq!(received, [line(None), line(Some(&bo_id)), line(Some(&bo_id))]);
     Ok(())
 }
 
-/// Waits for the end of a stream, which is to come soon.
+/// Waits for the end of a stream, which has to come soon.
 fn ends_soon(stream: &mut EventStream, what: &str) -> Result<()> {
     let begun = Instant::now();
     stream.rest();
     ensure!(begun.elapsed() < SOON + GRACE, "{what}: only after {:?}", begun.elapsed());
-    ensure!(stream.retry.is_some(), "{what}: nothing was said of coming back");
+    ensure!(stream.retry.is_some(), "{what}: no retry time was sent");
     Ok(())
 }
 
@@ -107,7 +108,7 @@ fn a_session_that_ends_ends_its_streams(kind: DatabaseKind) -> Result<()> {
     for stream in &mut here {
         ends_soon(stream, "a logout")?;
     }
-    // Another device, ended from afar; the one that ends it goes on.
+    // Another device, signed out remotely; the device that does it stays signed in.
     let (one, two) = (service.client(), service.client());
     one.login("mia");
     let mut first = one.stream(OWN).begun();
@@ -126,12 +127,12 @@ fn a_session_that_ends_ends_its_streams(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn an_account_that_is_put_aside_is_told_of_no_more(kind: DatabaseKind) -> Result<()> {
+fn events_of_a_suspended_account_stop(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let start = settled(&service);
-    let anybody = service.client();
-    let mut live = anybody.stream(&since(ROOM, start));
+    let visitor = service.client();
+    let mut live = visitor.stream(&since(ROOM, start));
     let of_mia = mia.create_post("Of mia.");
     let of_bo = bo.create_post("Of bo.");
     comment(&mia, &of_bo);
@@ -142,18 +143,18 @@ fn an_account_that_is_put_aside_is_told_of_no_more(kind: DatabaseKind) -> Result
     ends_soon(&mut her_own, "a suspension")?;
     let last = bo.create_post("The last.");
     live.one();
-    let told = told_until(&mut anybody.stream(&since(ROOM, start)), &last);
-    assert_eq!(told.len(), 1, "what she wrote is told no more: {told:?}");
+    let received = received_until(&mut visitor.stream(&since(ROOM, start)), &last);
+    assert_eq!(received.len(), 1, "her posts are not sent any more: {received:?}");
     assert!(service.run(service.app().restore_account("mia")).is_ok());
     settled(&service);
     let last = bo.create_post("The very last.");
     live.one();
-    let told = told_until(&mut anybody.stream(&since(ROOM, start)), &last);
-    assert_eq!(told.len(), 5, "and again when she is there again: {told:?}");
+    let received = received_until(&mut visitor.stream(&since(ROOM, start)), &last);
+    assert_eq!(received.len(), 5, "and are sent again after she is restored: {received:?}");
     Ok(())
 }
 
-fn an_access_token_carries_its_streams_no_longer_than_itself(kind: DatabaseKind) -> Result<()> {
+fn streams_end_with_their_access_token(kind: DatabaseKind) -> Result<()> {
     let life = Duration::from_mins(10);
     let service = TestService::builder(kind)
         .web(|web| web.streams.life = life)

@@ -1,4 +1,5 @@
-//! The contract under "Streams", over HTTP (spec §4 and §6): what streams tell, from where, and nothing twice.
+//! The contract under "Streams", over HTTP (spec §4 and §6): which events streams send, from which position,
+//! and none twice.
 
 use super::sample::UNKNOWN;
 use anyhow::Result;
@@ -12,16 +13,16 @@ use terrace_testkit::{
 
 on_each_database! {
     a_page_and_its_stream_join_without_a_gap,
-    whoever_comes_back_gets_the_rest_once_and_in_order,
-    what_is_too_old_or_unknown_is_one_resync,
-    a_room_has_a_stream_of_its_own,
-    what_is_deleted_is_never_replayed,
-    scores_come_with_ranks_and_pages_know_them,
+    a_client_that_reconnects_gets_the_rest_once_and_in_order,
+    an_old_or_unknown_position_is_one_resync,
+    a_room_has_its_own_stream,
+    deleted_posts_are_never_replayed,
+    scores_come_with_ranks_and_pages_contain_them,
     a_new_season_resets_boards,
-    ones_own_stream_tells_what_one_did,
-    a_purchase_is_told_to_whose_it_is,
-    a_process_that_has_just_begun_tells_nobody_of_before,
-    what_is_wrong_is_refused,
+    the_own_stream_has_the_fans_own_actions,
+    a_purchase_is_sent_to_its_buyer,
+    a_new_process_sends_no_earlier_events,
+    invalid_requests_are_refused,
 }
 
 pub(super) const ROOM: &str = "/api/locker-room/stream";
@@ -39,7 +40,7 @@ pub(super) fn position(client: &Client) -> i64 {
     client.get("/api/locker-room").expect(200).at("/streamPosition").as_i64().expect("a position")
 }
 
-/// The position from which everything that has happened by now is known.
+/// The position once everything that has happened by now is public.
 pub(super) fn settled(service: &TestService) -> i64 {
     let settled = service.run(service.storage().settled());
     settled.expect("events become public").get()
@@ -49,8 +50,8 @@ pub(super) fn since(path: &str, position: i64) -> String {
     format!("{path}{}since={position}", if path.contains('?') { '&' } else { '?' })
 }
 
-pub(super) fn names(told: &[Told]) -> Vec<&str> {
-    told.iter().map(|told| told.name.as_str()).collect()
+pub(super) fn names(received: &[Told]) -> Vec<&str> {
+    received.iter().map(|event| event.name.as_str()).collect()
 }
 
 pub(super) fn react(client: &Client, post: &str, kind: &str) {
@@ -79,12 +80,15 @@ fn a_page_and_its_stream_join_without_a_gap(kind: DatabaseKind) -> Result<()> {
     // Between the page and the stream, and while it is open.
     let first = mia.create_post("Between the two.");
     let mut stream = service.client().stream(&since(ROOM, known));
-    let told = stream.one();
-    assert_eq!((told.name.as_str(), told.data["post"]["id"].as_str()), ("post.created", Some(&*first)));
+    let received = stream.one();
+    assert_eq!(
+        (received.name.as_str(), received.data["post"]["id"].as_str()),
+        ("post.created", Some(&*first))
+    );
     react(&bo, &first, "fire");
     let words = comment(&bo, &first);
     react(&bo, &first, "like");
-    // A comment that is gone before it was told is told as gone alone.
+    // A comment that is deleted before it was sent is sent as deleted only.
     let mut rest = stream.take(3);
     mia.delete(&format!("/api/locker-room/{old}")).expect(204);
     bo.delete(&format!("/api/locker-room/{first}/comments/{words}")).expect(204);
@@ -93,12 +97,12 @@ fn a_page_and_its_stream_join_without_a_gap(kind: DatabaseKind) -> Result<()> {
         ["reaction.changed", "comment.created", "reaction.changed", "post.deleted", "comment.deleted"];
     assert_eq!(names(&rest), expected);
     assert!(rest.iter().zip(rest.iter().skip(1)).all(|(one, next)| one.id < next.id), "{rest:?}");
-    assert!(told.id < rest[0].id && known < told.id);
-    // A post as in the feed, but for the reader's own reaction.
+    assert!(received.id < rest[0].id && known < received.id);
+    // A post as in the feed, except for the reader's own reaction.
     let mut post = service.client().get(&format!("/api/locker-room/{first}")).expect(200).json();
     let fields = post["post"].as_object_mut().expect("a post");
     assert_eq!(fields.remove("myReaction"), Some(Value::Null));
-    let streamed = told.data["post"].as_object().expect("a post");
+    let streamed = received.data["post"].as_object().expect("a post");
     assert_eq!(streamed.keys().collect::<Vec<_>>(), fields.keys().collect::<Vec<_>>());
     for name in ["id", "author", "body", "teamId", "imageUrl", "createdAt"] {
         assert_eq!(streamed[name], fields[name], "{name}");
@@ -111,7 +115,7 @@ fn a_page_and_its_stream_join_without_a_gap(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn whoever_comes_back_gets_the_rest_once_and_in_order(kind: DatabaseKind) -> Result<()> {
+fn a_client_that_reconnects_gets_the_rest_once_and_in_order(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let start = settled(&service);
@@ -120,18 +124,18 @@ fn whoever_comes_back_gets_the_rest_once_and_in_order(kind: DatabaseKind) -> Res
         react(&bo, &post, kind);
     }
     mia.create_post("Two.");
-    let anybody = service.client();
-    let ids = |told: &[Told]| told.iter().map(|told| told.id).collect::<Vec<_>>();
-    let all = ids(&anybody.stream(&since(ROOM, start)).take(8));
+    let visitor = service.client();
+    let ids = |received: &[Told]| received.iter().map(|event| event.id).collect::<Vec<_>>();
+    let all = ids(&visitor.stream(&since(ROOM, start)).take(8));
     for (nth, id) in all.iter().enumerate() {
         let rest = &all[nth + 1..];
-        assert_eq!(ids(&anybody.stream(&since(ROOM, *id)).take(rest.len())), rest);
-        let mut back = anybody.stream_after(&since(ROOM, start), Some(&id.to_string()));
-        assert_eq!(ids(&back.take(rest.len())), rest, "what was heard last goes before the parameter");
+        assert_eq!(ids(&visitor.stream(&since(ROOM, *id)).take(rest.len())), rest);
+        let mut back = visitor.stream_after(&since(ROOM, start), Some(&id.to_string()));
+        assert_eq!(ids(&back.take(rest.len())), rest, "the last event id precedes the parameter");
     }
     // Nothing more than that, and from now on without a position.
-    let mut late = anybody.stream(&since(ROOM, all[7])).begun();
-    let mut new = anybody.stream(ROOM).begun();
+    let mut late = visitor.stream(&since(ROOM, all[7])).begun();
+    let mut new = visitor.stream(ROOM).begun();
     let last = mia.create_post("Three.");
     for stream in [&mut late, &mut new] {
         assert_eq!(stream.one().data["post"]["id"], json!(last));
@@ -139,12 +143,12 @@ fn whoever_comes_back_gets_the_rest_once_and_in_order(kind: DatabaseKind) -> Res
     Ok(())
 }
 
-/// Whether a stream says to read everything again, once, and then goes on.
+/// Asserts that a stream sends one resync, and then continues.
 #[track_caller]
 fn resyncs(service: &TestService, client: &Client, mut stream: EventStream) {
-    let told = stream.one();
-    assert_eq!((told.name.as_str(), &told.data), ("resync", &json!({})));
-    assert!(told.id <= settled(service));
+    let received = stream.one();
+    assert_eq!((received.name.as_str(), &received.data), ("resync", &json!({})));
+    assert!(received.id <= settled(service));
     let post = client.create_post("After it.");
     loop {
         let next = stream.one();
@@ -155,11 +159,11 @@ fn resyncs(service: &TestService, client: &Client, mut stream: EventStream) {
     }
 }
 
-fn what_is_too_old_or_unknown_is_one_resync(kind: DatabaseKind) -> Result<()> {
+fn an_old_or_unknown_position_is_one_resync(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let mia = service.fan("mia");
     mia.create_post("One.");
-    let anybody = service.client();
+    let visitor = service.client();
     for id in [
         "-1",
         "99999",
@@ -167,15 +171,15 @@ fn what_is_too_old_or_unknown_is_one_resync(kind: DatabaseKind) -> Result<()> {
         "9223372036854775808",
         "340282366920938463463374607431768211456",
     ] {
-        resyncs(&service, &mia, anybody.stream(&format!("{ROOM}?since={id}")));
-        resyncs(&service, &mia, anybody.stream_after(ROOM, Some(id)));
+        resyncs(&service, &mia, visitor.stream(&format!("{ROOM}?since={id}")));
+        resyncs(&service, &mia, visitor.stream_after(ROOM, Some(id)));
     }
     for junk in ["junk", "1;DROP TABLE events", "1.5", "0x10"] {
-        resyncs(&service, &mia, anybody.stream_after(ROOM, Some(junk)));
+        resyncs(&service, &mia, visitor.stream_after(ROOM, Some(junk)));
         let target = format!("{ROOM}?since={}", junk.replace([' ', ';'], "%20"));
-        assert_eq!(anybody.get(&target).problem(400, "invalid_request").pointers(), ["/since"]);
+        assert_eq!(visitor.get(&target).problem(400, "invalid_request").pointers(), ["/since"]);
     }
-    // What was swept is too old; what comes after it is not.
+    // Swept events are too old; later ones are not.
     let kept = settled(&service);
     let swept = body(|tx, ctx| Ok(tx.sweep_events(ctx.now().plus(Duration::from_mins(1)), 1000)?));
     assert!(service.run(service.app().execute(swept)).is_ok_and(|swept| swept > 3));
@@ -188,7 +192,7 @@ fn what_is_too_old_or_unknown_is_one_resync(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Another process on the service's database, which kept nothing in its memory.
+/// Another process on the service's database, with no events in its memory.
 fn lasting_again(service: &TestService) -> Result<TestService> {
     service.beside(|web| web.streams.life = Duration::from_mins(10))
 }
@@ -197,7 +201,7 @@ fn team(service: &TestService, nth: usize) -> String {
     service.client().get("/api/teams").expect(200).str_at(&format!("/teams/{nth}/id"))
 }
 
-fn a_room_has_a_stream_of_its_own(kind: DatabaseKind) -> Result<()> {
+fn a_room_has_its_own_stream(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let (mia, bo, cleo) = (service.fan("mia"), service.fan("bo_"), service.client());
     let cleo_id = cleo.register("cleo");
@@ -210,9 +214,10 @@ fn a_room_has_a_stream_of_its_own(kind: DatabaseKind) -> Result<()> {
         client.post("/api/locker-room", &body).expect(201).str_at("/post/id")
     };
     let bodies = |stream: &mut EventStream, count: usize| {
-        let told = stream.take(count);
-        told.iter()
-            .map(|told| told.data["post"]["body"].as_str().unwrap_or_default().to_owned())
+        let received = stream.take(count);
+        received
+            .iter()
+            .map(|event| event.data["post"]["body"].as_str().unwrap_or_default().to_owned())
             .collect::<Vec<_>>()
     };
     let mut following = bo.stream(&format!("{ROOM}?scope=following")).begun();
@@ -225,7 +230,7 @@ fn a_room_has_a_stream_of_its_own(kind: DatabaseKind) -> Result<()> {
     assert_eq!(bodies(&mut foxes_room, 1), ["mia to foxes"]);
     assert_eq!(bodies(&mut following, 2), ["cleo to anchors", "bo to all"]);
     assert_eq!(bodies(&mut own_teams, 1), ["mia to foxes"]);
-    // What one follows from now on counts from now on.
+    // A new follow counts from now on.
     bo.post("/api/user/follow", &json!({"teamId": anchors})).expect(200);
     settled(&service);
     post(&mia, "mia to anchors", Some(&anchors));
@@ -233,66 +238,67 @@ fn a_room_has_a_stream_of_its_own(kind: DatabaseKind) -> Result<()> {
     assert_eq!(bodies(&mut own_teams, 2), ["mia to anchors", "again to foxes"]);
     assert_eq!(bodies(&mut following, 1), ["mia to anchors"]);
     assert_eq!(bodies(&mut foxes_room, 1), ["again to foxes"]);
-    // Who follows nobody gets everybody's, as in the feed.
+    // A fan who follows no one gets the posts of all, as in the feed.
     let mut instead = mia.stream(&since(&format!("{ROOM}?scope=following"), start));
     assert_eq!(bodies(&mut instead, 4), ["mia to foxes", "mia to all", "cleo to anchors", "bo to all"]);
     Ok(())
 }
 
-fn what_is_deleted_is_never_replayed(kind: DatabaseKind) -> Result<()> {
+fn deleted_posts_are_never_replayed(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let start = settled(&service);
-    let anybody = service.client();
-    let mut live = anybody.stream(&since(ROOM, start)).begun();
+    let visitor = service.client();
+    let mut live = visitor.stream(&since(ROOM, start)).begun();
     let (gone, left) = (mia.create_post("Never mind."), mia.create_post("Mind."));
     let words = comment(&bo, &gone);
     react(&bo, &gone, "sad");
     let taken_back = comment(&bo, &left);
-    assert_eq!(live.take(5).len(), 5, "it was told while it was there");
+    assert_eq!(live.take(5).len(), 5, "it was sent before it was deleted");
     mia.delete(&format!("/api/locker-room/{gone}")).expect(204);
     bo.delete(&format!("/api/locker-room/{left}/comments/{taken_back}")).expect(204);
     assert_eq!(names(&live.take(2)), ["post.deleted", "comment.deleted"]);
     // From the memory of this process, and from the table by way of another.
     let again = lasting_again(&service)?;
-    for client in [anybody, again.client()] {
-        let told = client.stream(&since(ROOM, start)).take(3);
-        assert_eq!(names(&told), ["post.created", "post.deleted", "comment.deleted"]);
-        assert_eq!(told[0].data["post"]["id"], json!(left));
-        let text = format!("{told:?}");
+    for client in [visitor, again.client()] {
+        let received = client.stream(&since(ROOM, start)).take(3);
+        assert_eq!(names(&received), ["post.created", "post.deleted", "comment.deleted"]);
+        assert_eq!(received[0].data["post"]["id"], json!(left));
+        let text = format!("{received:?}");
         assert!(!text.contains("Never mind") && !text.contains(&words), "{text}");
     }
     Ok(())
 }
 
-fn scores_come_with_ranks_and_pages_know_them(kind: DatabaseKind) -> Result<()> {
+fn scores_come_with_ranks_and_pages_contain_them(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let [mia, bo] = ["mia", "bo_"].map(|name| service.client().register(name));
     let page = service.client().get("/api/leaderboard").expect(200);
     let known = page.at("/streamPosition").as_i64().expect("a position");
-    let anybody = service.client();
-    let mut stream = anybody.stream(&since(BOARD, known)).begun();
+    let visitor = service.client();
+    let mut stream = visitor.stream(&since(BOARD, known)).begun();
     for (user, amount, fact, points, rank) in
         [(&mia, 5, "a", 5, 1), (&bo, 9, "b", 9, 1), (&mia, 1, "c", 6, 2), (&mia, 3, "d", 9, 1)]
     {
         give(&service, user, amount, fact);
-        let told = stream.one();
-        assert_eq!(told.name, "score.changed");
-        assert_eq!(told.data, json!({"userId": user, "points": points, "rank": rank}));
-        // Whoever was told finds it on a page.
-        let page = anybody.get("/api/leaderboard").expect(200);
+        let received = stream.one();
+        assert_eq!(received.name, "score.changed");
+        assert_eq!(received.data, json!({"userId": user, "points": points, "rank": rank}));
+        // A reader of the event finds it on a page.
+        let page = visitor.get("/api/leaderboard").expect(200);
         let line = page.list("/entries").into_iter().find(|entry| entry["user"]["id"] == json!(user));
         assert_eq!(line.expect("a line")["points"], json!(points));
-        assert!(page.at("/streamPosition").as_i64() >= Some(told.id));
+        assert!(page.at("/streamPosition").as_i64() >= Some(received.id));
     }
-    // Of several changes of one fan the newest is enough for who comes back.
-    let told = anybody.stream(&since(BOARD, known)).take(2);
-    let last =
-        |user: &String| told.iter().rfind(|told| told.data["userId"] == json!(user)).map(|told| &told.data);
+    // Of several changes of one fan the newest is enough for a client that reconnects.
+    let received = visitor.stream(&since(BOARD, known)).take(2);
+    let last = |user: &String| {
+        received.iter().rfind(|event| event.data["userId"] == json!(user)).map(|event| &event.data)
+    };
     assert!(last(&bo).is_some());
-    // A team's board tells of its own points only, and who leaves it has no line any more.
+    // A team's board sends only its own points, and a fan who leaves it has no line any more.
     let foxes = team(&service, 1);
-    let mut of_team = anybody.stream(&since(&format!("{BOARD}?teamId={foxes}"), settled(&service)));
+    let mut of_team = visitor.stream(&since(&format!("{BOARD}?teamId={foxes}"), settled(&service)));
     let cleo = service.client();
     let cleo_id = cleo.register("cleo");
     give(&service, &mia, 2, "e");
@@ -317,7 +323,7 @@ fn a_new_season_resets_boards(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn ones_own_stream_tells_what_one_did(kind: DatabaseKind) -> Result<()> {
+fn the_own_stream_has_the_fans_own_actions(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let mia = service.client();
     let id = mia.register("mia");
@@ -326,10 +332,10 @@ fn ones_own_stream_tells_what_one_did(kind: DatabaseKind) -> Result<()> {
     let mut stream = mia.stream(OWN).begun();
     give(&service, &bo, 7, "not-hers");
     give(&service, &id, 60, "hers");
-    let told = stream.one();
-    assert_eq!(told.name, "points.awarded");
+    let received = stream.one();
+    assert_eq!(received.name, "points.awarded");
     let history = mia.get("/api/user/points").expect(200);
-    assert_eq!(told.data, history.at("/history/0"), "as in the list");
+    assert_eq!(received.data, history.at("/history/0"), "as in the list");
     let list = mia.get("/api/quests").expect(200).json();
     let ladder = &list["quests"][2];
     mia.post("/api/quests/start", &json!({"questId": ladder["id"]})).expect(200);
@@ -354,9 +360,9 @@ fn ones_own_stream_tells_what_one_did(kind: DatabaseKind) -> Result<()> {
     assert_eq!((&rest[4].data["questId"], &rest[4].data["title"]), (&ladder["id"], &ladder["title"]));
     // The same again from the table, once.
     let again = mia.stream_after(OWN, Some(&start.to_string())).take(8);
-    let ids = |told: &[Told]| told.iter().map(|told| told.id).collect::<Vec<_>>();
-    assert_eq!(ids(&again), [vec![told.id], ids(&rest)].concat());
-    // An achievement is told by its key and title, with the quest that it is for.
+    let ids = |received: &[Told]| received.iter().map(|event| event.id).collect::<Vec<_>>();
+    assert_eq!(ids(&again), [vec![received.id], ids(&rest)].concat());
+    // An achievement is sent with its key and title, and the quest that it is for.
     let unlocked = &rest[6];
     let achievements = mia.get("/api/user/achievements").expect(200).list("/achievements");
     assert!(
@@ -367,7 +373,7 @@ fn ones_own_stream_tells_what_one_did(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn a_purchase_is_told_to_whose_it_is(kind: DatabaseKind) -> Result<()> {
+fn a_purchase_is_sent_to_its_buyer(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let (mia, bo) = (service.client(), service.client());
     let fans = [mia.register("mia"), bo.register("bo_")];
@@ -386,13 +392,16 @@ fn a_purchase_is_told_to_whose_it_is(kind: DatabaseKind) -> Result<()> {
     // Not hers, and before hers.
     buy(&bo);
     let bought = buy(&mia);
-    let told = stream.one();
-    assert_eq!(told.name, "purchase.changed");
-    assert_eq!((&told.data["purchaseId"], &told.data["status"]), (&json!(bought), &json!("completed")));
+    let received = stream.one();
+    assert_eq!(received.name, "purchase.changed");
+    assert_eq!(
+        (&received.data["purchaseId"], &received.data["status"]),
+        (&json!(bought), &json!("completed"))
+    );
     Ok(())
 }
 
-fn a_process_that_has_just_begun_tells_nobody_of_before(kind: DatabaseKind) -> Result<()> {
+fn a_new_process_sends_no_earlier_events(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
     let mia = service.fan("mia");
     for number in 0..30 {
@@ -406,9 +415,9 @@ fn a_process_that_has_just_begun_tells_nobody_of_before(kind: DatabaseKind) -> R
     Ok(())
 }
 
-fn what_is_wrong_is_refused(kind: DatabaseKind) -> Result<()> {
+fn invalid_requests_are_refused(kind: DatabaseKind) -> Result<()> {
     let service = lasting(kind)?;
-    let anybody = service.client();
+    let visitor = service.client();
     let unknown = format!("leaderboardId={UNKNOWN}");
     for (target, status, code) in [
         (format!("{BOARD}?{unknown}"), 404, "not_found"),
@@ -424,13 +433,13 @@ fn what_is_wrong_is_refused(kind: DatabaseKind) -> Result<()> {
         (OWN.to_owned(), 401, "authentication_required"),
         (format!("{OWN}?since=junk"), 401, "authentication_required"),
     ] {
-        anybody.get(&target).problem(status, code);
+        visitor.get(&target).problem(status, code);
     }
-    // A bad request makes no board.
+    // A bad request creates no board.
     let foxes = team(&service, 1);
-    let boards = || anybody.get("/api/leaderboards").expect(200).list("/leaderboards").len();
+    let boards = || visitor.get("/api/leaderboards").expect(200).list("/leaderboards").len();
     let before = boards();
-    anybody.get(&format!("{BOARD}?teamId={foxes}&since=junk")).problem(400, "invalid_request");
+    visitor.get(&format!("{BOARD}?teamId={foxes}&since=junk")).problem(400, "invalid_request");
     assert_eq!(boards(), before);
     Ok(())
 }

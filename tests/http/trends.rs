@@ -1,4 +1,4 @@
-//! The contract under "Locker room", `GET /api/trends` and `sort=trending`, as clients meet it.
+//! The contract under "Locker room", `GET /api/trends` and `sort=trending`, over HTTP.
 
 use super::shape::shape;
 use anyhow::Result;
@@ -7,12 +7,12 @@ use std::time::Duration;
 use terrace_testkit::{Answer, CRON_SECRET, Client, DatabaseKind, TestService, on_each_database};
 
 on_each_database! {
-    before_the_first_time_there_is_nothing,
-    what_is_talked_about_is_shown_to_everybody,
+    before_the_first_refresh_there_are_no_trends,
+    trends_are_public,
     trending_pages_stay_with_their_ranking,
-    a_room_has_trends_of_its_own,
-    what_is_gone_or_hidden_is_not_shown,
-    the_age_of_the_trends_is_a_figure,
+    a_room_has_its_own_trends,
+    deleted_and_hidden_posts_are_not_shown,
+    the_age_of_the_trends_is_a_metric,
 }
 
 fn sync(service: &TestService) -> Answer {
@@ -34,7 +34,7 @@ fn read(client: &Client, query: &str) -> Vec<String> {
     ids(&client.get(&format!("/api/locker-room?sort=trending{query}")).expect(200))
 }
 
-fn before_the_first_time_there_is_nothing(kind: DatabaseKind) -> Result<()> {
+fn before_the_first_refresh_there_are_no_trends(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     service.fan("mia").create_post("Hello #terrace");
     let answer = service.client().get("/api/trends").expect(200);
@@ -44,7 +44,7 @@ fn before_the_first_time_there_is_nothing(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn what_is_talked_about_is_shown_to_everybody(kind: DatabaseKind) -> Result<()> {
+fn trends_are_public(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let fans = ["ana", "bea", "zoe"].map(|name| service.fan(name));
     let quiet = fans[0].create_post("Nice weather. #Weather");
@@ -62,7 +62,7 @@ fn what_is_talked_about_is_shown_to_everybody(kind: DatabaseKind) -> Result<()> 
         })
     };
     let mut seen = shape(&answer);
-    // They fade as the clock goes on.
+    // They fade as the clock advances.
     for topic in seen["topics"].as_array_mut().expect("topics") {
         let score = topic["score"].take().as_i64().expect("a whole number");
         assert!((900..=3000).contains(&score), "{score}");
@@ -91,7 +91,7 @@ fn what_is_talked_about_is_shown_to_everybody(kind: DatabaseKind) -> Result<()> 
     let feed = fans[2].get("/api/locker-room?sort=trending").expect(200);
     assert_eq!(feed.at("/posts/0/myReaction"), "fire");
     assert!(feed.at("/streamPosition").is_i64());
-    // Newest first is another order of the same.
+    // Newest first is another order of the same posts.
     assert_eq!(ids(&service.client().get("/api/locker-room?sort=recent").expect(200)), [loud, quiet]);
     service.client().get("/api/locker-room?sort=hot").problem(400, "invalid_request");
     service.client().get("/api/trends?limit=5").problem(400, "invalid_request");
@@ -119,7 +119,7 @@ fn trending_pages_stay_with_their_ranking(kind: DatabaseKind) -> Result<()> {
     assert_eq!([ids(&first), ids(&second), ids(&third)].concat(), before);
     assert_ne!(read(&client, ""), before);
 
-    // A cursor is good for its own list and order.
+    // A cursor is valid for its own list and order.
     let recent = client.get("/api/locker-room?limit=3").expect(200).str_at("/nextCursor");
     for wrong in [
         format!("/api/locker-room?limit=3{cursor}"),
@@ -135,7 +135,7 @@ fn trending_pages_stay_with_their_ranking(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn a_room_has_trends_of_its_own(kind: DatabaseKind) -> Result<()> {
+fn a_room_has_its_own_trends(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let fans = ["ana", "bea"].map(|name| service.fan(name));
     let teams = service.client().get("/api/teams").expect(200);
@@ -153,15 +153,15 @@ fn a_room_has_trends_of_its_own(kind: DatabaseKind) -> Result<()> {
     fans[1].patch("/api/user", &json!({"favoriteTeamId": one})).expect(200);
     assert_eq!(read(&fans[1], "&scope=team"), [first, second]);
     client.get("/api/locker-room?sort=trending&scope=team").problem(401, "authentication_required");
-    let nobodys = super::sample::UNKNOWN;
+    let unknown_team = super::sample::UNKNOWN;
     client
-        .get(&format!("/api/locker-room?sort=trending&scope=team&teamId={nobodys}"))
+        .get(&format!("/api/locker-room?sort=trending&scope=team&teamId={unknown_team}"))
         .problem(404, "not_found");
     client.get(&format!("/api/locker-room?sort=trending&teamId={one}")).problem(400, "invalid_request");
     Ok(())
 }
 
-fn what_is_gone_or_hidden_is_not_shown(kind: DatabaseKind) -> Result<()> {
+fn deleted_and_hidden_posts_are_not_shown(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let fans = ["ana", "bea", "zoe"].map(|name| service.fan(name));
     let posts: Vec<_> = (0..6).map(|n| fans[n % 3].create_post(&format!("Post {n}"))).collect();
@@ -177,13 +177,13 @@ fn what_is_gone_or_hidden_is_not_shown(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn the_age_of_the_trends_is_a_figure(kind: DatabaseKind) -> Result<()> {
+fn the_age_of_the_trends_is_a_metric(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     sync(&service);
     service.clock().advance(Duration::from_secs(1000));
     service.run(service.app().measure_trends())?;
     let figures = service.client().get("/metrics").expect(200).text();
-    // The tests of one process share their figures.
+    // The tests of one process share their metrics.
     for name in ["terrace_trends_age_seconds ", "terrace_trends_rows ", "terrace_job_duration_seconds"] {
         assert!(figures.lines().any(|line| line.starts_with(name)), "{name} is missing: {figures}");
     }

@@ -1,4 +1,4 @@
-//! Bounds of uploads over HTTP: how many files are in memory, and how often an account uploads.
+//! Limits of uploads over HTTP: how many files are in memory, and how often an account uploads.
 
 use super::pictures::png;
 use anyhow::{Context, Result};
@@ -17,7 +17,7 @@ on_each_database! {
     the_memory_of_all_uploads_is_bounded,
     a_body_that_times_out_frees_its_place,
     an_account_uploads_only_so_often,
-    uploads_that_no_post_takes_have_a_quota,
+    uploads_that_no_post_uses_have_a_quota,
 }
 
 const MEDIA: &str = "/api/media";
@@ -34,7 +34,7 @@ fn waits(answer: &Answer) {
     assert!(wait > 0);
 }
 
-/// What became of a stalled upload: the fan, and the status of the answer if there was one.
+/// The outcome of a stalled upload: the fan, and the status of the answer if there was one.
 type Outcome = (&'static str, Option<u16>);
 
 /// Begins an upload of 5 MiB, sends a little of it, and reports its outcome when there is one.
@@ -97,9 +97,9 @@ fn stalled_uploads_hold_a_bounded_number_of_files(kind: DatabaseKind) -> Result<
         .problem(401, "authentication_required");
     assert!(ended.try_recv().is_err(), "the held uploads are not answered");
 
-    // A client that hangs up frees its places.
+    // A client that disconnects frees its places.
     for stream in &stalled {
-        // Those that were refused are closed already.
+        // Refused ones are closed already.
         let _ = stream.shutdown(Shutdown::Write);
     }
     outcomes(&ended, 6)?;
@@ -162,12 +162,12 @@ fn an_account_uploads_only_so_often(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn uploads_that_no_post_takes_have_a_quota(kind: DatabaseKind) -> Result<()> {
+fn uploads_that_no_post_uses_have_a_quota(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.fan("mia");
     let uploads: Vec<_> = (0..10).map(|shade| upload(&mia, shade).expect(201).str_at("/mediaId")).collect();
     upload(&mia, 10).problem(409, "too_many_uploads");
-    // A picture of the profile waits for nothing.
+    // A picture of the profile does not count as waiting.
     mia.ask("PUT", PICTURE).body("image/png", png(11)).send().expect(200);
     mia.post("/api/locker-room", &json!({"body": "Look!", "mediaId": uploads[0]})).expect(201);
     upload(&mia, 10).expect(201);

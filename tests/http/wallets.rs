@@ -1,4 +1,4 @@
-//! Balances over HTTP (spec §4, wallets and cash balance): what one has, and what was moved.
+//! Balances over HTTP (spec §4, wallets and cash balance): the balances of a fan, and their entries.
 
 use anyhow::Result;
 use serde_json::json;
@@ -8,8 +8,8 @@ use terrace_testkit::ledger::{AccountKind, Amount, Holder, House, Transfer, Tran
 use terrace_testkit::{CRON_SECRET, Client, DatabaseKind, PASSWORD, TestService, body, on_each_database};
 
 on_each_database! {
-    what_is_given_can_be_spent_and_is_told,
-    money_that_is_left_is_told_before_a_deletion,
+    awards_can_be_spent_and_are_published,
+    remaining_money_is_reported_before_a_deletion,
 }
 
 const WALLETS: &str = "/api/wallets";
@@ -53,7 +53,7 @@ fn accounts(client: &Client) -> Vec<(String, Option<String>, i64)> {
     accounts.list("/accounts").iter().map(account).collect()
 }
 
-fn what_is_given_can_be_spent_and_is_told(kind: DatabaseKind) -> Result<()> {
+fn awards_can_be_spent_and_are_published(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, bo) = (service.client(), service.fan("bo_"));
     let id = mia.register("mia");
@@ -67,7 +67,7 @@ fn what_is_given_can_be_spent_and_is_told(kind: DatabaseKind) -> Result<()> {
     let euros = AccountKind::Money(Currency::EUR);
     transfer(&service, euros, (Holder::House(House::Payments), user), 1250, "in");
 
-    // What was spent is off the account and not off the boards.
+    // Spent points leave the account and stay on the boards.
     let euro = ("money".to_owned(), Some("EUR".to_owned()), 1250);
     assert_eq!(accounts(&mia), [("points".to_owned(), None, 40), ("coins".to_owned(), None, 0), euro]);
     assert_eq!(mia.get(CASH).expect(200).json(), json!({"amount": 1250, "currency": "EUR"}));
@@ -76,7 +76,7 @@ fn what_is_given_can_be_spent_and_is_told(kind: DatabaseKind) -> Result<()> {
     assert_eq!(accounts(&bo)[0].2, 0);
 
     let whole = mia.get(WALLETS).expect(200);
-    let told: Vec<_> = whole
+    let listed: Vec<_> = whole
         .list("/entries")
         .iter()
         .map(|entry| {
@@ -88,9 +88,9 @@ fn what_is_given_can_be_spent_and_is_told(kind: DatabaseKind) -> Result<()> {
         })
         .collect();
     for expected in [("EUR", 1250, 1250), ("points", -30, 40), ("points", 20, 70), ("points", 50, 50)] {
-        assert!(told.contains(&(expected.0.to_owned(), Some(expected.1), Some(expected.2))), "{told:?}");
+        assert!(listed.contains(&(expected.0.to_owned(), Some(expected.1), Some(expected.2))), "{listed:?}");
     }
-    // A page of one each shows the same.
+    // Pages of one entry each show the same.
     let (mut paged, mut cursor) = (Vec::new(), String::new());
     loop {
         let page = mia.get(&format!("{WALLETS}?limit=1{cursor}")).expect(200);
@@ -112,7 +112,7 @@ fn what_is_given_can_be_spent_and_is_told(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn money_that_is_left_is_told_before_a_deletion(kind: DatabaseKind) -> Result<()> {
+fn remaining_money_is_reported_before_a_deletion(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let mia = service.client();
     let fan = Holder::Fan(mia.register("mia").parse::<UserId>()?);

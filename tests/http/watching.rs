@@ -1,4 +1,4 @@
-//! The contract under "Platform": alive, ready, in figures; and the names of requests.
+//! The contract under "Platform": liveness, readiness and metrics; and the ids of requests.
 
 use super::sample::{Sample, UNKNOWN};
 use anyhow::Result;
@@ -16,15 +16,15 @@ fn alive_and_ready(kind: DatabaseKind) -> Result<()> {
         let answer = service.client().get(path).expect(200);
         assert_eq!(answer.json(), json!({"status": "ok"}));
         assert_eq!(answer.header("cache-control"), Some("no-store"));
-        // Whatever a client carries around.
+        // Whatever credentials a client sends.
         service.client().with_bearer("junk").get(path).expect(200);
     }
     Ok(())
 }
 
-/// Without its tables the service is alive and not ready, and says so of every route that needs them.
+/// Without its tables the service is alive and not ready, and every route that needs them answers so.
 #[test]
-fn a_store_that_cannot_work_is_503_and_the_process_lives() -> Result<()> {
+fn a_broken_store_is_503_and_the_process_lives() -> Result<()> {
     let service = TestService::start(DatabaseKind::Sqlite)?;
     let mia = service.fan("mia");
     service.storage().revert_all()?;
@@ -54,10 +54,10 @@ fn count(text: &str, name: &str, labels: &[&str]) -> f64 {
 }
 
 #[test]
-fn figures_count_requests_by_route_and_name_nobody() -> Result<()> {
+fn metrics_count_requests_by_route_and_name_no_user() -> Result<()> {
     let sample = Sample::start(DatabaseKind::Sqlite)?;
-    let (mia, anybody) = (&sample.mia, sample.service.client());
-    let read = || anybody.get("/metrics").expect(200);
+    let (mia, visitor) = (&sample.mia, sample.service.client());
+    let read = || visitor.get("/metrics").expect(200);
     assert_eq!(read().header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     let labels = |method: &str, route: &str, status: u16| {
         [format!("method=\"{method}\""), format!("route=\"{route}\""), format!("status=\"{status}\"")]
@@ -77,8 +77,8 @@ fn figures_count_requests_by_route_and_name_nobody() -> Result<()> {
     assert!(counted(&found) >= found_before + 3.0);
     assert!(counted(&missing) >= missing_before + 1.0);
 
-    anybody.get("/somewhere/else/entirely").expect(404);
-    anybody.ask("BREW", "/api/teams").send().expect(405);
+    visitor.get("/somewhere/else/entirely").expect(404);
+    visitor.ask("BREW", "/api/teams").send().expect(405);
     let text = read().text();
     for secret in [&sample.post, &sample.comment, &sample.user, "mia", "somewhere", "BREW", "127.0.0.1"] {
         assert!(!text.contains(secret), "{secret}");
@@ -97,13 +97,13 @@ fn figures_count_requests_by_route_and_name_nobody() -> Result<()> {
 }
 
 #[test]
-fn every_request_has_a_name_of_its_own() -> Result<()> {
+fn every_request_has_its_own_id() -> Result<()> {
     let service = TestService::start(DatabaseKind::Sqlite)?;
     let client = service.client();
     let mut seen = BTreeSet::new();
     for n in 0..200 {
         let path = ["/healthz", "/api/teams", "/api/none", "/api/user"][n % 4];
-        // A client's own name for it could be anybody's.
+        // An id chosen by the client might not be unique.
         let answer =
             client.ask("GET", path).header("x-request-id", "0190a6f2-7c1e-7abc-8def-0123456789ab").send();
         assert_eq!(answer.headers("x-request-id").len(), 1);

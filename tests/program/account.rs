@@ -8,18 +8,18 @@ use terrace_testkit::{Client, DatabaseKind, Ended, Invocation, PASSWORD, TestDat
 on_each_database! {
     an_account_is_suspended_and_restored_beside_a_server,
     a_password_is_reset_from_a_file_or_drawn_and_shown_once,
-    a_role_is_given,
-    what_cannot_be_done_says_why_and_changes_nothing,
+    a_role_is_granted,
+    impossible_commands_give_a_reason_and_change_nothing,
 }
 
-/// What the server may remember of a session that another process ended.
+/// How long the server may cache a session that another process ended.
 const MEMORY: std::time::Duration = std::time::Duration::from_secs(1);
 
 fn account(invocation: &Invocation, arguments: &[&str]) -> Result<Ended> {
     invocation.clone().args(["account"]).args(arguments.iter().copied()).run()
 }
 
-/// Asks until the session is dead, which must be within a second.
+/// Repeats the request until the session is dead, which must be within a second.
 fn is_out(client: &Client) {
     let asked = std::time::Instant::now();
     while client.get("/api/user").status == 200 {
@@ -44,7 +44,7 @@ fn an_account_is_suspended_and_restored_beside_a_server(kind: DatabaseKind) -> R
     let suspended = account(&invocation, &["suspend", "mia"])?;
     assert!(suspended.log.contains("was suspended"), "{}", suspended.log);
     assert_eq!(suspended.succeeded()?, "mia is suspended; 2 sessions ended\n");
-    // At once, whatever the server remembers of the session.
+    // At once, whatever session the server has cached.
     mia.post("/api/locker-room", &json!({"body": "Me again"})).problem(401, "authentication_required");
     is_out(&phone);
     mia.get("/api/user").problem(401, "authentication_required");
@@ -101,7 +101,7 @@ fn a_password_is_reset_from_a_file_or_drawn_and_shown_once(kind: DatabaseKind) -
     Ok(())
 }
 
-fn a_role_is_given(kind: DatabaseKind) -> Result<()> {
+fn a_role_is_granted(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let invocation = Invocation::on(database.url())?;
     let program = invocation.serve()?;
@@ -115,7 +115,7 @@ fn a_role_is_given(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn what_cannot_be_done_says_why_and_changes_nothing(kind: DatabaseKind) -> Result<()> {
+fn impossible_commands_give_a_reason_and_change_nothing(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let invocation = Invocation::on(database.url())?;
     let unready = account(&invocation, &["suspend", "mia"])?;

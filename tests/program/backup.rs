@@ -36,7 +36,7 @@ fn backup(terrace: &Invocation) -> Result<PathBuf> {
     Ok(terrace.folder().join("copy.db"))
 }
 
-/// The bodies of all posts that there are.
+/// The bodies of all posts.
 fn posts(client: &Client) -> Result<BTreeSet<String>> {
     let (mut bodies, mut cursor) = (BTreeSet::new(), String::new());
     loop {
@@ -50,7 +50,7 @@ fn posts(client: &Client) -> Result<BTreeSet<String>> {
     }
 }
 
-/// What lies in the folder of the database, without what SQLite keeps beside one.
+/// The files in the folder of the database, without the auxiliary files of SQLite.
 fn names(folder: &Path) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -66,7 +66,7 @@ fn a_backup_under_load_holds_what_was_acknowledged_before_it() -> Result<()> {
     const FANS: usize = 4;
     let terrace = Invocation::new()?;
     let program = terrace.serve()?;
-    let (told, over) = (Mutex::new(BTreeSet::new()), AtomicBool::new(false));
+    let (acknowledged, over) = (Mutex::new(BTreeSet::new()), AtomicBool::new(false));
     let fans: Vec<Client> = (0..FANS)
         .map(|number| {
             let client = program.client();
@@ -74,7 +74,7 @@ fn a_backup_under_load_holds_what_was_acknowledged_before_it() -> Result<()> {
             client
         })
         .collect();
-    let count = || told.lock().map_or(0, |told| told.len());
+    let count = || acknowledged.lock().map_or(0, |acknowledged| acknowledged.len());
     let wait_for = |posts: usize| {
         let asked = Instant::now();
         while count() < posts {
@@ -85,7 +85,7 @@ fn a_backup_under_load_holds_what_was_acknowledged_before_it() -> Result<()> {
     };
     let before = thread::scope(|scope| {
         for (number, client) in fans.iter().enumerate() {
-            let (told, over) = (&told, &over);
+            let (acknowledged, over) = (&acknowledged, &over);
             scope.spawn(move || {
                 for post in 0.. {
                     if over.load(Ordering::SeqCst) {
@@ -93,13 +93,13 @@ fn a_backup_under_load_holds_what_was_acknowledged_before_it() -> Result<()> {
                     }
                     let body = format!("post {post} of fan {number}");
                     client.create_post(&body);
-                    told.lock().expect("nobody panics").insert(body);
+                    acknowledged.lock().expect("no panic").insert(body);
                 }
             });
         }
         let watched = (|| {
             wait_for(200)?;
-            let before = told.lock().expect("nobody panics").clone();
+            let before = acknowledged.lock().expect("no panic").clone();
             let said = run(&terrace, &["backup", "copy.db"])?.succeeded()?;
             ensure!(said.contains("copy as well") && said.contains("data/media"), "{said}");
             ensure!(said.contains("data/secret"), "{said}");
@@ -117,13 +117,13 @@ fn a_backup_under_load_holds_what_was_acknowledged_before_it() -> Result<()> {
     let said = run(&elsewhere, &["restore", copy])?.succeeded()?;
     assert!(said.starts_with("restored data/terrace.db from "), "{said}");
     run(&elsewhere, &["maintain", "verify"])?.succeeded()?;
-    // What the backup said to copy as well.
+    // The file that the backup's output names as well.
     fs::copy(terrace.folder().join("data/secret"), elsewhere.folder().join("data/secret"))?;
     let restored = elsewhere.serve()?;
     let there = posts(&restored.client())?;
     let lost: Vec<_> = before.difference(&there).collect();
     assert!(lost.is_empty(), "{lost:?}");
-    let all = told.into_inner()?;
+    let all = acknowledged.into_inner()?;
     assert!(there.is_subset(&all) && there.len() < all.len(), "{} of {}", there.len(), all.len());
     // It serves like any other.
     let new = restored.client();
@@ -133,7 +133,7 @@ fn a_backup_under_load_holds_what_was_acknowledged_before_it() -> Result<()> {
 }
 
 #[test]
-fn a_backup_replaces_nothing_and_leaves_nothing_half_done() -> Result<()> {
+fn a_backup_replaces_nothing_and_leaves_no_partial_file() -> Result<()> {
     let nothing = Invocation::new()?;
     let none = run(&nothing, &["backup", "copy.db"])?;
     assert!(none.code == Some(1) && none.log.contains("there is no data/terrace.db"), "{}", none.words());
@@ -150,7 +150,7 @@ fn a_backup_replaces_nothing_and_leaves_nothing_half_done() -> Result<()> {
     let left = names(terrace.folder())?;
     assert!(!left.iter().any(|name| name.contains("partial")), "{left:?}");
 
-    // Killed wherever it is, there is either no file of the name, or a whole one.
+    // Killed at any moment, it leaves either no file of the name, or a whole one.
     for attempt in 0..5_u32 {
         let name = format!("killed-{attempt}.db");
         let mut chore = terrace.clone().args(["backup", &name]).begin()?;
@@ -171,7 +171,7 @@ fn a_backup_replaces_nothing_and_leaves_nothing_half_done() -> Result<()> {
 }
 
 #[test]
-fn a_restore_waits_for_nobody_and_replaces_nothing_unasked() -> Result<()> {
+fn a_restore_does_not_wait_and_replaces_nothing_without_a_flag() -> Result<()> {
     let terrace = served()?;
     let data = terrace.folder().join("data");
     let copy = backup(&terrace)?;
@@ -185,7 +185,7 @@ fn a_restore_waits_for_nobody_and_replaces_nothing_unasked() -> Result<()> {
         let why = if flags.len() == 2 { "--force" } else { "stop the service first" };
         assert!(refused.code == Some(1) && refused.log.contains(why), "{}", refused.words());
     }
-    // The service did not notice.
+    // The service was not affected.
     mia.create_post("latest");
     program.stop()?;
     let refused = run(&terrace, &["restore", "copy.db"])?;
@@ -202,7 +202,7 @@ fn a_restore_waits_for_nobody_and_replaces_nothing_unasked() -> Result<()> {
     assert_eq!(posts(&program.client())?, BTreeSet::from(["kept".to_owned()]));
     program.stop()?;
 
-    // What went aside is whole, and the way back.
+    // The file that was moved aside is whole, and can be restored.
     let aside = format!("data/{}", left.last().context("two")?);
     run(&terrace, &["restore", &aside, "--force"])?.succeeded()?;
     let all = posts(&terrace.serve()?.client())?;
@@ -210,9 +210,9 @@ fn a_restore_waits_for_nobody_and_replaces_nothing_unasked() -> Result<()> {
     Ok(())
 }
 
-/// A service that was killed leaves a log, which belongs to the database that goes aside and to no other.
+/// A service that was killed leaves a log, which belongs to the database that is moved aside and to no other.
 #[test]
-fn a_log_that_was_left_goes_with_its_database() -> Result<()> {
+fn a_leftover_log_is_moved_with_its_database() -> Result<()> {
     let terrace = served()?;
     backup(&terrace)?;
     let mut program = terrace.serve()?;
@@ -221,7 +221,7 @@ fn a_log_that_was_left_goes_with_its_database() -> Result<()> {
     mia.create_post("in the log");
     program.kill()?;
     assert!(terrace.folder().join("data/terrace.db-wal").metadata()?.len() > 0);
-    // The bare file of a service that did not end in order is no backup.
+    // The bare file of a service that did not end in order is not a backup.
     let bare =
         run(&Invocation::new()?, &["restore", &terrace.folder().join("data/terrace.db").to_string_lossy()])?;
     assert!(bare.code == Some(1) && bare.log.contains("-wal beside it"), "{}", bare.words());
@@ -232,7 +232,7 @@ fn a_log_that_was_left_goes_with_its_database() -> Result<()> {
     run(&terrace, &["restore", &aside, "--force"])?.succeeded()?;
     assert!(posts(&terrace.serve()?.client())?.contains("in the log"));
 
-    // A database that nothing can be read of is replaced as well.
+    // An unreadable database is replaced as well.
     fs::write(terrace.folder().join("data/terrace.db"), "x".repeat(10_000))?;
     run(&terrace, &["restore", "copy.db", "--force"])?.succeeded()?;
     assert_eq!(posts(&terrace.serve()?.client())?, BTreeSet::from(["kept".to_owned()]));
@@ -342,8 +342,8 @@ fn a_database_with_only_some_of_the_earlier_migrations_is_left_as_it_is() -> Res
 }
 
 #[test]
-fn a_servers_database_has_programs_of_its_own() -> Result<()> {
-    // Neither asks it.
+fn a_server_database_is_left_to_its_own_programs() -> Result<()> {
+    // Neither connects to it.
     let terrace = Invocation::on("postgres://nobody@127.0.0.1:1/terrace")?;
     for (words, program) in
         [(&["backup", "copy.db"][..], "pg_dump --format"), (&["restore", "copy.db"], "pg_restore ")]

@@ -10,13 +10,13 @@ use terrace_testkit::app::COMPLETIONS_BATCH;
 use terrace_testkit::{DatabaseKind, Ended, Invocation, TestDatabase, on_each_database, question};
 
 on_each_database! {
-    a_file_is_brought_in_and_what_matched_nothing_is_told,
-    an_import_that_was_killed_goes_on,
+    a_file_is_imported_and_unmatched_lines_are_reported,
+    a_killed_import_resumes,
 }
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A database with the quests of the program, and fans by numbers.
+/// A database with the quests of the program, and numbered fans.
 fn with_fans(kind: DatabaseKind, fans: usize) -> Result<(TestDatabase, Invocation)> {
     let database = TestDatabase::empty(kind)?;
     let invocation = Invocation::on(database.url())?;
@@ -48,7 +48,7 @@ fn line(user: &str, quest: Option<&str>, step: &str, points: i64) -> String {
         + "\n"
 }
 
-fn a_file_is_brought_in_and_what_matched_nothing_is_told(kind: DatabaseKind) -> Result<()> {
+fn a_file_is_imported_and_unmatched_lines_are_reported(kind: DatabaseKind) -> Result<()> {
     let (_database, invocation) = with_fans(kind, 3)?;
     let good = line("fan-1", Some("matchday"), "Read the  LOCKER room", 5)
         + &line("fan-1", Some("Match day"), "shout", 10)
@@ -91,10 +91,10 @@ fn a_file_is_brought_in_and_what_matched_nothing_is_told(kind: DatabaseKind) -> 
         );
         verified(&invocation)?;
     }
-    // Where everything is found it ends well.
+    // With only known names it succeeds.
     let fine = import(&invocation, &good, &[])?.succeeded()?;
     assert!(fine.starts_with("3 lines: 0 recorded, 3 there before, 0 left out\n"), "{fine}");
-    // Of many, the first twenty.
+    // Of many, the first twenty are shown.
     let many = import(&invocation, &"{}\n".repeat(1000), &[])?;
     assert!(many.words().ends_with("and 980 more\n"), "{}", many.words());
     fs::remove_file(invocation.folder().join("old.jsonl"))?;
@@ -107,8 +107,8 @@ fn a_file_is_brought_in_and_what_matched_nothing_is_told(kind: DatabaseKind) -> 
     Ok(())
 }
 
-/// Killed wherever it is, nothing is half-written; brought in again, everything is there once.
-fn an_import_that_was_killed_goes_on(kind: DatabaseKind) -> Result<()> {
+/// Killed at any moment, it leaves nothing half-written; imported again, everything is there once.
+fn a_killed_import_resumes(kind: DatabaseKind) -> Result<()> {
     const FANS: usize = 600;
     let (database, invocation) = with_fans(kind, FANS)?;
     let mut file = String::new();
@@ -138,7 +138,7 @@ fn an_import_that_was_killed_goes_on(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// How many steps fans did, as another process sees them.
+/// How many steps fans completed, as another process reads them.
 fn steps_done(watcher: &Watcher) -> usize {
     let steps = question(|tx| {
         let fans = tx.fans_after(None, 10_000)?;

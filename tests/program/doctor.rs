@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use terrace_testkit::{DatabaseKind, Ended, Invocation, TestDatabase, on_each_database};
 
 on_each_database! {
-    a_database_that_serves_is_well_in_every_line,
+    a_healthy_database_passes_every_check,
 }
 
 /// The findings on a subject, with their level.
@@ -12,7 +12,7 @@ fn findings<'e>(ended: &'e Ended, subject: &str) -> Vec<&'e str> {
     ended.said.lines().filter(|line| line.get(5..).is_some_and(|rest| rest.starts_with(subject))).collect()
 }
 
-fn a_database_that_serves_is_well_in_every_line(kind: DatabaseKind) -> Result<()> {
+fn a_healthy_database_passes_every_check(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let invocation = Invocation::on(database.url())?;
     let mut program = invocation.serve()?;
@@ -27,7 +27,7 @@ fn a_database_that_serves_is_well_in_every_line(kind: DatabaseKind) -> Result<()
                 ended.words()
             );
         }
-        // A server for tests may have given its durability up, and then doctor says so.
+        // A server for tests may have its durability switched off, which doctor reports.
         let failed: Vec<_> = ended.said.lines().filter(|line| line.starts_with("fail")).collect();
         ensure!(failed.iter().all(|line| line.contains("durability")), "{failed:?}");
         assert_eq!(ended.code, Some(i32::from(!failed.is_empty())));
@@ -37,7 +37,7 @@ fn a_database_that_serves_is_well_in_every_line(kind: DatabaseKind) -> Result<()
 }
 
 #[test]
-fn to_look_does_not_make_what_is_not_there() -> Result<()> {
+fn doctor_creates_nothing() -> Result<()> {
     let invocation = Invocation::new()?.args(["doctor"]);
     let ended = invocation.run()?;
     assert_eq!(findings(&ended, "database").len(), 1, "{}", ended.words());
@@ -48,7 +48,7 @@ fn to_look_does_not_make_what_is_not_there() -> Result<()> {
 }
 
 #[test]
-fn what_is_wrong_ends_with_1() -> Result<()> {
+fn a_failed_check_exits_with_1() -> Result<()> {
     let away = Invocation::on("postgres://nobody:s3cret@127.0.0.1:1/nothing")?.args(["doctor"]).run()?;
     ensure!(findings(&away, "database")[0].starts_with("fail"), "{}", away.words());
     assert_eq!(away.code, Some(1));

@@ -12,9 +12,9 @@ use terrace_testkit::{
 };
 
 on_each_database! {
-    a_list_is_brought_in_and_again,
-    an_import_that_was_killed_goes_on,
-    a_server_beside_it_hears_of_it,
+    a_list_is_imported_once,
+    a_killed_import_resumes,
+    a_server_beside_it_uses_the_imported_graph,
 }
 
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -28,7 +28,7 @@ fn begun(invocation: &Invocation, flags: &[&str]) -> Invocation {
     invocation.clone().args(["seed", "--follow-graph", "follows.csv"]).args(flags.iter().copied())
 }
 
-/// What it says behind the line about the catalogue.
+/// The output after the line about the catalogue.
 fn said(ended: Ended) -> Result<String> {
     let said = ended.succeeded()?;
     Ok(said.split_once("up to date\n").map_or(said.clone(), |(_, rest)| rest.to_owned()))
@@ -40,7 +40,7 @@ fn verified(invocation: &Invocation) -> Result<()> {
     Ok(())
 }
 
-/// What there is, as another process sees it.
+/// Reads the database as another process does.
 pub(super) struct Watcher {
     pub(super) app: terrace_testkit::app::App,
     storage: Storage,
@@ -73,7 +73,7 @@ impl Drop for Watcher {
     }
 }
 
-fn a_list_is_brought_in_and_again(kind: DatabaseKind) -> Result<()> {
+fn a_list_is_imported_once(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let invocation = Invocation::on(database.url())?;
     let list = "from,to\r\n1,2\r\n2,1\r\n1,3\n4,4\nx,1\n\n5\n1,3";
@@ -90,8 +90,8 @@ fn a_list_is_brought_in_and_again(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Killed wherever it is, it leaves whole batches; brought in again, everything is there once.
-fn an_import_that_was_killed_goes_on(kind: DatabaseKind) -> Result<()> {
+/// Killed at any moment, it leaves whole batches; imported again, everything is there once.
+fn a_killed_import_resumes(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let invocation = Invocation::on(database.url())?;
     let mut list = "from,to\n".to_owned();
@@ -124,8 +124,8 @@ fn an_import_that_was_killed_goes_on(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// A server that runs on the same database recommends by what was brought in.
-fn a_server_beside_it_hears_of_it(kind: DatabaseKind) -> Result<()> {
+/// A server that runs on the same database recommends by the imported graph.
+fn a_server_beside_it_uses_the_imported_graph(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let invocation = Invocation::on(database.url())?;
     let server = invocation.serve()?;
@@ -184,7 +184,7 @@ fn a_strict_import_refuses_the_list_whole() -> Result<()> {
 }
 
 #[test]
-fn of_many_bad_lines_the_first_twenty_are_shown() -> Result<()> {
+fn the_first_twenty_of_many_bad_lines_are_shown() -> Result<()> {
     let (_database, invocation) = fresh()?;
     let list = format!("from,to\n{}", "one,two\n".repeat(1000));
     let summary = said(seed(&invocation, list, &[])?)?;

@@ -1,7 +1,8 @@
-//! Commands of maintenance on a disk that can only be read, and on one without room (docs/operations/maintenance.md): each
-//! says what to do, ends with 1 and changes nothing; where the disk is right again, the same command does its work.
+//! Commands of maintenance on a read-only disk, and on one without room (docs/operations/maintenance.md):
+//! each prints what to do, ends with 1 and changes nothing; where the disk is right again, the same command
+//! does its work.
 
-use crate::contract::mended::{Stored, differences, kept};
+use crate::contract::repairs::{Stored, differences, kept};
 use crate::disk::{Disk, needs_mount};
 use anyhow::{Context, Result};
 use std::fmt::Write;
@@ -11,12 +12,12 @@ use std::sync::Arc;
 use terrace_testkit::storage::{Storage, StorageConfig};
 use terrace_testkit::{DatabaseKind, Ended, Invocation, ManualClock, SeededEntropy, on};
 
-needs_mount! { a_disk_that_can_only_be_read_is_named, a_disk_without_room_is_named, room_that_ends_on_the_way_is_named_and_the_next_run_does_the_rest, an_import_that_finds_no_room_is_seen_by_nobody_and_goes_on }
+needs_mount! { a_read_only_disk_is_reported, a_full_disk_is_reported, a_disk_that_fills_up_is_reported_and_the_next_run_does_the_rest, an_import_without_room_shows_no_rows_and_resumes }
 
 const READ_ONLY: &str = "is on a file system that can only be read: mount it for writing";
 const NO_ROOM: &str = " KiB of room left: make room, and give the command again";
 
-/// What a database keeps, as another process sees it.
+/// The rows of a database, as another process reads them.
 pub(super) fn kept_in(url: &str, apart_from: &[&str]) -> Result<Stored> {
     let (clock, entropy) = (ManualClock::default(), SeededEntropy::default());
     let storage = Storage::open(StorageConfig::new(url), Arc::new(clock), Arc::new(entropy))?;
@@ -25,9 +26,9 @@ pub(super) fn kept_in(url: &str, apart_from: &[&str]) -> Result<Stored> {
     Ok(kept)
 }
 
-/// A database with teams and quests on a disk of its own, and a backup of it and a file to bring in elsewhere.
+/// A database with teams and quests on a separate disk, with a backup of it and a file to import elsewhere.
 struct Place {
-    // First: it goes before the folder that it is in.
+    // First: it must be unmounted before the folder that it is in is removed.
     disk: Disk,
     terrace: Invocation,
     url: String,
@@ -48,7 +49,7 @@ impl Place {
         Ok(place)
     }
 
-    /// Writes a file of so many fans to be brought in.
+    /// Writes a file of `count` fans to import.
     fn users(&self, count: usize) -> Result<()> {
         let mut users = "id,username,displayName,createdAt\n".to_owned();
         for n in 0..count {
@@ -70,7 +71,7 @@ impl Place {
         kept_in(&self.url, apart_from)
     }
 
-    /// What lies on the disk, but for what SQLite keeps beside a database that is open.
+    /// The files on the disk, without the auxiliary files of an open SQLite database.
     fn names(&self) -> Result<Vec<PathBuf>> {
         let mut names = Vec::new();
         for folder in [self.disk.folder().to_owned(), self.disk.folder().join("data")] {
@@ -87,7 +88,7 @@ impl Place {
         Ok(names)
     }
 
-    /// Each command says why not in these words, and ends with 1.
+    /// Asserts that each command prints this advice and ends with 1.
     fn all_refused(&self, commands: &[&[&str]], advice: &str) -> Result<()> {
         for words in commands {
             let ended = self.run(words)?;
@@ -99,7 +100,7 @@ impl Place {
     }
 }
 
-/// Everything that would write, or that needs a place for what it reads.
+/// Every command that would write, or that needs room for what it reads.
 fn commands(copy: &str) -> Vec<Vec<&str>> {
     vec![
         vec!["maintain", "run", "teams"],
@@ -117,7 +118,7 @@ fn slices<'a>(commands: &'a [Vec<&'a str>]) -> Vec<&'a [&'a str]> {
     commands.iter().map(Vec::as_slice).collect()
 }
 
-fn a_disk_that_can_only_be_read_is_named() -> Result<()> {
+fn a_read_only_disk_is_reported() -> Result<()> {
     on(DatabaseKind::Sqlite, |_| {
         let place = Place::new(32)?;
         let copy = place.beside("copy.db");
@@ -129,7 +130,7 @@ fn a_disk_that_can_only_be_read_is_named() -> Result<()> {
         assert_eq!(differences(&before, &place.kept(&[])?), Vec::<String>::new());
         assert_eq!(place.names()?, names);
 
-        // A server that was killed leaves its log: there is more that can be read, and no more that can be written.
+        // A server that was killed leaves its log: reading needs to recover it, and nothing can be written.
         place.terrace.serve()?.kill()?;
         assert!(place.disk.folder().join("data/terrace.db-wal").exists());
         let names = place.names()?;
@@ -148,7 +149,7 @@ fn a_disk_that_can_only_be_read_is_named() -> Result<()> {
     })
 }
 
-fn a_disk_without_room_is_named() -> Result<()> {
+fn a_full_disk_is_reported() -> Result<()> {
     on(DatabaseKind::Sqlite, |_| {
         let place = Place::new(32)?;
         let copy = place.beside("copy.db");
@@ -160,7 +161,7 @@ fn a_disk_without_room_is_named() -> Result<()> {
         assert_eq!(differences(&before, &place.kept(&[])?), Vec::<String>::new());
         assert_eq!(place.names()?, names);
 
-        // Of a whole database elsewhere no copy finds room either, and none is left half done.
+        // A copy of a whole database elsewhere finds no room either, and no partial file is left.
         let elsewhere = Invocation::new()?;
         elsewhere.clone().args(["seed"]).run()?.succeeded()?;
         place.disk.leave(256)?;
@@ -176,8 +177,9 @@ fn a_disk_without_room_is_named() -> Result<()> {
     })
 }
 
-/// There is room to begin, and not to end: what a batch wrote goes with it, and the run is noted as one that failed.
-fn room_that_ends_on_the_way_is_named_and_the_next_run_does_the_rest() -> Result<()> {
+/// There is room to begin, and not to end: the writes of the last batch are rolled back, and the run is
+/// recorded as failed.
+fn a_disk_that_fills_up_is_reported_and_the_next_run_does_the_rest() -> Result<()> {
     on(DatabaseKind::Sqlite, |_| {
         let bare = Invocation::new()?;
         let disk = Disk::mount(bare.folder(), 32)?;
@@ -196,14 +198,14 @@ fn room_that_ends_on_the_way_is_named_and_the_next_run_does_the_rest() -> Result
         let after = place.kept(&["maintenance_runs", "leases"])?;
         assert_eq!(differences(&before, &after), Vec::<String>::new());
         place.run(&["maintain", "run", "teams"])?.succeeded()?;
-        let told = place.run(&["maintain", "history"])?.succeeded()?;
-        assert!(told.contains(" teams succeeded ") && told.contains(" teams failed "), "{told}");
+        let history = place.run(&["maintain", "history"])?.succeeded()?;
+        assert!(history.contains(" teams succeeded ") && history.contains(" teams failed "), "{history}");
         place.run(&["maintain", "verify"])?.succeeded().map(drop)
     })
 }
 
-/// Nobody sees anything of an import that found no room, and it goes on where it stopped.
-fn an_import_that_finds_no_room_is_seen_by_nobody_and_goes_on() -> Result<()> {
+/// An import that found no room shows no rows, and resumes where it stopped.
+fn an_import_without_room_shows_no_rows_and_resumes() -> Result<()> {
     const WAITING: [&str; 2] = ["imports", "legacy_users"];
     on(DatabaseKind::Sqlite, |_| {
         let place = Place::new(64)?;

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use terrace_testkit::{DatabaseKind, Ended, Invocation, TestDatabase, on_each_database, question};
 
 on_each_database! {
-    tables_are_brought_in_and_again,
+    tables_are_imported_once,
     bad_files_are_refused_and_nothing_is_written,
-    an_import_that_was_killed_goes_on_and_is_seen_whole,
+    a_killed_import_resumes_and_becomes_visible_whole,
 }
 
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -40,7 +40,7 @@ fn verified(invocation: &Invocation) -> Result<()> {
     invocation.clone().args(["maintain", "verify"]).run()?.succeeded().map(drop)
 }
 
-fn tables_are_brought_in_and_again(kind: DatabaseKind) -> Result<()> {
+fn tables_are_imported_once(kind: DatabaseKind) -> Result<()> {
     let (_database, terrace) = seeded(kind)?;
     let mut names = Vec::new();
     for (table, text) in ALL {
@@ -74,7 +74,7 @@ fn tables_are_brought_in_and_again(kind: DatabaseKind) -> Result<()> {
         assert!(again.contains(words), "{again}");
     }
     verified(&terrace)?;
-    // Whoever was brought in signs in once an operator gave them a password.
+    // An imported fan can sign in once an operator has set a password.
     put(&terrace, "password", "correct horse battery staple")?;
     let reset = ["account", "reset-password", "mia", "--password-file", "password"];
     terrace.clone().args(reset).run()?.succeeded()?;
@@ -83,7 +83,7 @@ fn tables_are_brought_in_and_again(kind: DatabaseKind) -> Result<()> {
     let login = serde_json::json!({"username": "mia", "password": "correct horse battery staple"});
     mia.post("/api/login", &login).expect(200);
     let board = mia.get("/api/leaderboard").expect(200);
-    // And more by now: the service pays what it finds done, such as the choice of a team.
+    // And more by now: the service pays steps that are complete, such as the choice of a team.
     let points = board.json()["entries"].as_array().into_iter().flatten().find_map(|entry| {
         let is_hers = entry["user"]["username"] == "mia";
         if is_hers { entry["points"].as_i64() } else { None }
@@ -126,8 +126,8 @@ fn bad_files_are_refused_and_nothing_is_written(kind: DatabaseKind) -> Result<()
         "{}",
         refused.words()
     );
-    let nobody = terrace.clone().args(["account", "suspend", "mia"]).run()?;
-    assert!(nobody.log.contains("there is no account"), "{}", nobody.words());
+    let unknown = terrace.clone().args(["account", "suspend", "mia"]).run()?;
+    assert!(unknown.log.contains("there is no account"), "{}", unknown.words());
     let empty = TestDatabase::empty(kind)?;
     let unready = Invocation::on(empty.url())?;
     put(&unready, "User.csv", head)?;
@@ -140,8 +140,8 @@ fn bad_files_are_refused_and_nothing_is_written(kind: DatabaseKind) -> Result<()
     verified(&terrace)
 }
 
-/// Killed while rows wait and while they are moved, nobody sees a part of it.
-fn an_import_that_was_killed_goes_on_and_is_seen_whole(kind: DatabaseKind) -> Result<()> {
+/// Killed while rows are staged and while they are moved, it shows no part of the import.
+fn a_killed_import_resumes_and_becomes_visible_whole(kind: DatabaseKind) -> Result<()> {
     const FANS: usize = 4_000;
     let (database, terrace) = seeded(kind)?;
     let (mut users, mut points) = (

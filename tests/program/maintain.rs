@@ -7,12 +7,12 @@ use terrace_testkit::{CRON_SECRET, DatabaseKind, Ended, Invocation, TestDatabase
 
 on_each_database! {
     seasons_turn_beside_a_server,
-    what_cannot_be_done_to_seasons_says_why,
+    impossible_changes_of_seasons_give_a_reason,
     points_are_verified_and_repaired_beside_a_server,
     a_fresh_demo_database_needs_no_repair,
 }
 
-/// On one SQLite file a process looks for what others wrote every few seconds.
+/// On one SQLite file a process checks for writes of others every few seconds.
 const HEARD_WITHIN: Duration = Duration::from_secs(30);
 
 fn maintain(invocation: &Invocation, arguments: &[&str]) -> Result<Ended> {
@@ -42,7 +42,7 @@ fn seasons_turn_beside_a_server(kind: DatabaseKind) -> Result<()> {
         lines[1].starts_with("0.6 (Spring) is active, from ") && lines[1].ends_with(" to open"),
         "{started}"
     );
-    // The server hears of what another process did within seconds.
+    // The server reads the writes of another process within seconds.
     let asked = Instant::now();
     let now = loop {
         let now = mia.get("/api/leaderboard").expect(200);
@@ -69,7 +69,7 @@ fn seasons_turn_beside_a_server(kind: DatabaseKind) -> Result<()> {
     maintain(&invocation, &["verify"])?.succeeded().map(drop)
 }
 
-fn what_cannot_be_done_to_seasons_says_why(kind: DatabaseKind) -> Result<()> {
+fn impossible_changes_of_seasons_give_a_reason(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let invocation = Invocation::on(database.url())?;
     for command in [&["season", "list"][..], &["repair"]] {

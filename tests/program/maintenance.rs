@@ -17,13 +17,13 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 on_each_database! {
-    tasks_are_listed_planned_run_and_noted,
-    a_rehearsal_writes_nothing,
-    what_there_is_not_and_what_came_before_is_said,
+    tasks_are_listed_planned_run_and_recorded,
+    a_dry_run_writes_nothing,
+    unknown_tasks_and_missing_prerequisites_are_reported,
     ctrl_c_ends_a_run_between_two_batches_and_the_next_does_the_rest,
-    a_second_copy_says_who_runs_the_first,
-    everything_runs_beside_a_server,
-    a_first_cron_secret_is_made_once,
+    a_second_run_names_the_process_of_the_first,
+    every_task_runs_beside_a_server,
+    a_first_cron_secret_is_created_once,
 }
 
 fn maintain(invocation: &Invocation, arguments: &[&str]) -> Result<Ended> {
@@ -36,7 +36,7 @@ fn migrated(database: &TestDatabase) -> Result<Invocation> {
     Ok(terrace)
 }
 
-fn tasks_are_listed_planned_run_and_noted(kind: DatabaseKind) -> Result<()> {
+fn tasks_are_listed_planned_run_and_recorded(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     // Neither needs a database.
     let bare = Invocation::on("sqlite:nowhere/at/all.db")?;
@@ -64,43 +64,46 @@ fn tasks_are_listed_planned_run_and_noted(kind: DatabaseKind) -> Result<()> {
     assert!(lines[1].starts_with("turn-seasons  ") && lines[1].contains("  no rows ("), "{ran}");
     let only = terrace.clone().env("USER", "bo").args(["maintain", "run", "turn-seasons", "--only"]).run()?;
     assert_eq!(only.succeeded()?.lines().count(), 1);
-    let told = maintain(&terrace, &["history"])?.succeeded()?;
-    let told: Vec<_> = told.lines().collect();
-    assert_eq!(told.len(), 3, "{told:?}");
+    let history = maintain(&terrace, &["history"])?.succeeded()?;
+    let history: Vec<_> = history.lines().collect();
+    assert_eq!(history.len(), 3, "{history:?}");
     assert!(
-        told[0].contains(" turn-seasons succeeded after ")
-            && told[0].ends_with("; no rows; by bo (run turn-seasons --only)"),
-        "{told:?}"
+        history[0].contains(" turn-seasons succeeded after ")
+            && history[0].ends_with("; no rows; by bo (run turn-seasons --only)"),
+        "{history:?}"
     );
-    assert!(told[2].contains(" seasons succeeded after "), "{told:?}");
-    assert!(told[2].ends_with("; seasons: 2; by Mia of the night shift (run turn-seasons)"), "{told:?}");
+    assert!(history[2].contains(" seasons succeeded after "), "{history:?}");
+    assert!(
+        history[2].ends_with("; seasons: 2; by Mia of the night shift (run turn-seasons)"),
+        "{history:?}"
+    );
     assert_eq!(
         maintain(&terrace, &["history", "--limit", "1"])?.succeeded()?.lines().collect::<Vec<_>>(),
-        told[..1]
+        history[..1]
     );
-    // Who nobody knows is unknown.
+    // A task without a run is reported as such.
     maintain(&terrace, &["sweep"])?.succeeded()?;
-    let told = maintain(&terrace, &["history", "--limit", "1"])?.succeeded()?;
-    assert!(told.ends_with("; by unknown (sweep)\n"), "{told}");
+    let history = maintain(&terrace, &["history", "--limit", "1"])?.succeeded()?;
+    assert!(history.ends_with("; by unknown (sweep)\n"), "{history}");
     Ok(())
 }
 
-/// What a task came to, as its line says.
+/// The counts of a task, as its line prints them.
 fn counted(said: &str, task: &str) -> Result<String> {
     let line = said.lines().find(|line| line.split_whitespace().next() == Some(task)).context("a line")?;
     let (counts, _) = line.split_once(" (").context("a time")?;
     Ok(counts.trim_start_matches(task).trim().to_owned())
 }
 
-fn a_rehearsal_writes_nothing(kind: DatabaseKind) -> Result<()> {
+fn a_dry_run_writes_nothing(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let terrace = migrated(&database)?;
     let dry = maintain(&terrace, &["run", "--all", "--dry-run"])?.succeeded()?;
     assert_eq!(counted(&dry, "seasons")?, "seasons: 2");
     assert!(counted(&dry, "packs")?.starts_with("collectibles: "), "{dry}");
     assert_eq!(counted(&dry, "cron-secret")?, "files: 1");
-    let told = dry.matches(" s)").count() + dry.matches(" s, longest batch ").count();
-    assert_eq!(dry.matches(" (rehearsed, ").count(), told, "{dry}");
+    let runs = dry.matches(" s)").count() + dry.matches(" s, longest batch ").count();
+    assert_eq!(dry.matches(" (rehearsed, ").count(), runs, "{dry}");
     assert!(dry.ends_with("nothing was written\n"), "{dry}");
     assert_eq!(maintain(&terrace, &["history"])?.succeeded()?, "");
     assert!(
@@ -117,7 +120,7 @@ fn a_rehearsal_writes_nothing(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn what_there_is_not_and_what_came_before_is_said(kind: DatabaseKind) -> Result<()> {
+fn unknown_tasks_and_missing_prerequisites_are_reported(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let terrace = Invocation::on(database.url())?;
     for command in [&["run", "--all"][..], &["run", "seasons", "--dry-run"], &["history"]] {
@@ -142,7 +145,7 @@ fn what_there_is_not_and_what_came_before_is_said(kind: DatabaseKind) -> Result<
     }
     assert_eq!(maintain(&terrace, &["history"])?.succeeded()?, "", "nothing was changed");
     if kind == DatabaseKind::Postgres {
-        // A program of next year was here.
+        // A program of next year has migrated the database.
         let newer = "INSERT INTO __diesel_schema_migrations (version) VALUES ('29991231000000')";
         pgtemp::execute(database.url(), &[newer])?;
         for command in [&["run", "seasons"][..], &["repair"], &["history"]] {
@@ -157,7 +160,7 @@ fn what_there_is_not_and_what_came_before_is_said(kind: DatabaseKind) -> Result<
     Ok(())
 }
 
-/// Another process in the middle of a transaction, which holds what `backfill-topics` writes first.
+/// Another process in the middle of a transaction, which locks the first rows that `backfill-topics` writes.
 struct Holding {
     runtime: Runtime,
     storage: Storage,
@@ -179,7 +182,7 @@ impl Holding {
         let shut = gate.clone();
         let wait = body(move |tx, _| {
             tx.lock_backfill("backfill-topics")?;
-            if let Some(tell) = tell.lock().expect("nobody panicked").take() {
+            if let Some(tell) = tell.lock().expect("no panic").take() {
                 tell.send(()).expect("somebody waits");
             }
             shut.pass();
@@ -198,7 +201,7 @@ impl Holding {
     }
 }
 
-/// Processes that wait for others as long as a test takes.
+/// Processes that wait for locks as long as a test takes.
 fn patient(database: &TestDatabase) -> Result<Invocation> {
     let terrace = migrated(database)?.env("TERRACE_CHECKOUT_TIMEOUT", "60");
     Ok(terrace.env("TERRACE_STATEMENT_TIMEOUT", "60"))
@@ -210,7 +213,7 @@ fn ctrl_c_ends_a_run_between_two_batches_and_the_next_does_the_rest(kind: Databa
     let holding = Holding::begin(database.url())?;
     let mut run = terrace.clone().args(["maintain", "run", "backfill-topics", "sweep-events"]).begin()?;
     run.wait_for_words("Ctrl-C ends it between two batches")?;
-    // Where the whole database is held, the run cannot note either that it has begun its first task.
+    // Where the whole database is locked, the run cannot record either that it has begun its first task.
     while kind == DatabaseKind::Postgres
         && !maintain(&terrace, &["history"])?.succeeded()?.contains(" running")
     {
@@ -221,21 +224,24 @@ fn ctrl_c_ends_a_run_between_two_batches_and_the_next_does_the_rest(kind: Databa
     holding.end()?;
     let ended = run.wait()?;
     assert_eq!(ended.code, Some(130), "{}", ended.words());
-    let told = maintain(&terrace, &["history"])?.succeeded()?;
+    let history = maintain(&terrace, &["history"])?.succeeded()?;
     if kind == DatabaseKind::Postgres || ended.said.contains("backfill-topics") {
         assert_eq!(counted(&ended.said, "backfill-topics")?, "stopped; no rows");
-        assert!(told.contains(" backfill-topics stopped after ") && told.lines().count() == 1, "{told}");
+        assert!(
+            history.contains(" backfill-topics stopped after ") && history.lines().count() == 1,
+            "{history}"
+        );
     } else {
-        assert!(!told.contains("backfill-topics"), "it ended before it began: {told}");
+        assert!(!history.contains("backfill-topics"), "it ended before it began: {history}");
     }
     maintain(&terrace, &["run", "backfill-topics"])?.succeeded()?;
-    let told = maintain(&terrace, &["history", "--limit", "1"])?.succeeded()?;
-    assert!(told.contains(" backfill-topics succeeded after "), "{told}");
+    let history = maintain(&terrace, &["history", "--limit", "1"])?.succeeded()?;
+    assert!(history.contains(" backfill-topics succeeded after "), "{history}");
     Ok(())
 }
 
-/// Only on PostgreSQL can a task be held without its whole database.
-fn a_second_copy_says_who_runs_the_first(kind: DatabaseKind) -> Result<()> {
+/// Only on PostgreSQL can a task be blocked without its whole database.
+fn a_second_run_names_the_process_of_the_first(kind: DatabaseKind) -> Result<()> {
     if kind == DatabaseKind::Sqlite {
         return Ok(());
     }
@@ -244,8 +250,8 @@ fn a_second_copy_says_who_runs_the_first(kind: DatabaseKind) -> Result<()> {
     let holding = Holding::begin(database.url())?;
     let mut first = terrace.clone().args(["maintain", "run", "backfill-topics", "--by", "Mia"]).begin()?;
     let since = loop {
-        let told = maintain(&terrace, &["history"])?.succeeded()?;
-        if let Some((since, rest)) = told.split_once(' ') {
+        let history = maintain(&terrace, &["history"])?.succeeded()?;
+        if let Some((since, rest)) = history.split_once(' ') {
             assert_eq!(rest, "backfill-topics running; no rows; by Mia (run backfill-topics)\n");
             break since.to_owned();
         }
@@ -254,14 +260,14 @@ fn a_second_copy_says_who_runs_the_first(kind: DatabaseKind) -> Result<()> {
     let second = maintain(&terrace, &["run", "seasons"])?;
     let busy = format!("Mia runs maintenance since {since}, now at backfill-topics");
     assert!(second.code == Some(1) && second.log.contains(&busy), "{}", second.words());
-    // Whoever looks is in nobody's way.
+    // A dry run blocks no other.
     maintain(&terrace, &["run", "seasons", "--dry-run"])?.succeeded()?;
     holding.end()?;
     assert_eq!(first.wait()?.code, Some(0));
     maintain(&terrace, &["run", "seasons"])?.succeeded().map(drop)
 }
 
-fn everything_runs_beside_a_server(kind: DatabaseKind) -> Result<()> {
+fn every_task_runs_beside_a_server(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let terrace = Invocation::on(database.url())?.env("TERRACE_DEMO", "always");
     let program = terrace.serve()?;
@@ -280,12 +286,12 @@ fn everything_runs_beside_a_server(kind: DatabaseKind) -> Result<()> {
     assert!(posts > 0);
     maintain(&terrace, &["run", "repair-points", "repair-balances"])?.succeeded()?;
     maintain(&terrace, &["verify"])?.succeeded()?;
-    // Whoever was signed in still is.
+    // Signed-in fans still are.
     mia.post("/api/login", &json!({"username": "beside", "password": PASSWORD})).expect(200);
     Ok(())
 }
 
-fn a_first_cron_secret_is_made_once(kind: DatabaseKind) -> Result<()> {
+fn a_first_cron_secret_is_created_once(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let terrace = migrated(&database)?;
     let made = maintain(&terrace, &["run", "cron-secret"])?.succeeded()?;

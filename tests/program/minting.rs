@@ -1,4 +1,4 @@
-//! The minter, as a receiver on the network meets it (spec §1, rule 10).
+//! The minter's messages, as a receiver on the network gets them (spec §1, rule 10).
 
 use super::receiver::{Heard, Listener};
 use anyhow::{Context, Result};
@@ -9,7 +9,7 @@ use terrace_testkit::kernel::Timestamp;
 use terrace_testkit::{Answer, Client, DatabaseKind, Invocation, TestDatabase, on_each_database, pgtemp};
 
 on_each_database! {
-    a_receiver_hears_signed_messages_of_all_that_is_and_was_opened,
+    a_receiver_gets_signed_messages_of_new_and_earlier_openings,
     a_server_that_is_killed_in_mid_call_sends_the_message_again,
 }
 
@@ -36,21 +36,21 @@ fn telling(terrace: &Invocation, minter: &Listener) -> Invocation {
     terrace.clone().env("TERRACE_MINTER_URL", minter.url("/hook")).env("TERRACE_MINTER_SECRET", SECRET)
 }
 
-/// The message, whose signature is right.
-fn message(heard: &Heard) -> Result<Value> {
+/// The message, after a check of its signature.
+fn message(request: &Heard) -> Result<Value> {
     let secret = WebhookSecret::new(SECRET)?;
-    let signature = heard.headers.get("terrace-signature").context("no signature")?;
+    let signature = request.headers.get("terrace-signature").context("no signature")?;
     let (_, seconds) = signature.split(',').find_map(|part| part.split_once("t=")).context("no time")?;
     let sent = Timestamp::from_micros(seconds.parse::<i64>()? * 1_000_000);
-    assert_eq!(secret.verify(signature, &heard.body, sent), Ok(()));
-    assert_eq!(heard.line, "POST /hook HTTP/1.1");
-    let body: Value = serde_json::from_slice(&heard.body)?;
-    assert_eq!(heard.headers.get("idempotency-key").map(String::as_str), body["id"].as_str());
-    assert_eq!(heard.headers.get("content-type").map(String::as_str), Some("application/json"));
+    assert_eq!(secret.verify(signature, &request.body, sent), Ok(()));
+    assert_eq!(request.line, "POST /hook HTTP/1.1");
+    let body: Value = serde_json::from_slice(&request.body)?;
+    assert_eq!(request.headers.get("idempotency-key").map(String::as_str), body["id"].as_str());
+    assert_eq!(request.headers.get("content-type").map(String::as_str), Some("application/json"));
     Ok(body)
 }
 
-fn a_receiver_hears_signed_messages_of_all_that_is_and_was_opened(kind: DatabaseKind) -> Result<()> {
+fn a_receiver_gets_signed_messages_of_new_and_earlier_openings(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let bare = Invocation::on(database.url())?.env("TERRACE_DEMO", "always");
     let receiver = Listener::answering(204, "")?;
@@ -62,8 +62,12 @@ fn a_receiver_hears_signed_messages_of_all_that_is_and_was_opened(kind: Database
     give_coins(&bare)?;
     let before = open(&mia, "one")?.list("/collectibles");
     program.stop()?;
-    let nobody = bare.clone().args(["maintain", "mint-earlier"]).run()?;
-    assert!(nobody.code == Some(1) && nobody.log.contains("no minter is configured"), "{}", nobody.words());
+    let refused = bare.clone().args(["maintain", "mint-earlier"]).run()?;
+    assert!(
+        refused.code == Some(1) && refused.log.contains("no minter is configured"),
+        "{}",
+        refused.words()
+    );
     let handed = telling.clone().args(["maintain", "mint-earlier"]).run()?.succeeded()?;
     assert!(handed.starts_with(&format!("{} collectibles ", before.len())), "{handed}");
     let waiting = bare.clone().args(["doctor"]).run()?;
@@ -74,16 +78,16 @@ fn a_receiver_hears_signed_messages_of_all_that_is_and_was_opened(kind: Database
     mia.post("/api/login", &json!({"username": "fan", "password": terrace_testkit::PASSWORD})).expect(200);
     let after = open(&mia, "two")?.list("/collectibles");
     let expected: BTreeSet<_> = before.iter().chain(&after).map(|owned| owned["id"].to_string()).collect();
-    let mut heard = Vec::new();
+    let mut messages = Vec::new();
     for _ in 0..expected.len() {
-        heard.push(message(&receiver.next()?)?);
+        messages.push(message(&receiver.next()?)?);
     }
-    assert_eq!(heard.iter().map(|body| body["ownedId"].to_string()).collect::<BTreeSet<_>>(), expected);
-    assert!(heard.is_sorted_by_key(|body| body["sequence"].as_i64()), "{heard:?}");
-    let told = heard.iter().find(|body| body["ownedId"] == after[0]["id"]).context("the message")?;
-    assert_eq!(told["type"], "collectible.minted");
-    assert_eq!(told["collectible"]["key"], after[0]["collectible"]["key"]);
-    assert_eq!(told["serial"], after[0]["serial"]);
+    assert_eq!(messages.iter().map(|body| body["ownedId"].to_string()).collect::<BTreeSet<_>>(), expected);
+    assert!(messages.is_sorted_by_key(|body| body["sequence"].as_i64()), "{messages:?}");
+    let minted = messages.iter().find(|body| body["ownedId"] == after[0]["id"]).context("the message")?;
+    assert_eq!(minted["type"], "collectible.minted");
+    assert_eq!(minted["collectible"]["key"], after[0]["collectible"]["key"]);
+    assert_eq!(minted["serial"], after[0]["serial"]);
     program.stop()?;
     let retried = bare.clone().args(["maintain", "retry-minting"]).run()?.succeeded()?;
     assert!(retried.starts_with("0 messages that were set aside wait again"), "{retried}");
@@ -106,7 +110,7 @@ fn a_server_that_is_killed_in_mid_call_sends_the_message_again(kind: DatabaseKin
     program.kill()?;
     let waiting = terrace.clone().args(["doctor"]).run()?;
     assert!(waiting.said.contains(&format!("{} messages wait", owned.len())), "{}", waiting.words());
-    // The killed server holds the fan's messages for a minute, which nobody but PostgreSQL lets a test shorten.
+    // The killed server holds the fan's lane for a minute; only on PostgreSQL can a test shorten that.
     if kind == DatabaseKind::Postgres {
         pgtemp::execute(database.url(), &["UPDATE mint_lanes SET ready_at = now() - interval '1 minute'"])?;
         let receiver = Listener::answering(200, "{}")?;

@@ -1,4 +1,5 @@
-//! Spec §3, rule 4: `terrace maintain reconcile`, beside a server and after one that was killed; and where the sandbox is.
+//! Spec §3, rule 4: `terrace maintain reconcile`, beside a server and after one that was killed; and the
+//! services that offer the sandbox.
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -8,8 +9,8 @@ use terrace_testkit::{
 
 on_each_database! {
     a_purchase_that_stopped_half_way_is_finished_after_a_kill,
-    what_is_overdue_expires_beside_a_server,
-    the_sandbox_is_where_nobody_else_comes,
+    overdue_purchases_expire_beside_a_server,
+    a_public_service_offers_the_sandbox_only_on_request,
 }
 
 fn maintain(invocation: &Invocation) -> Result<String> {
@@ -38,7 +39,7 @@ fn page(bought: &Answer, program: &Program) -> Result<String> {
     Ok(url.strip_prefix(&site).with_context(|| url.clone())?.to_owned())
 }
 
-/// With demo content, and jobs that leave purchases to who is told to look.
+/// With demo content, and with jobs that leave purchases to the command.
 fn invocation(database: &TestDatabase) -> Result<Invocation> {
     Ok(Invocation::on(database.url())?.env("TERRACE_DEMO", "always").env("TERRACE_JOBS", "off"))
 }
@@ -55,7 +56,7 @@ fn a_purchase_that_stopped_half_way_is_finished_after_a_kill(kind: DatabaseKind)
     let cookie = mia.cookie("session").context("no session")?;
     program.kill()?;
     if kind == DatabaseKind::Postgres {
-        // As if it had been killed between the buyer's decision and the message of it.
+        // As if it had been killed between the buyer's decision and the message about it.
         let decided = [
             "UPDATE sandbox_checkouts SET state = 'approved'",
             "UPDATE payments SET due_at = now() - interval '1 minute'",
@@ -77,7 +78,7 @@ fn a_purchase_that_stopped_half_way_is_finished_after_a_kill(kind: DatabaseKind)
     Ok(())
 }
 
-fn what_is_overdue_expires_beside_a_server(kind: DatabaseKind) -> Result<()> {
+fn overdue_purchases_expire_beside_a_server(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let invocation = invocation(&database)?;
     let unready = invocation.clone().args(["maintain", "reconcile"]).run()?;
@@ -102,7 +103,7 @@ fn what_is_overdue_expires_beside_a_server(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn the_sandbox_is_where_nobody_else_comes(kind: DatabaseKind) -> Result<()> {
+fn a_public_service_offers_the_sandbox_only_on_request(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let invocation = invocation(&database)?;
     for (name, value) in [("TERRACE_PAYMENTS", "off"), ("TERRACE_PUBLIC_URL", "https://fans.example")] {

@@ -1,4 +1,4 @@
-//! Who may read what the program keeps: the account that it runs as, and nobody else.
+//! The files of the program can be read only by the account that it runs as.
 
 use anyhow::{Context, Result, ensure};
 use std::fs::{self, Permissions};
@@ -29,7 +29,7 @@ fn others_read_nothing(folder: &Path) -> Result<()> {
 }
 
 #[test]
-fn what_the_program_makes_is_for_its_account_alone() -> Result<()> {
+fn files_of_the_program_are_for_its_account_alone() -> Result<()> {
     let invocation = Invocation::new()?.without_env("DATABASE_URL");
     let data = invocation.folder().join("data");
     let mut program = invocation.serve()?;
@@ -44,7 +44,7 @@ fn what_the_program_makes_is_for_its_account_alone() -> Result<()> {
 }
 
 #[test]
-fn what_was_wider_is_narrowed_and_the_doctor_says_so() -> Result<()> {
+fn wider_permissions_are_narrowed_and_reported_by_the_doctor() -> Result<()> {
     let invocation = Invocation::new()?.without_env("DATABASE_URL");
     let data = invocation.folder().join("data");
     invocation.serve()?.stop()?;
@@ -71,7 +71,7 @@ fn what_was_wider_is_narrowed_and_the_doctor_says_so() -> Result<()> {
     others_read_nothing(&data)?;
     ensure!(said("permissions")?.iter().all(|line| line.starts_with("ok")), "{:?}", said("permissions")?);
 
-    // A folder in which other things lie is not the program's to close; its own files in it are.
+    // The program does not close a folder with other files in it; it does close its own files there.
     fs::write(data.join("somebody-elses"), "x")?;
     widen()?;
     invocation.serve()?.stop()?;

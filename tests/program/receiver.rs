@@ -1,4 +1,5 @@
-//! Somebody else's HTTP server, as small as one can be: it writes down what it is asked, and answers as it is told to.
+//! A third-party HTTP server, as small as possible: it records its requests, and answers as a test sets it
+//! up.
 
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
@@ -11,7 +12,7 @@ use std::time::Duration;
 /// How long a test waits for a request.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A request that came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub(super) struct Heard {
     pub(super) line: String,
@@ -35,7 +36,7 @@ impl Listener {
         let body = body.to_owned();
         thread::Builder::new().name("receiver".to_owned()).spawn(move || {
             for stream in listener.incoming().flatten() {
-                // Whoever asks may be killed meanwhile.
+                // The client may be killed meanwhile.
                 if let Ok(request) = answer(stream, status, &body)
                     && tell.send(request).is_err()
                 {
@@ -46,7 +47,7 @@ impl Listener {
         Ok(Self { address, heard })
     }
 
-    /// Takes what it is asked, and never answers.
+    /// Reads requests, and never answers.
     pub(super) fn silent() -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
@@ -70,7 +71,7 @@ impl Listener {
 
     /// The next request.
     pub(super) fn next(&self) -> Result<Heard> {
-        self.heard.recv_timeout(PATIENCE).context("nobody asks")
+        self.heard.recv_timeout(PATIENCE).context("no request")
     }
 }
 

@@ -1,8 +1,8 @@
-//! What commands of maintenance are given and cannot take (docs/operations/maintenance.md): each says why in a few words,
+//! Invalid input of commands of maintenance (docs/operations/maintenance.md): each prints a short reason,
 //! ends with 1 and changes nothing.
 
 use super::hindered::kept_in;
-use crate::contract::mended::differences;
+use crate::contract::repairs::differences;
 use anyhow::{Result, ensure};
 use std::fs;
 use std::sync::Arc;
@@ -13,12 +13,13 @@ use terrace_testkit::{
 };
 
 on_each_database! {
-    what_cannot_be_run_or_read_changes_nothing,
-    a_database_of_a_newer_version_is_left_as_it_is,
-    a_million_broken_lines_are_told_in_few_words_and_little_memory,
+    invalid_commands_and_files_change_nothing,
+    a_database_of_a_newer_version_is_unchanged,
+    a_million_broken_lines_are_reported_briefly_in_little_memory,
 }
 
-/// What a server's database changes by itself while a process has it open: events get their positions.
+/// The tables of a server's database that change by themselves while a process has it open: events get their
+/// positions.
 const RELAYED: [&str; 5] = ["events", "outbox", "event_head", "event_consumers", "leases"];
 const USERS: &str = "id,username,displayName,createdAt\nu1,mia,Mia,2024-01-01T10:00:00Z\n";
 
@@ -28,7 +29,7 @@ struct Place {
 }
 
 impl Place {
-    /// A database with the teams, quests and seasons of the program, and a file to bring in.
+    /// A database with the teams, quests and seasons of the program, and a file to import.
     fn new(kind: DatabaseKind) -> Result<Self> {
         let database = TestDatabase::empty(kind)?;
         let terrace = Invocation::on(database.url())?;
@@ -46,7 +47,7 @@ impl Place {
         self.terrace.clone().args(words.iter().copied()).run()
     }
 
-    /// Does something, and finds everything in the database as it was.
+    /// Runs `doing`, and asserts that everything in the database is unchanged.
     fn unchanged(&self, doing: impl FnOnce() -> Result<()>) -> Result<()> {
         let apart_from = match self.database.kind() {
             DatabaseKind::Sqlite => &[][..],
@@ -60,7 +61,7 @@ impl Place {
     }
 }
 
-fn what_cannot_be_run_or_read_changes_nothing(kind: DatabaseKind) -> Result<()> {
+fn invalid_commands_and_files_change_nothing(kind: DatabaseKind) -> Result<()> {
     let place = Place::new(kind)?;
     place.put("Team.csv", "id,title\nt1,Rovers\n")?;
     place.put("Season.csv", "")?;
@@ -96,7 +97,7 @@ fn what_cannot_be_run_or_read_changes_nothing(kind: DatabaseKind) -> Result<()> 
     })
 }
 
-fn a_database_of_a_newer_version_is_left_as_it_is(kind: DatabaseKind) -> Result<()> {
+fn a_database_of_a_newer_version_is_unchanged(kind: DatabaseKind) -> Result<()> {
     const NEWER: &str = "29991231000000";
     let place = Place::new(kind)?;
     let by_hand = |statement: &str| -> Result<()> {
@@ -140,7 +141,7 @@ fn a_database_of_a_newer_version_is_left_as_it_is(kind: DatabaseKind) -> Result<
     place.run(&["maintain", "verify"])?.succeeded().map(drop)
 }
 
-/// Runs a command to its end; with the most memory that it was seen to hold, in KiB.
+/// Runs a command to its end; also returns the most memory that it was seen to hold, in KiB.
 fn watched(place: &Place, words: &[&str]) -> Result<(Ended, u64)> {
     const PATIENCE: Duration = Duration::from_mins(3);
     let mut chore = place.terrace.clone().args(words.iter().copied()).begin()?;
@@ -153,7 +154,7 @@ fn watched(place: &Place, words: &[&str]) -> Result<(Ended, u64)> {
     Ok((chore.wait()?, peak))
 }
 
-fn a_million_broken_lines_are_told_in_few_words_and_little_memory(kind: DatabaseKind) -> Result<()> {
+fn a_million_broken_lines_are_reported_briefly_in_little_memory(kind: DatabaseKind) -> Result<()> {
     const LINES: usize = 1_000_000;
     const MOST_KIB: u64 = 96 * 1024;
     let place = Place::new(kind)?;
@@ -164,10 +165,10 @@ fn a_million_broken_lines_are_told_in_few_words_and_little_memory(kind: Database
     users.extend(broken.iter().cycle().take(LINES).copied().flatten());
     place.put("User.csv", users)?;
     place.put("old.jsonl", "{\"user\": \"mia\"}\n".repeat(LINES))?;
-    // No database sees anything of the second file.
+    // Nothing of the second file reaches a database.
     let files = if kind == DatabaseKind::Sqlite { 2 } else { 1 };
     place.unchanged(|| {
-        for (words, told) in [
+        for (words, expected) in [
             (
                 &["import", "legacy", "User.csv"][..],
                 &[
@@ -188,10 +189,10 @@ fn a_million_broken_lines_are_told_in_few_words_and_little_memory(kind: Database
             let (refused, peak) = watched(&place, words)?;
             let said = refused.words();
             ensure!(refused.code == Some(1), "{words:?}: {:?}\n{said}", refused.code);
-            for told in told {
-                ensure!(said.contains(told), "{told}\n{said}");
+            for expected in expected {
+                ensure!(said.contains(expected), "{expected}\n{said}");
             }
-            println!("{words:?}: {} lines told, {peak} KiB at most", said.lines().count());
+            println!("{words:?}: {} lines printed, {peak} KiB at most", said.lines().count());
             ensure!(said.lines().count() < 150 && said.len() < 20_000, "{said}");
             ensure!(peak < MOST_KIB, "{words:?} took {peak} KiB");
         }

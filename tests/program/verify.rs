@@ -9,10 +9,10 @@ use terrace_testkit::{DatabaseKind, Invocation, TestDatabase, on_each_database};
 
 on_each_database! {
     an_opening_is_verified_from_its_answer_and_a_changed_one_is_found,
-    a_secret_is_made_once_and_another_one_is_refused,
+    a_secret_is_created_once_and_another_one_is_refused,
 }
 
-/// Coins come from an operator; the demo's fans may buy what costs some.
+/// Coins come from an operator; the demo fans may buy packs that cost coins.
 fn an_opening_is_verified_from_its_answer_and_a_changed_one_is_found(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let terrace = Invocation::on(database.url())?.env("TERRACE_DEMO", "always");
@@ -40,7 +40,7 @@ fn an_opening_is_verified_from_its_answer_and_a_changed_one_is_found(kind: Datab
     let name = opened.str_at("/collectibles/3/collectible/name");
     assert!(said.contains("slot 3: ") && said.contains(&name), "{said}");
 
-    // Wherever the fan has put it.
+    // Wherever the fan has published it.
     let shelf = Listener::answering(200, &opened.text())?;
     let fetched = terrace.clone().args(["verify".to_owned(), shelf.url("/opening.json")]).run()?;
     assert_eq!(fetched.succeeded()?, said);
@@ -64,7 +64,7 @@ fn an_opening_is_verified_from_its_answer_and_a_changed_one_is_found(kind: Datab
     Ok(())
 }
 
-fn a_secret_is_made_once_and_another_one_is_refused(kind: DatabaseKind) -> Result<()> {
+fn a_secret_is_created_once_and_another_one_is_refused(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let terrace = Invocation::on(database.url())?;
     terrace.serve()?.stop()?;
@@ -77,7 +77,7 @@ fn a_secret_is_made_once_and_another_one_is_refused(kind: DatabaseKind) -> Resul
     let refused = terrace.run()?;
     assert_eq!(refused.code, Some(1));
     assert!(refused.log.contains("is not the secret that this database is used with"), "{}", refused.log);
-    // Another process brings the right one along.
+    // Another process is given the right one.
     let kept = terrace.folder().join("kept");
     fs::write(&kept, made)?;
     terrace.clone().env("TERRACE_SECRET_FILE", kept.as_os_str()).serve()?.stop()?;

@@ -1,4 +1,4 @@
-//! A balancer in front of several processes.
+//! A load balancer in front of several processes.
 
 use anyhow::Result;
 use std::net::SocketAddr;
@@ -7,14 +7,15 @@ use tokio::io::copy;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 
-/// Sends each connection to the next process that takes it. It goes, with all connections, when it is dropped.
+/// Sends each connection to the next process that accepts it. When it is dropped, it ends with all
+/// connections.
 pub(crate) struct Balancer {
     address: SocketAddr,
     processes: Processes,
     _runtime: Runtime,
 }
 
-/// Those that it may send connections to, the next one first.
+/// The addresses that it may send connections to, the next one first.
 #[derive(Clone)]
 struct Processes(Arc<Mutex<Vec<SocketAddr>>>);
 
@@ -23,7 +24,7 @@ impl Processes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All of them, in the order in which they are to be asked this time.
+    /// All of them, in the order in which they are tried this time.
     fn turn(&self) -> Vec<SocketAddr> {
         let mut processes = self.lock();
         let turn = processes.clone();
@@ -35,7 +36,7 @@ impl Processes {
 }
 
 impl Balancer {
-    /// Stands before these.
+    /// A balancer before these processes.
     pub(crate) fn before(processes: Vec<SocketAddr>) -> Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
@@ -45,12 +46,12 @@ impl Balancer {
         Ok(Self { address, processes, _runtime: runtime })
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// One process is there in the place of another: connections go to it from now on.
+    /// Replaces one process by another: connections go to it from now on.
     pub(crate) fn replace(&self, gone: SocketAddr, there: SocketAddr) {
         let mut processes = self.processes.lock();
         processes.retain(|process| *process != gone);
@@ -79,7 +80,7 @@ async fn carry(mut client: TcpStream, mut process: TcpStream) {
     }
     let (mut from_client, mut to_client) = client.split();
     let (mut from_process, mut to_process) = process.split();
-    // Who breaks off, and how, is nobody's matter here.
+    // How a connection ends does not matter here.
     tokio::select! {
         _ = copy(&mut from_client, &mut to_process) => {}
         _ = copy(&mut from_process, &mut to_client) => {}

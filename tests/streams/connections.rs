@@ -1,4 +1,4 @@
-//! Connections by the thousand, read by nobody until somebody wants to know.
+//! Connections by the thousand, which are read only on demand.
 
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -8,16 +8,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use terrace_testkit::read_some;
 
-/// Longer than anything may take on a machine that has other things to do.
+/// Longer than anything may take on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
-/// What a test of its own needs beside its connections, and what other tests need at the same time.
+/// The handles that the test itself needs beside its connections, and that other tests need at the same time.
 const OTHERS: u64 = 2000;
 
-/// Held by the one test that has most of the handles.
+/// Held by the one test that uses most of the handles.
 static MOST: Mutex<()> = Mutex::new(());
 
-/// Has as many handles as the system grants, here and in the programs that are started from now on. Says how many
-/// connections can be had, up to `wanted`; they are this test's alone until it lets go.
+/// Raises the limit of handles to what the system grants, here and in the programs that are started from now
+/// on. Returns how many connections are possible, up to `wanted`; they are reserved for this test until it
+/// drops the guard.
 pub(super) fn handles_for(wanted: usize) -> Result<(usize, MutexGuard<'static, ()>)> {
     let alone = MOST.lock().unwrap_or_else(PoisonError::into_inner);
     let bounds = getrlimit(Resource::Nofile);
@@ -28,20 +29,20 @@ pub(super) fn handles_for(wanted: usize) -> Result<(usize, MutexGuard<'static, (
     Ok((wanted.min(most), alone))
 }
 
-/// A connection on which something was asked.
+/// A connection on which a request was sent.
 pub(super) struct Asked {
     connection: TcpStream,
-    /// What has come and was not looked for.
+    /// Bytes that arrived and were not consumed.
     come: Vec<u8>,
 }
 
 impl Asked {
-    /// Asks for `path` with these header lines, each with its line break, and does not wait for an answer.
+    /// Requests `path` with these header lines, each with its line break, and does not wait for an answer.
     pub(super) fn get(address: SocketAddr, path: &str, headers: &str) -> Result<Self> {
         Self::say(address, &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n"))
     }
 
-    /// Says this, whatever it is, and nothing more.
+    /// Sends these bytes and nothing more.
     pub(super) fn say(address: SocketAddr, words: &str) -> Result<Self> {
         let mut connection = TcpStream::connect(address)?;
         connection.set_read_timeout(Some(PATIENCE))?;
@@ -54,7 +55,7 @@ impl Asked {
         self.until("\r\n\r\n")
     }
 
-    /// Reads until it has come to these words; gives what came before them, and them.
+    /// Reads up to these words; returns what came before them, and them.
     pub(super) fn until(&mut self, words: &str) -> Result<String> {
         let words = words.as_bytes();
         let mut looked_at = 0;
@@ -69,7 +70,7 @@ impl Asked {
         }
     }
 
-    /// Waits for more to come; says how much came.
+    /// Waits for more bytes; returns how many came.
     pub(super) fn more(&mut self) -> Result<usize> {
         let mut part = [0; 16 * 1024];
         let count = read_some(&mut self.connection, &mut part)?;
@@ -77,7 +78,8 @@ impl Asked {
         Ok(count)
     }
 
-    /// Sends chunks of a body until it has sent so many bytes, or nobody takes more. Says how many it sent.
+    /// Sends chunks of a body until it has sent `most` bytes, or the server accepts no more. Returns how many
+    /// it sent.
     pub(super) fn send_chunks(&mut self, most: usize) -> Result<usize> {
         let chunk = [b"10000\r\n".as_slice(), &vec![b'x'; 0x10000], b"\r\n"].concat();
         self.connection.set_write_timeout(Some(Duration::from_secs(1)))?;

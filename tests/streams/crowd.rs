@@ -1,5 +1,5 @@
-//! Many who write, many who read, drop and come back, and in the middle of it processes that are killed and a database
-//! that starts again: each reader's list is the log, nothing lost, doubled or out of order (spec §6).
+//! Many writers, and many readers who drop and reconnect, while processes are killed and the database
+//! restarts: each reader's list is the log, nothing lost, doubled or out of order (spec §6).
 
 use super::balancer::Balancer;
 use super::late::Inside;
@@ -16,15 +16,15 @@ use terrace_testkit::kernel::{Event, EventKind, UserId};
 use terrace_testkit::{Client, DatabaseKind, Invocation, Program, TestDatabase, ThrowawayPostgres, on};
 
 const READERS: usize = 200;
-/// What a thread needs that reads.
+/// The stack of a reader's thread.
 const STACK: usize = 512 * 1024;
-/// How many posts each of those who write writes.
+/// How many posts each writer writes.
 const POSTS: usize = 30;
-/// How long whoever was not answered waits before they ask again, and the longest that a transaction is held open while
-/// nobody else gets on.
+/// How long a client waits before it repeats an unanswered request, and the longest that a transaction is
+/// held open while no other makes progress.
 const A_MOMENT: Duration = Duration::from_millis(100);
 
-/// The posts that the service said it has.
+/// The posts that the service acknowledged.
 #[derive(Default)]
 struct Acknowledged {
     posts: Mutex<BTreeSet<String>>,
@@ -41,13 +41,13 @@ impl Acknowledged {
         self.more.notify_all();
     }
 
-    /// Waits until there are so many; says whether there are.
+    /// Waits until there are `count`; returns whether there are.
     fn wait_for(&self, count: usize, patience: Duration) -> bool {
         let waited = self.more.wait_timeout_while(self.lock(), patience, |posts| posts.len() < count);
         waited.unwrap_or_else(PoisonError::into_inner).0.len() >= count
     }
 
-    /// Waits until there are so many more, or a moment has gone by.
+    /// Waits until there are `more` more, or a moment has gone by.
     fn wait_for_more(&self, more: usize) -> bool {
         let count = self.lock().len() + more;
         self.wait_for(count, A_MOMENT)
@@ -55,18 +55,19 @@ impl Acknowledged {
 }
 
 /// The processes on a database, and the balancer before them.
-struct House {
+struct Cluster {
     invocation: Invocation,
     programs: Vec<Program>,
     balancer: Balancer,
 }
 
-impl House {
+impl Cluster {
     fn open(url: &str, processes: usize) -> Result<Self> {
-        // Streams end all the time, and say all the time how far they are.
+        // Streams end all the time, and send their position all the time.
         let invocation =
             Invocation::on(url)?.env("TERRACE_STREAM_LIFE", "5").env("TERRACE_STREAM_HEARTBEAT", "1");
-        // The first keeps so little that its readers fall out of its memory and are told from the table.
+        // The first keeps so few events that its readers fall out of its memory and are served from the
+        // table.
         let kept = iter::once("16").chain(iter::repeat("4096"));
         let programs: Vec<Program> = kept
             .take(processes)
@@ -76,8 +77,8 @@ impl House {
         Ok(Self { invocation, programs, balancer })
     }
 
-    /// Whoever asks by way of the balancer.
-    fn anybody(&self) -> Client {
+    /// A client without a session, by way of the balancer.
+    fn visitor(&self) -> Client {
         self.programs[0].client().by_way_of(self.balancer.address())
     }
 
@@ -92,7 +93,7 @@ impl House {
     }
 }
 
-/// Writes a post, under a key of its own, as often as it takes until the service says that it has it.
+/// Writes a post, under a key of its own, as often as it takes until the service acknowledges it.
 fn post(client: &Client, text: &str, acknowledged: &Acknowledged) -> Result<()> {
     let begun = Instant::now();
     loop {
@@ -107,12 +108,12 @@ fn post(client: &Client, text: &str, acknowledged: &Acknowledged) -> Result<()> 
             // The process or the database is away.
             Ok(_) | Err(_) => {}
         }
-        ensure!(begun.elapsed() < PATIENCE, "nobody takes {text:?}");
+        ensure!(begun.elapsed() < PATIENCE, "{text:?} is not accepted");
         acknowledged.wait_for_more(1);
     }
 }
 
-/// Writes posts that commit when others, who began later, were answered.
+/// Writes posts that commit after others, which began later, were answered.
 fn post_late(inside: &Inside, author: UserId, dice: &mut Dice, acknowledged: &Arc<Acknowledged>) {
     for number in 0..POSTS {
         let others = 1 + usize::try_from(dice.below(20)).expect("a small number");
@@ -126,19 +127,19 @@ fn post_late(inside: &Inside, author: UserId, dice: &mut Dice, acknowledged: &Ar
     }
 }
 
-/// Who takes part.
+/// The participants.
 struct Crowd {
-    /// Those who write over HTTP.
+    /// The writers over HTTP.
     writers: Vec<Client>,
-    /// Those whose posts commit late, and the process in which they do.
+    /// The writers whose posts commit late, and the process in which they do.
     late: Vec<UserId>,
     inside: Option<Inside>,
 }
 
 impl Crowd {
-    fn register(house: &House, over_http: usize, late: usize) -> Self {
+    fn register(service: &Cluster, over_http: usize, late: usize) -> Self {
         let fan = |nth| {
-            let client = house.anybody();
+            let client = service.visitor();
             let id = client.register(&format!("fan{nth}"));
             (client, id.parse().expect("an id"))
         };
@@ -147,23 +148,24 @@ impl Crowd {
         Self { writers, late, inside: None }
     }
 
-    /// Has everybody write and read while `disasters` happen, and holds what the readers heard against the log.
+    /// Runs all writers and readers while `disasters` happen, and compares what the readers received with the
+    /// log.
     fn lives_through(
         &self,
-        house: &mut House,
+        service: &mut Cluster,
         url: &str,
         dice: &mut Dice,
-        disasters: impl FnOnce(&mut House, &Acknowledged) -> Result<()>,
+        disasters: impl FnOnce(&mut Cluster, &Acknowledged) -> Result<()>,
     ) -> Result<()> {
-        let anybody = house.anybody();
-        let start = anybody.get("/api/locker-room").expect(200).at("/streamPosition");
+        let visitor = service.visitor();
+        let start = visitor.get("/api/locker-room").expect(200).at("/streamPosition");
         let start = start.as_i64().ok_or_else(|| anyhow!("no position"))?;
         let acknowledged = &Arc::new(Acknowledged::default());
         let lists = thread::scope(|scope| {
             let mut readers = Vec::new();
             for nth in 0..READERS {
-                // Some are signed in: what they may see is looked up apart.
-                let client = if nth % 3 == 0 { &self.writers[nth % self.writers.len()] } else { &anybody };
+                // Some are signed in: what they may see is looked up separately.
+                let client = if nth % 3 == 0 { &self.writers[nth % self.writers.len()] } else { &visitor };
                 let (client, mut dice) = (client.fork(), dice.split());
                 let reader = move || read(&client, &start.to_string(), &mut dice);
                 readers.push(thread::Builder::new().stack_size(STACK).spawn_scoped(scope, reader)?);
@@ -187,28 +189,28 @@ impl Crowd {
                     })
                 })
                 .collect();
-            let lived = disasters(house, acknowledged);
+            let lived = disasters(service, acknowledged);
             let written = writing.into_iter().try_for_each(|writer| writer.join().expect("a writer"));
             for writer in late {
                 writer.join().expect("a late writer");
             }
-            // Whatever happened, those who read are to come to an end.
+            // Whatever happened, the readers have to end.
             post(&self.writers[0], THE_END, acknowledged)?;
             let lists: Vec<_> = readers.into_iter().map(|reader| reader.join().expect("a reader")).collect();
             lived.and(written)?;
             lists.into_iter().collect::<Result<Vec<_>>>()
         })?;
         let log = Inside::on(url, dice)?.room_after(start)?;
-        self.holds(&log, &acknowledged.lock(), house)?;
+        self.holds(&log, &acknowledged.lock(), service)?;
         for (nth, list) in lists.iter().enumerate() {
-            let heard: Vec<i64> = list.iter().map(|(id, _)| *id).collect();
-            is_the_log(&heard, &log).map_err(|error| error.context(format!("reader {nth}")))?;
+            let received: Vec<i64> = list.iter().map(|(id, _)| *id).collect();
+            is_the_log(&received, &log).map_err(|error| error.context(format!("reader {nth}")))?;
         }
         Ok(())
     }
 
-    /// The log has every post that was acknowledged, once.
-    fn holds(&self, log: &[Event], acknowledged: &BTreeSet<String>, house: &House) -> Result<()> {
+    /// The log has every acknowledged post, once.
+    fn holds(&self, log: &[Event], acknowledged: &BTreeSet<String>, service: &Cluster) -> Result<()> {
         ensure!(log.iter().all(|event| event.what.kind == EventKind::PostCreated), "only posts were written");
         let posts: BTreeSet<String> = log.iter().map(|event| event.what.subject.to_string()).collect();
         ensure!(posts.len() == log.len(), "a post is in the log twice");
@@ -221,61 +223,61 @@ impl Crowd {
             over_http.count() == self.writers.len() * POSTS + 1,
             "a post that was sent again is there twice"
         );
-        let first = house.anybody().get("/api/locker-room?limit=1").expect(200);
+        let first = service.visitor().get("/api/locker-room?limit=1").expect(200);
         ensure!(first.str_at("/posts/0/body") == THE_END);
         Ok(())
     }
 }
 
-/// Whether somebody heard the log, and if not, where they went wrong.
-fn is_the_log(heard: &[i64], log: &[Event]) -> Result<()> {
+/// Asserts that a reader received the log; the error names where they differ.
+fn is_the_log(received: &[i64], log: &[Event]) -> Result<()> {
     let mut log = log.iter().map(|event| event.position.get());
-    let wrong = heard.iter().enumerate().find_map(|(place, id)| {
+    let wrong = received.iter().enumerate().find_map(|(place, id)| {
         let next = log.next();
         (next != Some(*id)).then_some((place, *id, next))
     });
     if let Some((place, id, next)) = wrong {
-        let before = place.checked_sub(1).and_then(|before| heard.get(before));
+        let before = place.checked_sub(1).and_then(|before| received.get(before));
         bail!("{id} in place {place}, behind {before:?}, where the log has {next:?}");
     }
     ensure!(log.next().is_none(), "the end is missing");
     Ok(())
 }
 
-/// Three processes: one is killed and another comes in its place, and later PostgreSQL starts again. Sixteen write, six
-/// of them so that they commit late.
+/// Three processes: one is killed and replaced, and later PostgreSQL restarts. Sixteen writers, six of which
+/// commit late.
 #[test]
 fn each_reader_gets_the_log_of_postgres() -> Result<()> {
     on(DatabaseKind::Postgres, |_| {
         let mut dice = Dice::new()?;
         let mut server = ThrowawayPostgres::start()?;
         let url = server.create_database("terrace")?;
-        let mut house = House::open(&url, 3)?;
-        let mut crowd = Crowd::register(&house, 10, 6);
+        let mut service = Cluster::open(&url, 3)?;
+        let mut crowd = Crowd::register(&service, 10, 6);
         crowd.inside = Some(Inside::on(&url, &mut dice)?);
         let victim = usize::try_from(dice.below(3))?;
         let posts = crowd.writers.len() * POSTS;
-        crowd.lives_through(&mut house, &url, &mut dice, |house, acknowledged| {
-            ensure!(acknowledged.wait_for(posts / 3, PATIENCE), "nobody writes");
-            house.replace(victim)?;
-            ensure!(acknowledged.wait_for(posts * 2 / 3, PATIENCE), "nobody writes any more");
+        crowd.lives_through(&mut service, &url, &mut dice, |service, acknowledged| {
+            ensure!(acknowledged.wait_for(posts / 3, PATIENCE), "no writes");
+            service.replace(victim)?;
+            ensure!(acknowledged.wait_for(posts * 2 / 3, PATIENCE), "no more writes");
             server.restart_server()
         })
     })
 }
 
-/// One process, which is killed; another comes in its place, elsewhere.
+/// One process, which is killed; another replaces it, at another address.
 #[test]
 fn each_reader_gets_the_log_of_sqlite() -> Result<()> {
     on(DatabaseKind::Sqlite, |kind| {
         let mut dice = Dice::new()?;
         let database = TestDatabase::empty(kind)?;
-        let mut house = House::open(database.url(), 1)?;
-        let crowd = Crowd::register(&house, 16, 0);
+        let mut service = Cluster::open(database.url(), 1)?;
+        let crowd = Crowd::register(&service, 16, 0);
         let posts = crowd.writers.len() * POSTS;
-        crowd.lives_through(&mut house, database.url(), &mut dice, |house, acknowledged| {
-            ensure!(acknowledged.wait_for(posts / 2, PATIENCE), "nobody writes");
-            house.replace(0)
+        crowd.lives_through(&mut service, database.url(), &mut dice, |service, acknowledged| {
+            ensure!(acknowledged.wait_for(posts / 2, PATIENCE), "no writes");
+            service.replace(0)
         })
     })
 }

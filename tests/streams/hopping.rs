@@ -1,5 +1,6 @@
-//! Several processes on one database behind a balancer that sends every connection to the next of them: whatever
-//! commits late, drops or is killed, each reader gets the log, nothing lost, doubled or out of order (spec §6).
+//! Several processes on one database behind a balancer that sends every connection to the next of them:
+//! whatever commits late, drops or is killed, each reader gets the log, nothing lost, doubled or out of order
+//! (spec §6).
 
 use super::balancer::Balancer;
 use super::readers::{THE_END, read};
@@ -73,12 +74,12 @@ fn readers_hop_between_processes_and_one_is_killed() -> Result<()> {
             let lists: Vec<_> = readers.into_iter().map(|reader| reader.join().expect("a reader")).collect();
             (written, lists)
         });
-        // Another process, which was not there when it happened, tells the same.
+        // Another process, started later, sends the same.
         let late = invocation.serve()?;
         let log = read(&late.client(), &start, &mut dice)?;
         let bodies: BTreeSet<&str> = log.iter().map(|(_, body)| body.as_str()).collect();
         assert_eq!(bodies.len(), log.len(), "nothing twice");
-        assert!(written.iter().all(|body| bodies.contains(body.as_str())), "what was answered is told");
+        assert!(written.iter().all(|body| bodies.contains(body.as_str())), "every acknowledged post is sent");
         assert!(log.iter().zip(log.iter().skip(1)).all(|(one, next)| one.0 < next.0), "in order");
         for list in lists {
             assert_eq!(list?, log);

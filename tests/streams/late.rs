@@ -12,7 +12,7 @@ use terrace_testkit::storage::{Storage, StorageConfig};
 use terrace_testkit::{SaidNo, SeededEntropy, body, question};
 use tokio::runtime::{Builder, Runtime};
 
-/// The machine's clock, as the other processes have it: processes that share a database share the time.
+/// The machine's clock, which the other processes use too: processes that share a database share the time.
 struct MachineClock;
 
 impl Clock for MachineClock {
@@ -44,7 +44,7 @@ impl Inside {
         Ok(Self { runtime, storage, app: Arc::new(app) })
     }
 
-    /// Writes a post whose transaction commits when `held` returns. Gives its id, if it was acknowledged.
+    /// Writes a post whose transaction commits when `held` returns. Returns its id, if it was acknowledged.
     pub(crate) fn post(
         &self,
         author: UserId,
@@ -57,11 +57,11 @@ impl Inside {
             held();
             Ok(written.post.id)
         });
-        // Where the database goes away meanwhile, it may be written or not.
+        // If the database goes away meanwhile, it may be written or not.
         self.runtime.block_on(self.app.execute(held)).ok()
     }
 
-    /// What the table of events says that happened in the locker room behind `start`.
+    /// The events of the locker room after `start`, from the table of events.
     pub(crate) fn room_after(&self, start: i64) -> Result<Vec<Event>> {
         let start = Position::new(start).context("a position")?;
         let asked = self.app.query(question(move |tx| tx.events_after(start, 1_000_000)));

@@ -1,4 +1,4 @@
-//! Crowds have the streams that their addresses may have, cost little, and are nobody else's loss (spec §8).
+//! Crowds get the streams that their addresses are allowed, cost little, and do not affect others (spec §8).
 
 use super::connections::{Asked, handles_for};
 use super::readers::ROOM;
@@ -8,30 +8,30 @@ use std::time::{Duration, Instant};
 use terrace_testkit::web::StreamConfig;
 use terrace_testkit::{Client, DatabaseKind, Invocation, PASSWORD, Program, TestDatabase, on};
 
-/// Of the crowd from one address.
+/// The connections of the crowd from one address.
 const CONNECTIONS: usize = 10_000;
-/// Of the crowd from many.
+/// The connections of the crowd from many.
 const MORE_CONNECTIONS: usize = 15_000;
 const ADDRESSES: usize = 12;
-/// How many of them ask before the first of these is answered.
+/// How many of them send requests before the first of these is answered.
 const AT_ONCE: usize = 500;
-/// What one of them may cost the service, in KiB, whatever it was answered.
+/// What one connection may cost the service, in KiB, whatever the answer.
 const COST: u64 = 40;
-/// As a proxy names somebody who is elsewhere.
+/// The header in which a proxy names a client elsewhere.
 const FORWARDED: &str = "x-forwarded-for";
 const ELSEWHERE: &str = "203.0.113.7";
-/// How soon the service has let go of everybody who went.
+/// How soon the service has closed the connections of all clients that left.
 const GONE: Duration = Duration::from_mins(1);
 /// How many descriptors may come and go by themselves.
 const A_FEW: usize = 40;
 
-/// A service with its limits as they are unless somebody says otherwise, to which a proxy may name its clients.
+/// A service with its default limits, to which a proxy may name its clients.
 fn limited(url: &str) -> Result<Program> {
     let invocation = Invocation::on(url)?.without_env("TERRACE_RATE_LIMITS");
     invocation.env("TERRACE_TRUSTED_PROXIES", "127.0.0.1").serve()
 }
 
-/// A stream that is read from elsewhere.
+/// A stream that is read from another address.
 fn elsewhere(program: &Program) -> Result<Asked> {
     let mut asked = Asked::get(program.address(), ROOM, &format!("{FORWARDED}: {ELSEWHERE}\r\n"))?;
     let head = asked.head()?;
@@ -44,7 +44,8 @@ fn ask_elsewhere(client: &Client, path: &str, body: &Value) -> Value {
     client.ask("POST", path).header(FORWARDED, ELSEWHERE).json(body).send().expect(201).json()
 }
 
-/// A crowd with these header lines: those who were given a stream, and those who were told that there are too many.
+/// A crowd with these header lines: the connections that got a stream, and those that were refused as too
+/// many.
 fn crowd(program: &Program, connections: usize, headers: &str) -> Result<(Vec<Asked>, Vec<Asked>)> {
     let (mut opened, mut refused) = (Vec::new(), Vec::new());
     let mut left = connections;
@@ -70,7 +71,7 @@ fn crowd(program: &Program, connections: usize, headers: &str) -> Result<(Vec<As
     Ok((opened, refused))
 }
 
-/// Holds what so many connections cost against what they may.
+/// Compares what this many connections cost with what they may.
 fn cost_little(program: &Program, before: Option<u64>, connections: usize) -> Result<()> {
     let after = program.resident_kib();
     eprintln!("{connections} connections: from {before:?} to {after:?} KiB");
@@ -82,7 +83,7 @@ fn cost_little(program: &Program, before: Option<u64>, connections: usize) -> Re
 }
 
 #[test]
-fn ten_thousand_connections_from_one_address_are_nobody_elses_loss() -> Result<()> {
+fn ten_thousand_connections_from_one_address_affect_no_other() -> Result<()> {
     on(DatabaseKind::Sqlite, |kind| {
         let (connections, _alone) = handles_for(CONNECTIONS)?;
         let most = usize::try_from(StreamConfig::default().per_address)?;
@@ -93,7 +94,7 @@ fn ten_thousand_connections_from_one_address_are_nobody_elses_loss() -> Result<(
         let (mut opened, refused) = crowd(&program, connections, "")?;
         assert_eq!((opened.len(), refused.len()), (most, connections - most));
         cost_little(&program, before, connections)?;
-        // Somebody elsewhere signs up, reads and writes; those who have a stream live on.
+        // A client at another address signs up, reads and writes; those who have a stream keep it.
         let mut reads = elsewhere(&program)?;
         let mia = program.client();
         ask_elsewhere(&mia, "/api/register", &json!({"username": "mia", "password": PASSWORD}));
@@ -103,7 +104,7 @@ fn ten_thousand_connections_from_one_address_are_nobody_elses_loss() -> Result<(
         for reader in &mut opened {
             reader.until(post)?;
         }
-        // An account has its own bound, wherever it reads.
+        // An account has its own limit, wherever it reads.
         let cookie = mia.cookie("session").context("a session")?;
         let headers = format!("{FORWARDED}: {ELSEWHERE}\r\nCookie: session={cookie}\r\n");
         let mut of_mia = Vec::new();
@@ -137,9 +138,9 @@ fn fifteen_thousand_connections_come_and_go() -> Result<()> {
             opened.extend(some);
             refused.extend(others);
         }
-        println!("{} have a stream, {} were told that there are too many", opened.len(), refused.len());
+        println!("{} have a stream, {} were refused as too many", opened.len(), refused.len());
         cost_little(&program, memory, connections)?;
-        // Somebody elsewhere is served, and everybody who has a stream hears of it.
+        // A client at another address is served, and every open stream receives its post.
         let post = ask_elsewhere(&mia, "/api/locker-room", &json!({"body": "So many!"}));
         let post = post["post"]["id"].as_str().context("a post")?;
         for reader in &mut opened {

@@ -1,4 +1,4 @@
-//! Readers who drop and come back, as browsers do.
+//! Readers who drop and reconnect, as browsers do.
 
 use crate::crash::dice::Dice;
 use anyhow::{Result, ensure};
@@ -9,11 +9,11 @@ use terrace_testkit::Client;
 pub(super) const ROOM: &str = "/api/locker-room/stream";
 /// The post that ends every list.
 pub(super) const THE_END: &str = "The end.";
-/// Longer than anything may take on a machine that has other things to do.
+/// Longer than anything may take on a busy machine.
 pub(super) const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Reads behind `start`, drops now and then, and comes back with the last id that was said, be it an event's or a
-/// heartbeat's, until the end. Gives the id and the text of each post that was told.
+/// Reads after `start`, drops now and then, and reconnects with the last id that was received, of an event or
+/// of a heartbeat, until the end. Returns the id and the text of each post.
 pub(super) fn read(client: &Client, start: &str, dice: &mut Dice) -> Result<Vec<(i64, String)>> {
     let (mut got, mut known) = (Vec::new(), start.to_owned());
     let mut broken = None;
@@ -23,7 +23,8 @@ pub(super) fn read(client: &Client, start: &str, dice: &mut Dice) -> Result<Vec<
         let opened = client.try_stream(&format!("{ROOM}?since={start}"), Some(&known));
         let mut stream = match opened {
             Ok(stream) => stream,
-            // A process that was killed takes its connections with it, and one without its database takes none up: both are asked again a little later, as a client does.
+            // A killed process ends its connections, and one without its database accepts none: both are
+            // retried a little later, as a client does.
             Err(error) => {
                 broken = Some(error);
                 thread::park_timeout(Duration::from_millis(20 + dice.below(100)));
@@ -31,18 +32,18 @@ pub(super) fn read(client: &Client, start: &str, dice: &mut Dice) -> Result<Vec<
             }
         };
         for _ in 0..dice.below(120) {
-            let told = match stream.try_next() {
-                Ok(Some(told)) => told,
+            let event = match stream.try_next() {
+                Ok(Some(event)) => event,
                 Ok(None) => break,
                 Err(error) => {
                     broken = Some(error);
                     break;
                 }
             };
-            ensure!(told.name == "post.created", "{told:?}");
-            let body = told.data["post"]["body"].as_str().unwrap_or_default().to_owned();
+            ensure!(event.name == "post.created", "{event:?}");
+            let body = event.data["post"]["body"].as_str().unwrap_or_default().to_owned();
             let is_end = body == THE_END;
-            got.push((told.id, body));
+            got.push((event.id, body));
             if is_end {
                 return Ok(got);
             }

@@ -1,4 +1,4 @@
-//! Readers who take nothing are cut off in time and cost little until then (spec §8).
+//! Readers who read nothing are cut off in time and cost little until then (spec §8).
 
 use super::connections::Asked;
 use super::readers::ROOM;
@@ -9,13 +9,13 @@ use terrace_testkit::{Client, DatabaseKind, Invocation, Program, TestDatabase, o
 
 const STALLED: usize = 200;
 const WRITERS: usize = 8;
-/// How many posts each of them writes; each is of some 4 KB. All of them are several times what the kernel takes for a
-/// client that reads nothing.
+/// How many posts each of them writes; each is of some 4 KB. Together they are several times what the kernel
+/// buffers for a client that reads nothing.
 const POSTS: usize = 250;
-/// How soon a reader who takes nothing is gone.
+/// How soon a reader who reads nothing is cut off.
 const GONE: Duration = Duration::from_secs(30);
-/// What all of it may cost, in KiB: what is kept for those who come back, and for each of those who take nothing no more
-/// than a few events. All that was told would be some 8 MiB for each of them.
+/// What all of it may cost, in KiB: the events that are kept for clients that reconnect, and no more than a
+/// few events for each client that reads nothing. All events together would be some 8 MiB for each of them.
 const COST: u64 = 120 * 1024;
 
 /// The value of a metric.
@@ -25,7 +25,7 @@ fn metric(client: &Client, name: &str) -> Result<u64> {
     Ok(line.trim().parse()?)
 }
 
-/// Writes until it has written enough, and gives the most memory that the service held meanwhile.
+/// Writes `POSTS` posts, and returns the most memory that the service held meanwhile.
 fn write(program: &Program, client: &Client) -> Option<u64> {
     let text = "ö".repeat(2000);
     let resident = (0..POSTS).map(|_| {
@@ -36,7 +36,7 @@ fn write(program: &Program, client: &Client) -> Option<u64> {
 }
 
 #[test]
-fn readers_who_take_nothing_cost_little_and_are_gone_in_time() -> Result<()> {
+fn readers_who_read_nothing_cost_little_and_are_cut_off_in_time() -> Result<()> {
     on(DatabaseKind::Sqlite, |kind| {
         let database = TestDatabase::empty(kind)?;
         let program = Invocation::on(database.url())?.env("TERRACE_STREAM_HEARTBEAT", "1").serve()?;
@@ -65,7 +65,7 @@ fn readers_who_take_nothing_cost_little_and_are_gone_in_time() -> Result<()> {
                 writers.iter().map(|client| scope.spawn(move || write(program, client))).collect();
             let most = writing.into_iter().filter_map(|writer| writer.join().expect("a writer")).max();
             writers[0].create_post("The last.");
-            // Nobody who reads is held up by those who do not.
+            // Readers are not delayed by those who read nothing.
             reading.join().expect("a reader").map(|_| most)
         })?;
         let written = Instant::now();
@@ -73,7 +73,7 @@ fn readers_who_take_nothing_cost_little_and_are_gone_in_time() -> Result<()> {
         if let (Some(before), Some(most)) = (before, most) {
             ensure!(most < before + COST, "from {before} to {most} KiB");
         }
-        // Each heartbeat is a moment to look.
+        // Each heartbeat is a moment to check.
         while open()? > 1 {
             ensure!(written.elapsed() < GONE, "{} are there after {:?}", open()?, written.elapsed());
             ensure!(reads.more()? > 0, "the one who reads is cut off");
@@ -88,9 +88,9 @@ fn readers_who_take_nothing_cost_little_and_are_gone_in_time() -> Result<()> {
 /// As much as a client may send while it reads.
 const SENT: usize = 64 * 1024 * 1024;
 
-/// What a client sends behind a request that wants nothing is read by nobody and kept by nobody.
+/// Bytes that a client sends after a request without a body are neither read nor kept.
 #[test]
-fn a_reader_who_sends_without_end_costs_nothing() -> Result<()> {
+fn a_reader_that_sends_without_end_costs_nothing() -> Result<()> {
     on(DatabaseKind::Sqlite, |kind| {
         let database = TestDatabase::empty(kind)?;
         let program = Invocation::on(database.url())?.serve()?;

@@ -1,4 +1,4 @@
-//! A process that stops ends its streams, however many, and their readers go on elsewhere (spec §6 and §8).
+//! A process that stops ends its streams, however many, and their readers resume elsewhere (spec §6 and §8).
 
 use super::connections::handles_for;
 use super::readers::ROOM;
@@ -8,30 +8,31 @@ use std::thread;
 use std::time::{Duration, Instant};
 use terrace_testkit::{Client, DatabaseKind, EventStream, Invocation, TestDatabase, on_each_database};
 
-on_each_database! { a_stop_ends_thousands_of_streams_in_time_and_nobody_misses_anything }
+on_each_database! { a_stop_ends_thousands_of_streams_in_time_and_no_event_is_missed }
 
 const STREAMS: usize = 2000;
 const POSTS: usize = 12;
-/// As long as an operator's patience with a stop lasts.
+/// The longest that a stop may take.
 const BOUND: Duration = Duration::from_secs(5);
 
-fn posts(told: &[Value]) -> Vec<&str> {
-    told.iter().filter_map(|data| data["post"]["id"].as_str()).collect()
+fn posts(received: &[Value]) -> Vec<&str> {
+    received.iter().filter_map(|data| data["post"]["id"].as_str()).collect()
 }
 
-/// What a reader hears until its stream ends, and, from the last id on, elsewhere, until it has heard so much.
+/// What a reader receives until its stream ends, and then, from the last id on, elsewhere, until it has
+/// `count` events.
 fn goes_on(mut stream: EventStream, elsewhere: &Client, count: usize) -> Result<Vec<Value>> {
-    let mut told: Vec<Value> = stream.rest().into_iter().map(|told| told.data).collect();
-    let retry = stream.retry.context("nothing was said of coming back")?;
+    let mut received: Vec<Value> = stream.rest().into_iter().map(|event| event.data).collect();
+    let retry = stream.retry.context("no retry time was sent")?;
     ensure!((1000..2000).contains(&retry), "retry: {retry}");
     let last = stream.last_id.context("no position")?;
-    ensure!(told.len() <= count, "it heard {} of {count}", told.len());
+    ensure!(received.len() <= count, "it received {} of {count}", received.len());
     let mut again = elsewhere.stream_after(ROOM, Some(&last));
-    told.extend(again.take(count - told.len()).into_iter().map(|told| told.data));
-    Ok(told)
+    received.extend(again.take(count - received.len()).into_iter().map(|event| event.data));
+    Ok(received)
 }
 
-fn a_stop_ends_thousands_of_streams_in_time_and_nobody_misses_anything(kind: DatabaseKind) -> Result<()> {
+fn a_stop_ends_thousands_of_streams_in_time_and_no_event_is_missed(kind: DatabaseKind) -> Result<()> {
     let (streams, _alone) = handles_for(STREAMS)?;
     let database = TestDatabase::empty(kind)?;
     let invocation = Invocation::on(database.url())?;
@@ -55,8 +56,8 @@ fn a_stop_ends_thousands_of_streams_in_time_and_nobody_misses_anything(kind: Dat
     eprintln!("{streams} streams ended in {took:?}");
     ensure!(took < BOUND, "it stopped after {took:?}");
     for stream in open {
-        let told = goes_on(stream, &elsewhere, written.len())?;
-        assert_eq!(posts(&told), written);
+        let received = goes_on(stream, &elsewhere, written.len())?;
+        assert_eq!(posts(&received), written);
     }
     Ok(())
 }

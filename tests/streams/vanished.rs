@@ -1,5 +1,6 @@
-//! Clients that vanish without a word, as those do whose network goes: their connections stay, and nothing more comes. They
-//! hold nothing for longer than the service's deadlines, and keep nobody else out (docs/http-api.md, Limits of a request).
+//! Clients that vanish silently, as those do whose network goes: their connections stay, and nothing more
+//! comes. They hold nothing for longer than the service's deadlines, and keep no other client out
+//! (docs/http-api.md, Limits of a request).
 
 use super::connections::Asked;
 use anyhow::{Context, Result, ensure};
@@ -9,15 +10,15 @@ use terrace_testkit::{DatabaseKind, Invocation, TestDatabase, on};
 
 /// How many vanish at each moment of a request.
 const EACH: usize = 60;
-/// Connections that each of the two workers takes: fewer than vanish, and more than are answered before.
+/// Connections that each of the two workers accepts: fewer than vanish, and more than are answered before.
 const PLACES: &str = "100";
-/// How soon the service has let go of all of them; each of its deadlines is two seconds.
+/// How soon the service has closed all of them; each of its deadlines is two seconds.
 const GONE: Duration = Duration::from_secs(30);
 /// How many descriptors may come and go by themselves.
 const A_FEW: usize = 20;
 
 #[test]
-fn clients_that_vanish_keep_nobody_out_and_are_let_go() -> Result<()> {
+fn clients_that_vanish_keep_no_other_out_and_are_closed() -> Result<()> {
     on(DatabaseKind::Sqlite, |kind| {
         let database = TestDatabase::empty(kind)?;
         let invocation = ["CLIENT_TIMEOUT", "BODY_TIMEOUT", "KEEP_ALIVE"]
@@ -46,7 +47,7 @@ fn clients_that_vanish_keep_nobody_out_and_are_let_go() -> Result<()> {
         let silent: Vec<TcpStream> =
             (0..EACH).map(|_| TcpStream::connect(address)).collect::<Result<_, _>>()?;
         let went = Instant::now();
-        // Whoever comes now finds every place taken, and waits for one.
+        // A client that connects now finds every place taken, and waits for one.
         let late = program.client();
         late.register("bo_");
         late.create_post("Is anybody there?");
@@ -65,16 +66,16 @@ fn clients_that_vanish_keep_nobody_out_and_are_let_go() -> Result<()> {
     })
 }
 
-/// How many descriptors more the process may have than it has, and how many want one.
+/// How many more descriptors the process may have than it has, and how many clients want one.
 #[cfg(target_os = "linux")]
 const SPARE: usize = 20;
 #[cfg(target_os = "linux")]
 const WANTED: usize = 60;
 
-/// A process that has no descriptors left serves the connections that it has; the others wait, and come to their turn.
+/// A process that has no descriptors left serves the connections that it has; the others wait for their turn.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_process_without_descriptors_goes_on() -> Result<()> {
+fn a_process_without_descriptors_continues() -> Result<()> {
     use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
     on(DatabaseKind::Sqlite, |kind| {
@@ -94,7 +95,7 @@ fn a_process_without_descriptors_goes_on() -> Result<()> {
         ensure!(first.head()?.starts_with("HTTP/1.1 200 "));
         let began = Instant::now();
         mia.create_post("I was here before.");
-        // Each that goes makes room for another.
+        // Each connection that ends makes room for another.
         for mut next in asked {
             ensure!(next.head()?.starts_with("HTTP/1.1 200 "));
         }

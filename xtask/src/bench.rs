@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: measures `terrace`, built with the profile `dist`. The measuring is a program of its own, so that
+//! `cargo xtask bench`: measures `terrace`, built with the profile `dist`. The benchmark is a separate program, so that
 //! this one stays quick to build.
 
 use crate::cargo::{self, Built};
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 /// The profile of what is installed.
 const PROFILE: &str = "dist";
 
-/// Builds both programs and measures one with the other.
+/// Builds both programs as they are released, and measures one with the other.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let mut build = cargo::cargo("build")?;
     build.args(["--profile", PROFILE, "--package", "terrace-server", "--bin", "terrace"]);

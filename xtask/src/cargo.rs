@@ -1,23 +1,23 @@
-//! Cargo, run at the root of the workspace whatever folder we were called from.
+//! Cargo, run at the root of the workspace whatever the current folder.
 
 use anyhow::{Context, Result, ensure};
 use std::env;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
-/// A Cargo command in the workspace's root folder. It is the Cargo that runs us, where one does.
+/// A Cargo command in the workspace's root folder. It is the Cargo that started this program, if one did.
 pub(crate) fn cargo(subcommand: &str) -> Result<Command> {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.arg(subcommand).current_dir(root()?);
-    // What Cargo told us about our own package is not to be told on.
+    // Variables about this package must not reach the child.
     for variable in ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME"] {
         command.env_remove(variable);
     }
     Ok(command)
 }
 
-/// The workspace's root folder. Cargo says at run time where our package is; a program that was copied
-/// elsewhere knows where it was built.
+/// The workspace's root folder. Cargo sets this package's folder at run time; a copied program uses the
+/// folder in which it was built.
 pub(crate) fn root() -> Result<PathBuf> {
     let package = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
     let root = PathBuf::from(package).parent().map(PathBuf::from).context("xtask has no folder above it")?;
@@ -25,12 +25,12 @@ pub(crate) fn root() -> Result<PathBuf> {
     Ok(root)
 }
 
-/// Runs a command with our own input and output.
+/// Runs a command with the standard input and output of this program.
 pub(crate) fn status(command: &mut Command) -> Result<ExitStatus> {
     command.status().with_context(|| format!("cannot run {}", command.get_program().display()))
 }
 
-/// A program's exit code as our own; 1 for one that a signal ended.
+/// A program's exit code as this one's; 1 for a program that a signal ended.
 pub(crate) fn exit_code(status: ExitStatus) -> ExitCode {
     status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
@@ -42,16 +42,16 @@ pub(crate) fn terrace(subcommand: &str, arguments: &[String]) -> Result<ExitCode
     Ok(exit_code(status(&mut run)?))
 }
 
-/// What came of building a program.
+/// The result of building a program.
 pub(crate) enum Built {
-    /// Where it is.
+    /// Its path.
     Program(PathBuf),
-    /// Cargo has said why not.
+    /// Cargo has printed the reason.
     Failed(ExitStatus),
 }
 
-/// Builds `terrace` and whatever else `build` asks for, and says where the program is, whichever target folder
-/// and profile are configured.
+/// Builds `terrace` and whatever else `build` names, and returns the path of the program, whichever target
+/// folder and profile are configured.
 pub(crate) fn build_terrace(build: &mut Command) -> Result<Built> {
     let output = build
         .arg("--message-format=json-render-diagnostics")
@@ -69,7 +69,7 @@ pub(crate) fn build_terrace(build: &mut Command) -> Result<Built> {
         .context("cargo built no program `terrace`")
 }
 
-/// The program's path, where this message of Cargo's is about it and not about its unit tests.
+/// The program's path, if this message of Cargo is about it and not about its unit tests.
 fn terrace_in(message: &serde_json::Value) -> Option<PathBuf> {
     let is_terrace = message.pointer("/target/name")? == "terrace"
         && message.pointer("/target/kind/0")? == "bin"
@@ -83,7 +83,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_program_is_told_from_its_tests_and_from_other_programs() {
+    fn the_program_is_distinguished_from_its_tests_and_from_other_programs() {
         let message = |name: &str, test: bool| {
             json!({
                 "reason": "compiler-artifact",

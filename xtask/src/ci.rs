@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: what a change must pass, the quickest first. It ends at the first failure.
+//! `cargo xtask ci`: the checks that a change must pass, the quickest first. It ends at the first failure.
 
 use crate::test::{self, Test};
 use crate::{cargo, licences};
@@ -46,7 +46,7 @@ fn lints() -> Result<Check> {
     Ok(Check { name: "lints", command })
 }
 
-/// What is built by choice only.
+/// Optional features.
 fn features() -> Result<Check> {
     let mut command = cargo::cargo("clippy")?;
     command.args(["--package", "terrace-server", "--features", "s3,postgres-tls", "--", "-D", "warnings"]);

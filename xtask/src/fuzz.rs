@@ -1,9 +1,9 @@
-//! `cargo xtask prove fuzz`: requests that a machine makes up from the published contract, good ones and bad ones, sent
-//! to a service of its own on databases that are thrown away. It fails at an answer of 5xx, at one that the document
-//! does not promise, and at a defect in the service's log.
+//! `cargo xtask prove fuzz`: generated requests of the published contract, valid and invalid ones, sent to a
+//! separate service on temporary databases. It fails on a 5xx answer, on one that the document does not
+//! contain, and on a defect in the service's log.
 //!
-//! Two send at once, to a service each: one who is signed in and one who is not, one on PostgreSQL and one on SQLite. From
-//! two minutes on they do it once more the other way round.
+//! Two fuzzers run at once, with a service each: one signed in and one not, one on PostgreSQL and one on
+//! SQLite. From two minutes on they run a second round the other way round.
 
 mod service;
 
@@ -18,16 +18,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use terrace_pgtemp::ThrowawayPostgres;
 
-/// How requests are made up and what is held of the answers.
+/// How requests are generated, and which checks the answers must pass.
 const CONFIGURATION: &str = include_str!("../fuzz/schemathesis.toml");
-/// What makes the requests up: [Schemathesis](https://schemathesis.readthedocs.io) and all that it depends on.
+/// The generator: [Schemathesis](https://schemathesis.readthedocs.io) and all of its dependencies.
 pub(crate) const REQUIREMENTS: &str = include_str!("../fuzz/requirements.txt");
-/// What is put into requests of what there is.
+/// Hooks that insert existing ids into requests.
 const HOOKS: &str = include_str!("../fuzz/hooks.py");
-/// Who signs in, for one of the two who send.
+/// The sign-in of one of the two fuzzers.
 const SIGNED_IN: &str = include_str!("../fuzz/signed-in.toml");
 
-/// As many seconds are enough for two rounds that try every operation in every way.
+/// The number of seconds that allows two rounds that try every operation in every phase.
 const TWO_ROUNDS: u32 = 120;
 
 #[derive(Args)]
@@ -51,7 +51,7 @@ impl Fuzz {
     }
 }
 
-/// Sends the requests. The reports stay under the target folder; everything else goes.
+/// Runs the fuzzers. The reports stay under the target folder; everything else is removed.
 pub(crate) fn run(fuzz: &Fuzz) -> Result<ExitCode> {
     let postgres = if fuzz.sqlite_only { None } else { Some(ThrowawayPostgres::start()?) };
     let mut build = cargo::cargo("build")?;
@@ -88,12 +88,12 @@ pub(crate) fn run(fuzz: &Fuzz) -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// Another one each time: a number that is fixed would find the same things for ever.
+/// A different one each time: a fixed seed would find the same defects for ever.
 fn any_seed() -> u32 {
     u32::try_from(RandomState::new().hash_one(()) >> 32).unwrap_or_default()
 }
 
-/// What the rounds of one call have in common.
+/// The state that the rounds of one call share.
 struct Run<'r> {
     terrace: &'r Path,
     schemathesis: &'r Path,
@@ -103,12 +103,12 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    /// Sends to two services at once, signed in and signed out; says what was found.
+    /// Runs two fuzzers on two services at once, signed in and signed out; returns the findings.
     fn round(&self, seed: u32) -> Result<Vec<String>> {
         let senders = [("signed-in", SIGNED_IN), ("signed-out", "")];
         let mut sending = Vec::new();
         for (place, (who, more)) in (0..).zip(senders) {
-            // Who is on which database changes from seed to seed.
+            // The database of each changes from seed to seed.
             let on_postgres = (seed.wrapping_add(place)).is_multiple_of(2);
             let postgres = self.postgres.filter(|_| on_postgres);
             let folder = self.folder.join(who);
@@ -136,7 +136,7 @@ impl Run<'_> {
         Ok(failed)
     }
 
-    /// Begins to send as somebody.
+    /// Starts one fuzzer.
     fn begin(
         &self,
         service: &Service,
@@ -168,7 +168,7 @@ impl Run<'_> {
     }
 }
 
-/// A process that sends. It is killed with its value.
+/// A fuzzer's process. It is killed when the value is dropped.
 struct Sender {
     child: Child,
     who: &'static str,
@@ -176,11 +176,11 @@ struct Sender {
 }
 
 impl Sender {
-    /// Waits for its end, shows what it says at last, and says whether it found something.
+    /// Waits for its end, prints the end of its report, and returns a description if it found a defect.
     fn end(mut self) -> Result<Option<String>> {
         let status = self.child.wait()?;
         let report = String::from_utf8_lossy(&fs::read(&self.report)?).into_owned();
-        // All of it where there is something to mend, else the summary.
+        // All of it if there is a defect, else the summary.
         let shown = if status.success() { summary(&report) } else { &report };
         println!("--- {}\n{}", self.who, shown.trim());
         let failed = format!("{}: {status}, see {}", self.who, self.report.display());

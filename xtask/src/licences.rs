@@ -1,5 +1,5 @@
-//! Which licences the dependencies may have: permissive ones only, so that the program can be linked and shipped under
-//! the workspace's own.
+//! The licences that dependencies may have: permissive ones only, so that the program can be linked and
+//! shipped under the workspace's own.
 
 use crate::cargo;
 use anyhow::{Context, Result, ensure};

@@ -63,7 +63,7 @@ impl Chore {
     }
 }
 
-/// Arguments that the program behind the command reads itself.
+/// Arguments that the called program parses itself.
 #[derive(Args)]
 #[command(disable_help_flag = true)]
 struct Passed {
@@ -72,7 +72,7 @@ struct Passed {
     arguments: Vec<String>,
 }
 
-/// The exit code is that of the program that failed, so that scripts can tell.
+/// The exit code is that of the program that failed, so that scripts can distinguish failures.
 fn main() -> Result<ExitCode> {
     let Chores { chore, tools } = Chores::parse();
     if chore.needs_postgres()

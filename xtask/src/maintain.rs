@@ -1,4 +1,5 @@
-//! `cargo xtask maintain`: checks and mends a database, as `terrace maintain` does, which is the one implementation.
+//! `cargo xtask maintain`: checks and repairs a database, by running `terrace maintain`, the only
+//! implementation.
 
 use crate::cargo;
 use anyhow::Result;

@@ -1,4 +1,5 @@
-//! `cargo xtask migrate`: brings a database's schema up to date, or back, as `terrace migrate` does, which is the one implementation.
+//! `cargo xtask migrate`: migrates a database's schema up or down, by running `terrace migrate`, the only
+//! implementation.
 
 use crate::cargo;
 use anyhow::Result;

@@ -1,5 +1,6 @@
-//! `cargo xtask prove`: the service's promises, held against the real program for as long as one likes. The suite runs
-//! the same tests in their short form; here they run alone, say what they look at, and take a seed and a length.
+//! `cargo xtask prove`: tests of the service's promises against the real program, for as long as requested.
+//! The suite runs the same tests in their short form; here they run alone, print what they check, and take a
+//! seed and a length.
 
 use crate::fuzz::{self, Fuzz};
 use crate::test::{self, Test};
@@ -52,8 +53,8 @@ struct Common {
     sqlite_only: bool,
 }
 
-/// What happens to databases and connections: they stop, stand still, are full, held by others or out of reach; clients by
-/// the thousand, who take their time or vanish; and a clock that is wrong.
+/// Faults of databases and connections: they stop, freeze, are full, locked by others or out of reach;
+/// clients by the thousand, slow or vanishing; and a clock that is wrong.
 const FAULTS: [&str; 10] = [
     "contract::clock::",
     "crash::exhausted::",
@@ -94,7 +95,7 @@ impl Prove {
 }
 
 impl Common {
-    /// The tests whose names hold one of these, one after the other, with what they say.
+    /// Runs the tests whose names contain one of these, one after the other, with their output.
     fn test(&self, filters: &[&str]) -> Test {
         let mut arguments = vec!["-p", "terrace-tests", "--"];
         arguments.extend(filters);

@@ -1,5 +1,5 @@
-//! Packages of Python in virtual environments under the target folder, pinned by version and hash: nothing is installed
-//! on the machine, and a second run finds them there.
+//! Python packages in virtual environments under the target folder, pinned by version and hash: nothing is
+//! installed on the machine, and a second run reuses them.
 
 use crate::cargo;
 use anyhow::{Context, Result, bail};
@@ -8,22 +8,22 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Lies in an environment that is complete, and holds the requirements that were installed.
+/// A file in a complete environment, with the requirements that were installed.
 const INSTALLED: &str = "installed.txt";
 /// The interpreter, unless this variable names another.
 const PYTHON: &str = "PYTHON";
 
-/// Installs `requirements`, the text of a requirements file with hashes, into an environment in `folder`, unless exactly
-/// they are there.
+/// Installs `requirements`, the text of a requirements file with hashes, into an environment in `folder`,
+/// unless exactly these are installed there.
 ///
-/// Fails without Python 3.11 or newer with `venv`, and where the packages cannot be downloaded or do not match their
-/// hashes.
+/// Fails without Python 3.11 or newer with `venv`, and where the packages cannot be downloaded or do not
+/// match their hashes.
 pub(crate) fn install(folder: &Path, requirements: &str) -> Result<()> {
     let installed = folder.join(INSTALLED);
     if fs::read_to_string(&installed).is_ok_and(|known| known == requirements) {
         return Ok(());
     }
-    // An incomplete environment, or one with other versions, is made anew.
+    // An incomplete environment, or one with other versions, is created again.
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
     }

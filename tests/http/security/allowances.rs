@@ -1,5 +1,5 @@
-//! The contract under "Rate limits", for passwords and refresh tokens: guessing is bounded, and what one account or one
-//! address asks for keeps nobody else out.
+//! The contract under "Rate limits", for passwords and refresh tokens: guessing is bounded, and the requests
+//! of one account or one address keep no other out.
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use terrace_testkit::{Answer, Client, DatabaseKind, PASSWORD, TestService, on_ea
 on_each_database! {
     proofs_of_a_password_are_bounded_for_each_account,
     proofs_from_one_address_do_not_hold_up_a_login_from_another,
-    junk_refreshes_leave_those_who_are_known_at_the_address_alone,
+    junk_refreshes_do_not_affect_known_fans_at_the_address,
 }
 
 /// The address that most of these requests come from, and another.
@@ -22,7 +22,7 @@ const ELSEWHERE: &str = "192.0.2.1";
 /// Accounts that send proofs at once, and requests of each.
 const ACCOUNTS: usize = 10;
 const EACH: usize = 4;
-/// Hashes at once of one address.
+/// Concurrent hashes of one address.
 const OF_ADDRESS: usize = 8;
 
 fn behind_a_proxy(
@@ -76,8 +76,8 @@ fn proofs_of_a_password_are_bounded_for_each_account(kind: DatabaseKind) -> Resu
     Ok(())
 }
 
-/// By the number of proofs that are answered between a login and its answer: it waits for the few that are in front of
-/// it, and not for all that were sent.
+/// Measured by the number of proofs that are answered between a login and its answer: the login waits for the
+/// few that are ahead of it, and not for all that were sent.
 fn proofs_from_one_address_do_not_hold_up_a_login_from_another(kind: DatabaseKind) -> Result<()> {
     let plenty = Rate::new(1_000_000, 1);
     let limits = LimitConfig {
@@ -86,7 +86,7 @@ fn proofs_from_one_address_do_not_hold_up_a_login_from_another(kind: DatabaseKin
         password_proof: plenty,
         ..LimitConfig::default()
     };
-    // A hash takes far longer than whatever else belongs to a request.
+    // A hash takes far longer than the rest of a request.
     let service = behind_a_proxy(kind, limits, Some(PasswordCost { memory_kib: 19 * 1024, passes: 8 }))?;
     let register = |name: &str, from: &str| {
         let client = service.client();
@@ -127,8 +127,8 @@ fn proofs_from_one_address_do_not_hold_up_a_login_from_another(kind: DatabaseKin
     Ok(())
 }
 
-fn junk_refreshes_leave_those_who_are_known_at_the_address_alone(kind: DatabaseKind) -> Result<()> {
-    // What is used up refills once a minute.
+fn junk_refreshes_do_not_affect_known_fans_at_the_address(kind: DatabaseKind) -> Result<()> {
+    // A used-up allowance refills once a minute.
     let limits = LimitConfig { login_address: Rate::new(60, 3600), ..LimitConfig::default() };
     let service = behind_a_proxy(kind, limits, None)?;
     let client = service.client();
@@ -142,7 +142,7 @@ fn junk_refreshes_leave_those_who_are_known_at_the_address_alone(kind: DatabaseK
     };
     let (begun, mut invalid, mut refused) = (Instant::now(), 0, 0);
     for n in 0..1000 {
-        // Half of them of the form of a token.
+        // Half of them have the form of a token.
         let junk = if n % 2 == 0 { "junk".to_owned() } else { format!("tsr_{n:0>43}") };
         let answer = refresh(&junk);
         if answer.status == 401 {
@@ -159,7 +159,7 @@ fn junk_refreshes_leave_those_who_are_known_at_the_address_alone(kind: DatabaseK
     refresh(&next.str_at("/refreshToken")).expect(200);
     send(&client, SHARED, login, &named("mia")).expect(200);
     send(&service.client(), SHARED, ("POST", "/api/login"), &named("mia")).expect(200);
-    // Guessing goes on nowhere: a name that was not seen here waits.
+    // Guessing is not possible elsewhere either: a name that was not seen at this address waits.
     while refresh("junk").status == 401 {}
     wait(send(&service.client(), SHARED, ("POST", "/api/login"), &named("bo_")))?;
     send(&service.client(), ELSEWHERE, ("POST", "/api/login"), &named("bo_")).expect(200);

@@ -1,5 +1,5 @@
-//! Whether a name is known is nobody's to find out (docs/http-api.md, "Accounts"): a login of an unknown name is answered
-//! in the same words and takes the same work.
+//! A login does not reveal whether a name exists (docs/http-api.md, "Accounts"): a login of an unknown name
+//! has the same answer and takes the same work.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
@@ -10,23 +10,23 @@ use terrace_testkit::{
 };
 
 on_each_database! {
-    an_unknown_name_is_answered_in_the_same_words,
+    an_unknown_name_has_the_same_answer,
     an_unknown_name_costs_the_same_work,
     an_unknown_name_takes_the_same_time,
 }
 
 /// Logins of each kind, where time is measured.
 const MEASURED: usize = 60;
-/// How far apart the medians may be. Of one hash, which both compute, a statement is a small part; a hash left out would
-/// make the ratio five or more.
+/// How far apart the medians may be, as a ratio. Compared with one hash, which both compute, a statement
+/// takes little time; a missing hash would make the ratio five or more.
 const APART: f64 = 1.5;
 
 fn login(client: &Client, path: &str, name: &str, password: &str) -> Answer {
     client.post(path, &json!({"username": name, "password": password}))
 }
 
-/// The same but for the name of the request: status, headers and body.
-fn an_unknown_name_is_answered_in_the_same_words(kind: DatabaseKind) -> Result<()> {
+/// The same except for the request's id: status, headers and body.
+fn an_unknown_name_has_the_same_answer(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     service.fan("mia");
     let shown = |answer: Answer| {
@@ -51,17 +51,17 @@ fn an_unknown_name_is_answered_in_the_same_words(kind: DatabaseKind) -> Result<(
     Ok(())
 }
 
-/// What the service counted so far.
+/// The current value of a counter of the service.
 fn counted(client: &Client, name: &str) -> Result<f64> {
     let figures = client.get("/metrics").expect(200).text();
     let line = figures.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.map_or(Ok(0.0), |count| count.parse().context("a figure"))
 }
 
-/// One hash and as many statements, whichever it is.
+/// One hash and the same number of statements for both.
 fn an_unknown_name_costs_the_same_work(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
-    // Nothing else asks the database meanwhile.
+    // No other work uses the database meanwhile.
     let program = Invocation::on(database.url())?.env("TERRACE_JOBS", "off").serve()?;
     let client = program.client();
     client.register("mia");
@@ -78,13 +78,13 @@ fn an_unknown_name_costs_the_same_work(kind: DatabaseKind) -> Result<()> {
         "{kind:?}: hashes of 10 logins: {wrong} with a wrong password, {unknown} of an unknown name, {right}"
     );
     assert_eq!((wrong, unknown, right), (10.0, 10.0, 10.0));
-    // Also of what can be nobody's name or password.
+    // Also for names and passwords that no account can have.
     for (name, password) in [("x".repeat(4000), "x".to_owned()), (String::new(), "y".repeat(4000))] {
         assert_eq!(cost(&name, &password)?.to_bits(), 10.0_f64.to_bits());
     }
     let service = TestService::start(kind)?;
     service.fan("mia");
-    // What else goes on in a service only adds to it.
+    // Other work in a service can only add to it.
     let statements = |name: &str| {
         let once = |_| {
             let before = service.storage().statements();
@@ -97,14 +97,13 @@ fn an_unknown_name_costs_the_same_work(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Measured where somebody asks for it (`cargo xtask prove security`): a machine that has other things to do measures
-/// nothing.
+/// Measured on request (`cargo xtask prove security`): on a busy machine the times mean nothing.
 fn an_unknown_name_takes_the_same_time(kind: DatabaseKind) -> Result<()> {
     if env::var_os("TERRACE_PROVE").is_none() {
         return Ok(());
     }
     let database = TestDatabase::empty(kind)?;
-    // As it is delivered.
+    // With the default settings.
     let invocation = Invocation::on(database.url())?
         .without_env("TERRACE_PASSWORD_MEMORY_KIB")
         .without_env("TERRACE_PASSWORD_PASSES");
@@ -112,7 +111,7 @@ fn an_unknown_name_takes_the_same_time(kind: DatabaseKind) -> Result<()> {
     let client = program.client();
     client.register("mia");
     let mut took = [Vec::new(), Vec::new()];
-    // In turns, so that whatever else goes on concerns both.
+    // In turns, so that other load affects both.
     for _ in 0..MEASURED {
         for (name, took) in ["mia", "nobody"].into_iter().zip(&mut took) {
             let begun = Instant::now();

@@ -1,5 +1,5 @@
-//! What is secret stands nowhere but with whom it was given to: in no log, error or figure, and in the database at most
-//! as a hash (docs/operations/proxy.md, "Security summary").
+//! Secrets are only with the client that they were issued to: in no log, error or metric, and in the database
+//! at most as a hash (docs/operations/proxy.md, "Security summary").
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use terrace_testkit::storage::StorageConfig;
 use terrace_testkit::web::CronSecret;
 use terrace_testkit::{Answer, Client, DatabaseKind, Invocation, Program, TestDatabase, on_each_database};
 
-on_each_database! { what_is_secret_stands_nowhere }
+on_each_database! { secrets_are_stored_and_logged_nowhere }
 
 const CRON: &str = "Zuz6quohKieSh1ohThaeWie3eeNgai4u";
 const MINTER: &str = "aeJ0Ohx7ohch8aiPhah1Iexeit3Quae6";
@@ -23,10 +23,10 @@ const DATABASE_PASSWORD: &str = "ahQu5eex3Aepo7fi";
 const PASSWORD: &str = "Ohngah4u has a brass band";
 const NEXT_PASSWORD: &str = "Wei9ohth has a bigger one";
 const WRONG_PASSWORD: &str = "Eep1ahng was never anybody's";
-/// What is no secret, to see that one looks in the right place.
+/// A text that is not secret, to check that the search covers the right places.
 const BIO: &str = "Row 14, seat 7, since 1987.";
 
-/// What was given out or typed in, and by what name it is called where it turns up.
+/// The secrets that were issued or typed in, each with a name for failure messages.
 #[derive(Default)]
 struct Secrets(Vec<(&'static str, Vec<u8>)>);
 
@@ -39,7 +39,7 @@ impl Secrets {
         }
     }
 
-    /// No secret is in these bytes, neither as it is nor in hexadecimal.
+    /// Asserts that no secret is in these bytes, neither as it is nor in hexadecimal.
     fn are_not_in(&self, place: &str, bytes: &[u8]) {
         let lower = bytes.to_ascii_lowercase();
         for (name, secret) in &self.0 {
@@ -58,7 +58,7 @@ fn holds(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.windows(wanted.len()).any(|part| part == wanted)
 }
 
-/// What unpadded base64url stands for.
+/// The bytes that an unpadded base64url text encodes.
 fn decode(text: &str) -> Option<Vec<u8>> {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let (mut bits, mut count, mut bytes) = (0_u32, 0, Vec::new());
@@ -74,7 +74,7 @@ fn decode(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The same database by a URL with a password in it, which a server that trusts does not ask for.
+/// The same database by a URL with a password, which the server does not check.
 fn with_password(url: &str) -> String {
     match url.split_once('@') {
         Some((account, rest)) => format!("{account}:{DATABASE_PASSWORD}@{rest}"),
@@ -82,7 +82,7 @@ fn with_password(url: &str) -> String {
     }
 }
 
-/// Every byte that is kept: the files of the folder, or every row of every table.
+/// Every stored byte: the files of the folder, or every row of every table.
 fn kept(url: &str, data: &Path) -> Result<Vec<u8>> {
     let mut all = Vec::new();
     collect(data, &mut all)?;
@@ -97,7 +97,8 @@ fn kept(url: &str, data: &Path) -> Result<Vec<u8>> {
     Ok(all)
 }
 
-/// The bytes of a folder's files, but for those that hold the service's own secrets and the program's output.
+/// The bytes of a folder's files, without those that contain the service's own secrets and the program's
+/// output.
 fn collect(folder: &Path, all: &mut Vec<u8>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -110,66 +111,66 @@ fn collect(folder: &Path, all: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// What a fan does with secrets, rightly and wrongly. Gives every answer that is not to hold one.
+/// A fan's requests with secrets, valid and invalid. Returns every answer that must not contain one.
 fn live(program: &Program, secrets: &mut Secrets) -> Result<Vec<Answer>> {
-    let (browser, anybody) = (program.client(), program.client());
+    let (browser, visitor) = (program.client(), program.client());
     let mut answers = Vec::new();
     let credentials = |password: &str| json!({"username": "mia", "password": password});
     let register = browser.ask("POST", "/api/register").header("idempotency-key", "a-first-visit");
     answers.push(register.json(&credentials(PASSWORD)).send().expect(201));
     let cookie = browser.cookie("session").context("no cookie")?;
-    let first = anybody.post("/api/mobile-auth/login", &credentials(PASSWORD)).expect(200);
+    let first = visitor.post("/api/mobile-auth/login", &credentials(PASSWORD)).expect(200);
     let refresh = json!({"refreshToken": first.str_at("/refreshToken")});
-    let next = anybody.post("/api/mobile-auth/refresh", &refresh).expect(200);
+    let next = visitor.post("/api/mobile-auth/refresh", &refresh).expect(200);
     secrets.add("the cookie's token", &cookie);
     for pair in [&first, &next] {
         secrets.add("an access token", &pair.str_at("/accessToken"));
         secrets.add("a refresh token", &pair.str_at("/refreshToken"));
     }
     let access = next.str_at("/accessToken");
-    let phone = anybody.with_bearer(&access);
+    let phone = visitor.with_bearer(&access);
     answers.push(browser.patch("/api/user", &json!({"bio": BIO})).expect(200));
     answers.push(phone.post("/api/locker-room", &json!({"body": "What a save!"})).expect(201));
-    answers.push(anybody.post("/api/login", &credentials(WRONG_PASSWORD)).expect(401));
+    answers.push(visitor.post("/api/login", &credentials(WRONG_PASSWORD)).expect(401));
     let change = |from: &str| json!({"currentPassword": from, "newPassword": NEXT_PASSWORD});
     answers.push(browser.put("/api/user/password", &change(WRONG_PASSWORD)).expect(403));
-    answers.extend(mistakes(&anybody, &browser, (&access, &cookie)));
-    answers.push(anybody.post("/api/mobile-auth/refresh", &refresh).expect(401));
+    answers.extend(mistakes(&visitor, &browser, (&access, &cookie)));
+    answers.push(visitor.post("/api/mobile-auth/refresh", &refresh).expect(401));
     answers.push(browser.put("/api/user/password", &change(PASSWORD)).expect(204));
     for path in ["/api/user", "/api/user/sessions", "/api/user/export", "/api/quests", "/metrics"] {
         answers.push(browser.get(path).expect(200));
     }
-    let timer = anybody.with_bearer(CRON);
+    let timer = visitor.with_bearer(CRON);
     answers.push(timer.ask("POST", "/api/cron/sync-trends").send().expect(200));
     Ok(answers)
 }
 
-/// Secrets where they do not belong: the service takes none of them up.
-fn mistakes(anybody: &Client, browser: &Client, (access, cookie): (&str, &str)) -> Vec<Answer> {
+/// Secrets in the wrong places: the service repeats none of them.
+fn mistakes(visitor: &Client, browser: &Client, (access, cookie): (&str, &str)) -> Vec<Answer> {
     let almost = |token: &str| format!("{token}A");
     let long = format!("{{\"username\":\"mia\",\"password\":\"{PASSWORD}\",\"extra\":1}}");
     let cut = format!("{{\"username\":\"mia\",\"password\":\"{PASSWORD}");
     let swapped = json!({"username": PASSWORD, "password": PASSWORD});
     let typed = json!({"username": "mia", "password": [PASSWORD]});
     let kind = json!({"kind": access});
-    let post = |path: &str, body: &Value| anybody.post(path, body);
+    let post = |path: &str, body: &Value| visitor.post(path, body);
     vec![
-        anybody.with_bearer(&almost(access)).get("/api/user").expect(401),
-        anybody.with_bearer(cookie).get("/api/user").expect(401),
-        anybody.with_cookie("session", access).get("/api/user").expect(401),
-        anybody.with_bearer(&almost(CRON)).ask("POST", "/api/cron/sync-trends").send().expect(401),
-        anybody.with_bearer(access).ask("POST", "/api/cron/sync-trends").send().expect(401),
-        anybody.ask("POST", "/api/login").body("application/json", long).send().expect(400),
-        anybody.ask("POST", "/api/login").body("application/json", cut).send().expect(400),
+        visitor.with_bearer(&almost(access)).get("/api/user").expect(401),
+        visitor.with_bearer(cookie).get("/api/user").expect(401),
+        visitor.with_cookie("session", access).get("/api/user").expect(401),
+        visitor.with_bearer(&almost(CRON)).ask("POST", "/api/cron/sync-trends").send().expect(401),
+        visitor.with_bearer(access).ask("POST", "/api/cron/sync-trends").send().expect(401),
+        visitor.ask("POST", "/api/login").body("application/json", long).send().expect(400),
+        visitor.ask("POST", "/api/login").body("application/json", cut).send().expect(400),
         post("/api/login", &typed).expect(400),
         post("/api/register", &swapped).expect(422),
         post("/api/mobile-auth/refresh", &json!({"refreshToken": almost(access)})).expect(401),
-        anybody.with_bearer(access).post("/api/locker-room/x/react", &kind).expect(400),
+        visitor.with_bearer(access).post("/api/locker-room/x/react", &kind).expect(400),
         browser.get(&format!("/api/teams/{cookie}")).expect(400),
     ]
 }
 
-fn what_is_secret_stands_nowhere(kind: DatabaseKind) -> Result<()> {
+fn secrets_are_stored_and_logged_nowhere(kind: DatabaseKind) -> Result<()> {
     let database = TestDatabase::empty(kind)?;
     let invocation = Invocation::on(&with_password(database.url()))?
         .env("TERRACE_CRON_SECRET", CRON)
@@ -195,7 +196,7 @@ fn what_is_secret_stands_nowhere(kind: DatabaseKind) -> Result<()> {
     let answers = live(&program, &mut secrets)?;
     for answer in &answers {
         let head: Vec<_> = answer.headers.iter().filter(|(name, _)| *name != "set-cookie").collect();
-        // The path of a request is repeated to whoever sent it.
+        // The path of a request is repeated to its sender.
         let mut body = answer.text();
         if answer.status >= 400 {
             let instance = answer.str_at("/instance");
@@ -224,7 +225,7 @@ fn what_is_secret_stands_nowhere(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// `{:?}` finds its way into logs and panics.
+/// `{:?}` output reaches logs and panics.
 #[test]
 fn debug_output_holds_no_secret() -> Result<()> {
     let mut ctx = CtxSeed::new(Timestamp::from_micros(0), [9; 32]).open();

@@ -1,5 +1,5 @@
-//! Every route of the document, asked by everybody who may not: each is answered as docs/http-api.md says, nothing is
-//! written, and nothing of anybody else's is shown.
+//! Every route of the document, requested by every kind of client that may not use it: each request is
+//! answered as docs/http-api.md says, nothing is written, and no data of other users is shown.
 
 use super::super::dress::is_dressed;
 use super::super::pictures::png;
@@ -12,22 +12,22 @@ use std::time::Duration;
 use terrace_testkit::{Answer, Client, DatabaseKind, PASSWORD, Request, on_each_database};
 
 on_each_database! {
-    whoever_may_not_is_answered_as_documented_by_every_route,
-    what_is_ones_own_is_nobody_elses_on_every_route,
+    every_route_refuses_unauthorised_requests_as_documented,
+    private_resources_are_refused_to_others_on_every_route,
 }
 
 /// Longer than any session lasts.
 const PAST_EVERY_SESSION: Duration = Duration::from_hours(91 * 24);
 const EVIL: &str = "https://evil.example";
 
-/// Who asks.
+/// The kind of client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Visitor {
-    /// Somebody who presents nothing.
-    Nobody,
-    /// A cookie whose session is over.
+    /// No credentials.
+    Anonymous,
+    /// A cookie whose session has ended.
     ExpiredCookie,
-    /// An access token whose time is over.
+    /// An access token that has expired.
     ExpiredBearer,
     /// The owner's own browser, on another site's page.
     OtherSite,
@@ -40,7 +40,7 @@ enum Visitor {
 }
 
 const VISITORS: [Visitor; 7] = [
-    Visitor::Nobody,
+    Visitor::Anonymous,
     Visitor::ExpiredCookie,
     Visitor::ExpiredBearer,
     Visitor::OtherSite,
@@ -50,7 +50,7 @@ const VISITORS: [Visitor; 7] = [
 ];
 
 impl Visitor {
-    /// What the documents say that an operation answers; none where it does its work for anybody.
+    /// The documented refusal of an operation; `None` where it is public.
     fn refusal(self, operation: &Operation) -> Option<(u16, &'static str)> {
         let writes = operation.method != "GET";
         if operation.is_signed() {
@@ -60,17 +60,17 @@ impl Visitor {
             Self::OtherSite if writes => Some((403, "cross_site_request")),
             Self::OtherSite => None,
             Self::ExpiredBearer | Self::CookieAsBearer | Self::RefreshAsBearer => {
-                // Pictures are nobody's: who asks is not looked at.
+                // Pictures have no owner: credentials are not checked.
                 (operation.id != "getMedia").then_some((401, "invalid_token"))
             }
-            Self::Nobody | Self::ExpiredCookie | Self::BearerInCookie => {
+            Self::Anonymous | Self::ExpiredCookie | Self::BearerInCookie => {
                 operation.is_protected().then_some((401, "authentication_required"))
             }
         }
     }
 }
 
-/// The credentials that visitors come with.
+/// The credentials of the visitors.
 struct Credentials {
     expired_cookie: String,
     expired_access: String,
@@ -80,7 +80,7 @@ struct Credentials {
 }
 
 impl Credentials {
-    /// Those of a fan whose sessions run out, and of the sample's owner, who signs in anew.
+    /// The credentials of a fan whose sessions have expired, and of the sample's owner, who signs in again.
     fn collect(sample: &Sample) -> Result<Self> {
         let gone = sample.service.fan("gone");
         let (expired_access, _) = pair(sample, "gone");
@@ -99,15 +99,15 @@ impl Credentials {
     }
 
     fn client(&self, sample: &Sample, visitor: Visitor) -> Client {
-        let nobody = sample.service.client();
+        let anonymous = sample.service.client();
         match visitor {
-            Visitor::Nobody => nobody,
-            Visitor::ExpiredCookie => nobody.with_cookie("session", &self.expired_cookie),
-            Visitor::ExpiredBearer => nobody.with_bearer(&self.expired_access),
-            Visitor::OtherSite => nobody.with_cookie("session", &self.cookie),
-            Visitor::BearerInCookie => nobody.with_cookie("session", &self.access),
-            Visitor::CookieAsBearer => nobody.with_bearer(&self.cookie),
-            Visitor::RefreshAsBearer => nobody.with_bearer(&self.refresh),
+            Visitor::Anonymous => anonymous,
+            Visitor::ExpiredCookie => anonymous.with_cookie("session", &self.expired_cookie),
+            Visitor::ExpiredBearer => anonymous.with_bearer(&self.expired_access),
+            Visitor::OtherSite => anonymous.with_cookie("session", &self.cookie),
+            Visitor::BearerInCookie => anonymous.with_cookie("session", &self.access),
+            Visitor::CookieAsBearer => anonymous.with_bearer(&self.cookie),
+            Visitor::RefreshAsBearer => anonymous.with_bearer(&self.refresh),
         }
     }
 }
@@ -119,7 +119,7 @@ fn pair(sample: &Sample, name: &str) -> (String, String) {
     (pair.str_at("/accessToken"), pair.str_at("/refreshToken"))
 }
 
-fn whoever_may_not_is_answered_as_documented_by_every_route(kind: DatabaseKind) -> Result<()> {
+fn every_route_refuses_unauthorised_requests_as_documented(kind: DatabaseKind) -> Result<()> {
     let sample = Sample::start(kind)?;
     let credentials = Credentials::collect(&sample)?;
     let before = sample.dump();
@@ -130,7 +130,7 @@ fn whoever_may_not_is_answered_as_documented_by_every_route(kind: DatabaseKind) 
         let mut line = String::new();
         for visitor in VISITORS {
             let refusal = visitor.refusal(operation);
-            // What anybody may write has tests of its own.
+            // Public writes have their own tests.
             if refusal.is_none() && operation.method != "GET" {
                 line += "      -";
                 continue;
@@ -153,7 +153,7 @@ fn whoever_may_not_is_answered_as_documented_by_every_route(kind: DatabaseKind) 
                         "{shown}"
                     );
                 }
-                None => reads_as_nobody(&sample, operation, &target, visitor, &answer),
+                None => reads_as_anonymous(&sample, operation, &target, visitor, &answer),
             }
             write!(line, "{:>7}", answer.status)?;
         }
@@ -165,12 +165,19 @@ fn whoever_may_not_is_answered_as_documented_by_every_route(kind: DatabaseKind) 
     Ok(())
 }
 
-/// A read that needs no session is answered to bad cookies as to who has none, and to the owner as the owner.
-fn reads_as_nobody(sample: &Sample, operation: &Operation, target: &str, visitor: Visitor, answer: &Answer) {
+/// A read that needs no session is answered to bad cookies as without credentials, and to the owner as the
+/// owner.
+fn reads_as_anonymous(
+    sample: &Sample,
+    operation: &Operation,
+    target: &str,
+    visitor: Visitor,
+    answer: &Answer,
+) {
     let shown = format!("{} {target} as {visitor:?}", operation.method);
-    let (nobody, owner) = (sample.service.client(), sample.mia.fork());
-    let as_whom = if visitor == Visitor::OtherSite { owner } else { nobody };
-    let expected = sample.good(&as_whom, operation, target).send();
+    let (anonymous, owner) = (sample.service.client(), sample.mia.fork());
+    let as_client = if visitor == Visitor::OtherSite { owner } else { anonymous };
+    let expected = sample.good(&as_client, operation, target).send();
     assert_eq!(answer.status, expected.status, "{shown}");
     assert!(answer.status < 500, "{shown}");
     let is_json = answer.header("content-type").is_some_and(|kind| kind.starts_with("application/json"));
@@ -179,11 +186,11 @@ fn reads_as_nobody(sample: &Sample, operation: &Operation, target: &str, visitor
     }
 }
 
-/// What of an answer stays the same while nothing changes.
+/// The part of an answer that stays the same while nothing changes.
 fn steady(answer: &Answer) -> Value {
     let mut body = answer.json();
     if let Some(fields) = body.as_object_mut() {
-        // Names of requests, places in a log that others' sign-ins move, and the time.
+        // Ids of requests, positions of a log that sign-ins of others advance, and the time.
         for field in ["requestId", "streamPosition", "version", "exportedAt"] {
             fields.remove(field);
         }
@@ -191,10 +198,10 @@ fn steady(answer: &Answer) -> Value {
     body
 }
 
-/// What another is answered: a status, a code, and with which body, where the sample's is not what it takes.
+/// The answer to another fan: a status, a code, and the body to send where the sample's is not accepted.
 type Refused = (u16, &'static str, Option<Value>);
 
-/// What belongs to one fan, and what another is answered who asks for it.
+/// Resources that belong to one fan, and the answer to another fan who requests them.
 fn others(sample: &Sample) -> BTreeMap<&'static str, Refused> {
     let copy = sample.mia.get("/api/user/packs").expect(200).str_at("/packs/0/id");
     let picture = sample.mia.ask("POST", "/api/media").body("image/png", png(11));
@@ -210,7 +217,7 @@ fn others(sample: &Sample) -> BTreeMap<&'static str, Refused> {
     ])
 }
 
-/// Ids in a path whose subject anybody may address: what they may do with it is not the owner's alone.
+/// Ids in a path whose resource any fan may address: the operations on it are not the owner's alone.
 const PUBLIC: [&str; 14] = [
     "createComment",
     "dismissRecommended",
@@ -228,14 +235,14 @@ const PUBLIC: [&str; 14] = [
     "takeReactionBack",
 ];
 
-fn what_is_ones_own_is_nobody_elses_on_every_route(kind: DatabaseKind) -> Result<()> {
+fn private_resources_are_refused_to_others_on_every_route(kind: DatabaseKind) -> Result<()> {
     let sample = Sample::start(kind)?;
     let others = others(&sample);
     let names = |client: &Client, path: &str, list: &str| -> BTreeSet<String> {
         let items = client.get(path).expect(200).list(&format!("/{list}"));
         items.iter().filter_map(|item| item["id"].as_str().map(str::to_owned)).collect()
     };
-    // What stands in no answer but the owner's.
+    // Values that may be in no answer but the owner's.
     let mut own = BTreeSet::new();
     for (path, list) in [
         ("/api/user/sessions", "sessions"),
@@ -272,10 +279,10 @@ fn what_is_ones_own_is_nobody_elses_on_every_route(kind: DatabaseKind) -> Result
         for client in [&sample.bo, &sample.service.client()] {
             let answer = client.get(&target);
             let text = answer.text();
-            // What they ask for themselves is repeated to them.
+            // Values of their own request are repeated to them.
             let leaked: Vec<_> =
                 own.iter().filter(|id| text.contains(*id) && !target.contains(*id)).collect();
-            assert!(leaked.is_empty(), "{shown} shows {leaked:?} to somebody else");
+            assert!(leaked.is_empty(), "{shown} shows {leaked:?} to another fan");
         }
     }
     assert_eq!(sample.dump(), before, "something was written");

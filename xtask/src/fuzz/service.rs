@@ -1,4 +1,4 @@
-//! The service under test: the program itself, with data of its own.
+//! The service under test: the real program, with separate data.
 
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::{self, File};
@@ -13,16 +13,17 @@ pub(super) const CRON_SECRET: &str = "the operator's secret, 32 bytes or more";
 const PATIENCE: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(20);
 
-/// It is killed with its value.
+/// The process. It is killed when the value is dropped.
 pub(super) struct Service {
     child: Child,
     folder: PathBuf,
-    /// `http://` and where it listens.
+    /// `http://` and the address on which it listens.
     pub(super) url: String,
 }
 
 impl Service {
-    /// Starts it in `folder`, with demo content, and waits until it listens. Nobody else's settings count.
+    /// Starts it in `folder`, with demo content, and waits until it listens. Settings of the environment do
+    /// not count.
     pub(super) fn start(terrace: &Path, folder: &Path, database: Option<&str>) -> Result<Self> {
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let settings = [
@@ -30,11 +31,11 @@ impl Service {
             ("TERRACE_DATA_DIR", "data"),
             ("TERRACE_DEMO", "always"),
             ("TERRACE_CRON_SECRET", CRON_SECRET),
-            // The service is tested and not what keeps crowds away from it, nor Argon2.
+            // The tests are about the service, not about its rate limits or Argon2.
             ("TERRACE_RATE_LIMITS", "off"),
             ("TERRACE_PASSWORD_MEMORY_KIB", "8"),
             ("TERRACE_PASSWORD_PASSES", "1"),
-            // A stream that nothing happens on ends by itself.
+            // A stream without events ends by itself.
             ("TERRACE_STREAM_LIFE", "1"),
         ];
         let child = Command::new(terrace)
@@ -52,7 +53,7 @@ impl Service {
         Ok(service)
     }
 
-    /// Where it says that it listens.
+    /// The address on which the log says that it listens.
     fn address(&mut self) -> Result<String> {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -68,13 +69,13 @@ impl Service {
         }
     }
 
-    /// Lines of its log that tell of a defect. Fails where it has ended, which is one, too.
+    /// Lines of its log that report a defect. Fails if it has ended, which is a defect, too.
     pub(super) fn defects(&mut self) -> Result<Vec<String>> {
         let log = self.log()?;
         if let Some(status) = self.child.try_wait()? {
             bail!("the service ended with {status} in the middle of the run:\n{log}");
         }
-        Ok(log.lines().filter(|line| tells_of_defect(line)).map(str::to_owned).collect())
+        Ok(log.lines().filter(|line| reports_defect(line)).map(str::to_owned).collect())
     }
 
     fn log(&self) -> Result<String> {
@@ -90,7 +91,7 @@ impl Drop for Service {
     }
 }
 
-/// The address in the line that says it, once that line is whole.
+/// The address in the log's line about it, once that line is whole.
 fn listening(said: &str) -> Option<String> {
     let mut whole = said.split_inclusive('\n').filter(|line| line.ends_with('\n'));
     let (_, port) = whole
@@ -98,7 +99,7 @@ fn listening(said: &str) -> Option<String> {
     Some(format!("http://127.0.0.1:{}", port.parse::<u16>().ok()?))
 }
 
-fn tells_of_defect(line: &str) -> bool {
+fn reports_defect(line: &str) -> bool {
     line.contains(" panicked at ") || line.contains(" ERROR ")
 }
 

@@ -1,5 +1,5 @@
-//! What tests of maintenance have in common: damage past every rule, tasks run alone, and all that is stored held against
-//! what it was.
+//! Shared by tests of maintenance: damage that bypasses the rules, single runs of tasks, and comparisons of
+//! all stored rows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use terrace_testkit::storage::Storage;
 use terrace_testkit::{DatabaseKind, TestApp};
 use tokio::sync::watch;
 
-/// Tables whose rows come and go with whatever runs.
+/// Tables whose rows change with every run.
 const PASSING: [&str; 9] = [
     "events",
     "outbox",
@@ -24,29 +24,29 @@ const PASSING: [&str; 9] = [
     "ledger_transfers",
 ];
 
-/// The rows of every table but for these columns, sorted.
+/// For each table, its rows without these columns, sorted.
 pub(crate) type Stored = BTreeMap<String, Vec<String>>;
 
-/// An id as a statement names it.
-pub(super) fn id(house: &TestApp, id: impl Into<Uuid>) -> String {
+/// An id in the form that a statement takes.
+pub(super) fn id(service: &TestApp, id: impl Into<Uuid>) -> String {
     let id = id.into();
-    match house.kind() {
+    match service.kind() {
         DatabaseKind::Postgres => format!("'{id}'"),
         DatabaseKind::Sqlite => format!("x'{}'", id.simple()),
     }
 }
 
-/// Statements that no rule looks at.
-pub(super) fn damage(house: &TestApp, statements: &[&str]) {
-    house.storage().execute_by_hand(statements).expect("statements that the schema allows");
+/// Executes statements that bypass every rule.
+pub(super) fn damage(service: &TestApp, statements: &[&str]) {
+    service.storage().execute_by_hand(statements).expect("statements that the schema allows");
 }
 
-/// All that is stored, but for what passes, and for columns that are named as `table.column`.
-pub(super) fn stored(house: &TestApp, apart_from: &[&str]) -> Stored {
-    kept(house.storage(), &[&PASSING, apart_from].concat())
+/// All stored rows, without the passing tables and without columns that are named as `table.column`.
+pub(super) fn stored(service: &TestApp, apart_from: &[&str]) -> Stored {
+    kept(service.storage(), &[&PASSING, apart_from].concat())
 }
 
-/// All that a database keeps, but for tables and columns that are named.
+/// All rows of a database, without the named tables and columns.
 pub(crate) fn kept(storage: &Storage, apart_from: &[&str]) -> Stored {
     let described = storage.describe_schema().expect("a schema");
     let mut columns: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -72,7 +72,7 @@ pub(crate) fn kept(storage: &Storage, apart_from: &[&str]) -> Stored {
     stored
 }
 
-/// What is not the same in both.
+/// The rows that differ between the two.
 pub(crate) fn differences(one: &Stored, other: &Stored) -> Vec<String> {
     let mut all = Vec::new();
     for (table, rows) in one {
@@ -83,13 +83,13 @@ pub(crate) fn differences(one: &Stored, other: &Stored) -> Vec<String> {
     all
 }
 
-/// Runs tasks, and none that they come after.
-pub(super) fn run(house: &TestApp, tasks: &[&str], is_dry: bool) -> RoundReport {
+/// Runs these tasks, and none of their prerequisites.
+pub(super) fn run(service: &TestApp, tasks: &[&str], is_dry: bool) -> RoundReport {
     let wanted = Wanted::Named(tasks.iter().map(ToString::to_string).collect());
     let plan = catalogue().plan(&wanted).expect("tasks").only_asked();
     let (_keep, stop) = watch::channel(false);
     let round = Round { plan, is_dry, only: false, by: "a test".to_owned(), arguments: String::new() };
-    let ran = house.run(house.app().maintain(round, Arc::new(Unwatched), stop)).expect("a run");
+    let ran = service.run(service.app().maintain(round, Arc::new(Unwatched), stop)).expect("a run");
     assert!(ran.ran.iter().all(|ran| ran.outcome == RunOutcome::Succeeded), "{ran:?}");
     assert_eq!(ran.ran.len(), tasks.len(), "{ran:?}");
     ran
@@ -99,25 +99,26 @@ fn counts(report: &RoundReport) -> Counts {
     report.ran.iter().flat_map(|ran| ran.counts.clone()).collect()
 }
 
-/// What a task comes to: a rehearsal says the same and writes nothing, and run again the task finds nothing more to do.
-pub(super) fn mends(house: &TestApp, task: &str) -> Vec<(&'static str, u64)> {
-    let before = stored(house, &[]);
-    let rehearsed = counts(&run(house, &[task], true));
-    assert_eq!(differences(&before, &stored(house, &[])), Vec::<String>::new(), "{task} rehearsed");
-    let mended = counts(&run(house, &[task], false));
-    assert_eq!(rehearsed, mended, "{task}");
-    let after = stored(house, &[]);
-    assert_eq!(counts(&run(house, &[task], false)), Counts::new(), "{task} again");
-    assert_eq!(differences(&after, &stored(house, &[])), Vec::<String>::new(), "{task} again");
-    mended.into_iter().collect()
+/// The counts of a task: a dry run reports the same and writes nothing, and a second run finds nothing more
+/// to do.
+pub(super) fn repair_counts(service: &TestApp, task: &str) -> Vec<(&'static str, u64)> {
+    let before = stored(service, &[]);
+    let dry_run = counts(&run(service, &[task], true));
+    assert_eq!(differences(&before, &stored(service, &[])), Vec::<String>::new(), "{task} rehearsed");
+    let repaired = counts(&run(service, &[task], false));
+    assert_eq!(dry_run, repaired, "{task}");
+    let after = stored(service, &[]);
+    assert_eq!(counts(&run(service, &[task], false)), Counts::new(), "{task} again");
+    assert_eq!(differences(&after, &stored(service, &[])), Vec::<String>::new(), "{task} again");
+    repaired.into_iter().collect()
 }
 
-/// Everything that is verified is right.
-pub(super) fn verified(house: &TestApp) {
-    let points = house.run(house.app().verify_points()).expect("a working store");
+/// Asserts that `verify` finds nothing wrong.
+pub(super) fn verified(service: &TestApp) {
+    let points = service.run(service.app().verify_points()).expect("a working store");
     assert_eq!(points.wrong(), 0, "{points:?}");
-    let ledger = house.run(house.app().verify_ledger()).expect("a working store");
+    let ledger = service.run(service.app().verify_ledger()).expect("a working store");
     assert_eq!(ledger.wrong(), 0, "{ledger:?}");
-    let counters = house.found(terrace_testkit::app::platform::Verify);
+    let counters = service.found(terrace_testkit::app::platform::Verify);
     assert!(counters.iter().all(|check| check.wrong == 0), "{counters:?}");
 }

@@ -1,4 +1,4 @@
-//! What a board was at a place in the event log: a sort of the ledger up to there, naive and slow.
+//! The state of a board at a position of the event log: a sort of the ledger up to there, naive and slow.
 
 use std::collections::BTreeMap;
 use terrace_testkit::app::App;
@@ -8,16 +8,16 @@ use terrace_testkit::scoring::{
     BoardId, Points, PointsRecord, Ranked, RecordId, SeasonId, Seasons, Total, TotalChange, TotalChanges,
 };
 
-/// Every change of a total, by the place of the event that told of it.
-pub(crate) struct Told {
+/// Every change of a total, with the position of its event.
+pub(crate) struct PublishedTotals {
     changes: Vec<(Position, UserId, TotalChange)>,
-    /// Every record that was told of, by its id.
+    /// Every record that has an event, by its id.
     pub(crate) records: BTreeMap<RecordId, PointsRecord>,
 }
 
-impl Told {
-    /// Reads the whole log and the whole ledger, and holds each event against the records: the totals that it tells are
-    /// the sums of the fan's records that were told of by then.
+impl PublishedTotals {
+    /// Reads the whole log and the whole ledger, and compares each event with the records: the totals that it
+    /// publishes are the sums of the fan's records that were published by then.
     pub(crate) async fn read(app: &App) -> Self {
         let events = question(|tx| tx.events_after(Position::START, 1_000_000));
         let mut events: Vec<Event> = app.query(events).await.expect("the log");
@@ -41,12 +41,12 @@ impl Told {
         }
         let mut sums: BTreeMap<(SeasonId, BoardId, UserId), (i64, Timestamp)> = BTreeMap::new();
         let mut changes = Vec::new();
-        let mut told = 0;
+        let mut published = 0;
         for event in &events {
-            let fan = event.what.actor.expect("somebody's points");
+            let fan = event.what.actor.expect("points of a fan");
             let record = records.get(&RecordId::from_uuid(event.what.subject));
             assert_eq!(record.is_some(), event.what.kind == EventKind::PointsAwarded, "{event:?}");
-            told += usize::from(record.is_some());
+            published += usize::from(record.is_some());
             let totals: TotalChanges = event.detail.as_deref().unwrap_or_default().parse().expect("totals");
             if let Some(record) = record {
                 let boards = usize::from(record.season.is_some()) * (1 + usize::from(record.board.is_some()));
@@ -67,16 +67,16 @@ impl Told {
                 changes.push((event.position, fan, change));
             }
         }
-        assert_eq!(told, records.len(), "a record that nobody was told of");
+        assert_eq!(published, records.len(), "a record without an event");
         Self { changes, records }
     }
 
-    /// The place of the last change.
+    /// The position of the last change.
     pub(crate) fn last(&self) -> Position {
         self.changes.last().map_or(Position::START, |(position, ..)| *position)
     }
 
-    /// The board as of `version`: of each fan the last that was told by then, sorted.
+    /// The board as of `version`: for each fan the last total published by then, sorted.
     pub(crate) fn board(&self, season: SeasonId, board: BoardId, version: Position) -> Vec<Ranked> {
         let mut last: BTreeMap<UserId, &TotalChange> = BTreeMap::new();
         for (position, fan, change) in &self.changes {
