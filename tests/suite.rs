@@ -27,10 +27,12 @@ mod crash {
 
 /// Rules of the workspace: which crate may depend on which, and what no file may contain.
 mod house {
+    mod areas;
     mod files;
     mod layers;
     mod links;
     mod tidy;
+    mod words;
 }
 
 /// The use cases on both databases, without a network.

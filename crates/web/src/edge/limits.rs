@@ -10,7 +10,7 @@
 //! does not lock out the other users of that address.
 
 use crate::edge::allowance::{ByAddress, FailuresByAddress, Keyed};
-use crate::edge::familiar::KnownOrigins;
+use crate::edge::known_origins::KnownOrigins;
 use crate::edge::slots::{PasswordOwner, PasswordSlot, PasswordSlots};
 use crate::error::ApiError;
 use actix_web::{HttpMessage, HttpRequest};
@@ -181,7 +181,7 @@ struct Limiters {
     login_name: Keyed<NameDigest>,
     password_proof: Keyed<UserId>,
     password_slots: PasswordSlots,
-    /// For names that have signed in from the address before; see [`crate::edge::familiar`].
+    /// For names that have signed in from the address before; see [`crate::edge::known_origins`].
     login_familiar: Keyed<(NameDigest, Address)>,
     familiar: KnownOrigins<(NameDigest, Address)>,
 }

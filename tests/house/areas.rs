@@ -1,0 +1,90 @@
+//! One area of the service has one name in every crate, and a folder that other areas enter through its `mod.rs`.
+
+use super::files::{root, texts};
+use anyhow::{Result, ensure};
+use std::collections::BTreeSet;
+use std::fs;
+
+/// The areas: folders of `crates/app/src`. Those of the storage and web crates have the same names.
+const AREAS: [&str; 14] = [
+    "accounts", "balances", "boards", "graph", "media", "minting", "packs", "payments", "platform", "quests",
+    "room", "streams", "teams", "trends",
+];
+/// Folders of a crate that belong to no area.
+const OTHER: [(&str, &[&str]); 3] = [
+    ("app", &["demo", "import", "maintenance"]),
+    ("storage", &["ops"]),
+    ("web", &["dto", "edge", "extract"]),
+];
+/// Modules of an area that other areas may name beside its `mod.rs`: wire types, and what crates above use.
+const OPEN: [&str; 4] = ["dto", "own_account_dto", "own_packs_dto", "webhooks"];
+
+fn folders(krate: &str) -> Result<BTreeSet<String>> {
+    let mut folders = BTreeSet::new();
+    for entry in fs::read_dir(root().join("crates").join(krate).join("src"))? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            folders.insert(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    Ok(folders)
+}
+
+#[test]
+fn an_area_has_the_same_name_in_every_crate() -> Result<()> {
+    for (krate, other) in OTHER {
+        for folder in folders(krate)? {
+            let known = AREAS.contains(&folder.as_str()) || other.contains(&folder.as_str());
+            assert!(known, "crates/{krate}/src/{folder} is no area");
+        }
+    }
+    let missing: Vec<_> =
+        folders("app").map(|folders| AREAS.into_iter().filter(|area| !folders.contains(*area)).collect())?;
+    assert!(missing.is_empty(), "areas without a folder in app: {missing:?}");
+    Ok(())
+}
+
+/// The path of a module that a line names below an area, as `area::module`, other than `of`.
+fn entered<'l>(line: &'l str, of: &str) -> Option<(&'l str, &'l str)> {
+    let (_, path) = line.split_once("crate::")?;
+    let mut names = path.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
+    let (area, _, module) = (names.next()?, names.next()?, names.next()?);
+    let is_module = module.starts_with(|letter: char| letter.is_ascii_lowercase());
+    (area != of && AREAS.contains(&area) && is_module).then_some((area, module))
+}
+
+#[test]
+fn an_area_is_entered_through_its_mod_rs() -> Result<()> {
+    let mut seen = 0;
+    for (krate, _) in OTHER {
+        let base = format!("crates/{krate}/src/");
+        for (path, text) in texts(&format!("crates/{krate}/src"), &[".rs"])? {
+            let Some(of) = path.strip_prefix(&base).and_then(|path| path.split('/').next()) else { continue };
+            if !AREAS.contains(&of) {
+                continue;
+            }
+            for line in text.lines() {
+                let Some((area, module)) = entered(line, of) else { continue };
+                seen += 1;
+                let file = root().join(format!("crates/{krate}/src/{area}/{module}.rs"));
+                let is_file = file.exists() && !OPEN.contains(&module);
+                assert!(!is_file, "{path} names a file of another area: {}", line.trim());
+            }
+        }
+    }
+    ensure!(seen > 10, "no area names another");
+    Ok(())
+}
+
+#[test]
+fn a_path_into_another_area_is_seen() {
+    assert_eq!(entered("use crate::packs::safe::SeedCipher;", "payments"), Some(("packs", "safe")));
+    assert_eq!(entered("    crate::room::dto::Post::from(post)", "trends"), Some(("room", "dto")));
+    for line in [
+        "use crate::packs::SeedCipher;",
+        "use crate::payments::settle::CLAIM;",
+        "use crate::store::media::X;",
+    ] {
+        assert_eq!(entered(line, "payments"), None, "{line}");
+    }
+}
