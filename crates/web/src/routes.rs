@@ -23,5 +23,7 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         platform::routes,
         payments::routes,
     ];
-    areas.into_iter().for_each(|area| area(config));
+    for area in areas {
+        area(config);
+    }
 }
