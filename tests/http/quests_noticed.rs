@@ -1,6 +1,6 @@
 //! Actions that fulfil the check of a step or an achievement complete it without a request (spec §1 rule 5,
-//! `docs/architecture.md`, "How quests are kept up"): a test for each kind, while the consumers of the event
-//! log run.
+//! `crates/app/src/quests/mod.rs`): a test for each kind, while the consumers of the event log
+//! run.
 
 use super::pictures;
 use super::streams::{OWN, lasting};

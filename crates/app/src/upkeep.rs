@@ -5,6 +5,9 @@
 //! was committed between two statements. So each suspect is checked again in a transaction that holds the lock on the
 //! account, and only differences that remain are reported and, if requested, repaired. Other writers wait for the
 //! accounts of one such transaction at most.
+//!
+//! Legacy entries (rule 7) may lag behind the ledger in two cases: points of an announced season from before its start,
+//! and what `Writer::Maintenance` writes for a season that is over.
 
 use crate::App;
 use crate::maintenance::{AdaptiveBatch, TaskContext, TaskFailure};

@@ -4,6 +4,20 @@
 //! A message for the minter is written in the transaction of the event it reports, and sent after the commit: at
 //! least once, and in order for each fan. A message that cannot be delivered delays only the same fan's later
 //! messages. No opening waits for the minter.
+//!
+//! # Lanes
+//!
+//! `OpenPack` writes one message for each collectible to `mint_messages` and opens the fan's *lane* in `mint_lanes`, in
+//! its own transaction. A revocation writes messages for the collectibles that were reported before
+//! (`owned_collectibles.is_told`). A lane is a fan with pending messages.
+//!
+//! A deliverer takes lanes that are ready (`SKIP LOCKED`) and leases them for a minute; sends the first message of
+//! each, outside of any transaction; and records the outcome under the lane's lock, which yields the next message or
+//! closes the lane. A writer that adds a message locks the lane too, or opens it, so that no message is missed when a
+//! lane closes. After a failure the lane becomes ready again after a pause.
+//!
+//! The id of a message is derived from its content, so it stays the same after a restore. Messages are not events of
+//! the log: each needs a state of its own, and messages of different fans must not wait for each other.
 
 mod deliver;
 mod notice;

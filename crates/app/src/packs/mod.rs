@@ -1,5 +1,42 @@
 //! Packs and collectibles: content and sale. The rules are in `terrace-packs`; this module combines them with the
 //! ledger and the secret key.
+//!
+//! # Content and draws
+//!
+//! `terrace_packs::plan` validates `crates/app/content/packs.toml` as a whole. A slot is drawn in two stages with small
+//! integer weights: a rarity by the slot's weights, then a collectible by the pack's weights among the remaining ones
+//! of that rarity. The draw, the published odds and the proof all use one `Table`, so they cannot differ.
+//!
+//! The weight of an exhausted edition goes to the other collectibles of its rarity; the odds of rarities never change.
+//! If all collectibles of a rarity in a pack are limited editions, that rarity is a *closed pool*. A closed pool
+//! belongs to one pack only, also counting retired packs, and copies are sold only while sealed copies × slots that may
+//! draw from the pool ≤ editions left. A pack is *counted* if it has a limited supply or a closed pool; sales and
+//! openings of other packs write no shared row. Once a pack was on sale, what it is drawn from never changes. A
+//! collectible keeps its rarity and edition: a different one needs a new key.
+//!
+//! A state changes by a `Transition`, which only the methods of `PurchaseState` and `UserPackState` create, each from
+//! the states in which it is legal. Ports take the transition: storage writes `to` only if `from` is stored, and
+//! returns whether it did.
+//!
+//! # Selling
+//!
+//! `PurchasePack` transfers the price, writes the purchase and its copies, and locks the stock last. Under that lock it
+//! reads the stock and the minted editions and applies `can_sell` again; a refusal rolls everything back. Each copy
+//! gets a seed of 32 random bytes from the command's context. The database stores the seed encrypted with
+//! `XChaCha20-Poly1305`, under a key derived from the service's secret, with the copy's id as associated data
+//! (`SeedCipher`). It is removed when the copy is opened. See `payments` for purchases with money.
+//!
+//! # Opening
+//!
+//! `OpenPack` locks the fan's account and the copy, draws with the editions that are left, and takes serials in
+//! ascending order of collectibles. If a concurrent opening took the last serial of an edition, it returns the serials
+//! taken in this transaction and draws again; the proof contains the table of the last draw. Opening a copy again
+//! returns the stored result.
+//!
+//! # Stock
+//!
+//! Only counted packs have a row in `pack_stock`. If content later limits the supply of a pack, the copies sold so far
+//! are counted.
 
 mod content;
 mod copies;

@@ -2,6 +2,26 @@
 //! one transaction, its checkout is begun at the [`PaymentProvider`] between transactions, and another transaction
 //! completes it on a [`PaymentNotice`] or ends it. [`App::reconcile`](crate::App::reconcile) picks up whatever was
 //! lost in between by [`Payment::due_at`].
+//!
+//! # A purchase for money
+//!
+//! 1. `POST /api/packs/{id}/purchase`: `PurchasePack` writes in one transaction the purchase (`pending`, 30 minutes),
+//!    its payment (the provider, and when it is checked again), the reserved stock, the event `purchase.changed` and
+//!    the answer under the request's key. There are no copies yet.
+//! 2. Between transactions, `App::begin_checkout` asks the provider for a checkout, with the purchase as the provider's
+//!    idempotency key. `RecordCheckout` stores the URL and replaces the stored answer by one that contains it. If the
+//!    process dies in between, the stored answer has no `checkoutUrl`, and a repeated request continues from there.
+//! 3. `POST /api/webhooks/payments`: `PaymentProvider::read_notice` verifies the signature before anything is parsed.
+//!    `TakeNotice` locks the fan and the purchase, lets `decide` (`notice`) choose the outcome, stores the notice under
+//!    (provider, event) and applies the outcome (`settle`), in one transaction. A paid purchase gets its copies there.
+//! 4. `PUT /api/packs/{id}/purchase` returns the copies. If no notice has arrived, it asks the provider.
+//! 5. `App::reconcile` finds what was lost by `payments.due_at`: every minute as a job, by the cron route, or by
+//!    `terrace maintain reconcile`. It asks the provider between transactions and settles in transactions that read the
+//!    state again under their locks.
+//!
+//! No transaction contains a call to a provider. A refund is owed (`payments.refund`) from the transaction that decides
+//! on it until the provider has made it. Money never becomes a balance of the fan: transfer `payment:<purchase>` moves
+//! it from the service's account `payments` to its account `revenue`, and `refund:<purchase>` moves it back.
 
 mod asking;
 mod complete_purchase;

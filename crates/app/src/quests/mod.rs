@@ -1,5 +1,34 @@
 //! Quests: content, and the progress of fans. The rules are in `terrace-quests`; this module connects them to points,
 //! boards and the event log.
+//!
+//! # How progress is detected
+//!
+//! Five places detect that a fan has fulfilled a step or reached an achievement:
+//!
+//! 1. The write itself: the step that completes a quest, and the visit that makes the longest streak so far, grant
+//!    their achievements in their own transaction.
+//! 2. The fan's own request `check-progress`.
+//! 3. The consumer `check-progress` (`checks`), moments after an event. The events concern follows, profiles, points,
+//!    totals, restored accounts, started quests and completed steps. It takes up to 64 events at once. For events about
+//!    points it compares the totals in the events with open steps and missing achievements (`by_points`), in one
+//!    statement each, and checks only the fans who may have reached one.
+//! 4. The job `sync-leaderboards`: `App::check_ranks` reads the global board down to the lowest rank that an open quest
+//!    requires, and checks the fans on it who are in such a quest. It finds ranks that improved because other fans lost
+//!    points or left.
+//! 5. The job `sync-quests` (`sync`): scans all active accounts, 500 per query in four statements. It finds what no
+//!    event reports: windows that open by the clock, changed content, new achievements, imported follows.
+//!
+//! Places 2 to 5 evaluate `check_fan` in the transaction that awards the points. The consumer calls it for every
+//! affected fan. Places 2, 4 and 5 read first, in a query: `FanStanding::has_news` decides whether a check would change
+//! anything, and only then does the command `CheckProgress` lock the account and evaluate the rule. A fan without news
+//! costs three statements and no write. A scan checks 16 fans concurrently, each in a transaction of their own. A
+//! failure for one fan is logged and does not delay the others; the run is then marked as failed and retried.
+//!
+//! A rank counts only while its season is active, and it is looked up only if a step depends on it
+//! (`FanStanding::asks_rank`). When a fan's own points or listing change, the rank is counted only as far as the
+//! required rank. An award itself has no additional cost.
+//!
+//! The response to `complete-step` is built from the run as the command left it, so no later read can contradict it.
 
 mod by_points;
 mod checks;
