@@ -14,6 +14,7 @@ mod raw;
 mod service;
 mod stream;
 mod use_cases;
+mod wait;
 mod world;
 
 pub use answer::Answer;
@@ -40,6 +41,7 @@ pub use terrace_storage::DatabaseKind;
 pub use terrace_web as web;
 pub use ureq::http;
 pub use use_cases::{Fan, TestApp, registration};
+pub use wait::wait_until;
 pub use world::{FlowingClock, ManualClock, SeededEntropy};
 
 /// The examples of `docs/linking.md`, compiled and run with the tests.
