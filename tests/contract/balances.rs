@@ -8,14 +8,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use terrace_testkit::app::balances::{CoinsMoved, MoveCoins, MoveCoinsRefusal};
 use terrace_testkit::app::quests::VisitDaily;
-use terrace_testkit::app::{AwardResult, DeleteAccountRefusal, LedgerReport, Turn, jobs};
+use terrace_testkit::app::{AwardResult, DeleteAccountRefusal, Turn};
 use terrace_testkit::identity::Password;
 use terrace_testkit::kernel::Currency;
 use terrace_testkit::kernel::{Failure, UserId};
 use terrace_testkit::ledger::{
     AccountKind, Amount, Balance, Holder, House, LedgerCheck, LedgerMend, TransferOutcome, TransferSource,
 };
-use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
+use terrace_testkit::ops::{self, LedgerReport};
+use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, jobs, on_each_database};
 use tokio::sync::watch;
 
 on_each_database! {
@@ -29,11 +30,11 @@ on_each_database! {
 }
 
 fn verify(service: &TestApp) -> LedgerReport {
-    service.run(service.app().verify_ledger()).expect("a working store")
+    service.run(ops::verify_ledger(service.app())).expect("a working store")
 }
 
 fn repair(service: &TestApp, dry_run: bool) -> LedgerReport {
-    service.run(service.app().repair_ledger(dry_run)).expect("a working store")
+    service.run(ops::repair_ledger(service.app(), dry_run)).expect("a working store")
 }
 
 fn wrong(report: &LedgerReport) -> Vec<(LedgerCheck, u64)> {
@@ -152,7 +153,7 @@ fn a_repair_beside_transfers_loses_nothing(kind: DatabaseKind) -> Result<()> {
         async move {
             let mut repaired = 0;
             for _ in 0..10 {
-                repaired += app.repair_ledger(false).await.expect("a working store").mended;
+                repaired += ops::repair_ledger(&app, false).await.expect("a working store").mended;
             }
             repaired
         }

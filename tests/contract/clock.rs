@@ -17,6 +17,7 @@ use terrace_testkit::app::{Job, KeyedRequest, Turn};
 use terrace_testkit::identity::SessionKind;
 use terrace_testkit::kernel::{Clock, EventKind, Limit, UserId};
 use terrace_testkit::ledger::AccountKind;
+use terrace_testkit::ops;
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 use tokio::sync::watch;
 
@@ -48,9 +49,9 @@ const STEPS: [fn(&TestApp); 4] = [
 /// Asserts that boards and balances agree with the records of points.
 fn agrees(service: &TestApp) {
     in_order(service);
-    let points = service.run(service.app().verify_points()).expect("a working store");
+    let points = service.run(ops::verify_points(service.app())).expect("a working store");
     assert_eq!(points.wrong(), 0, "{points:?}");
-    let balances = service.run(service.app().verify_ledger()).expect("a working store");
+    let balances = service.run(ops::verify_ledger(service.app())).expect("a working store");
     assert_eq!(balances.wrong(), 0, "{balances:?}");
 }
 

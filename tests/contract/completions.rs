@@ -8,11 +8,10 @@ use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
 use terrace_testkit::app::accounts::{ChangeProfile, SuspendAccount};
-use terrace_testkit::app::platform::Verify;
 use terrace_testkit::app::quests::ReadCompletedQuests;
-use terrace_testkit::app::{Completion, CompletionsImported, WhyNotMatched};
 use terrace_testkit::identity::ProfileChange;
 use terrace_testkit::kernel::{Limit, Timestamp, UserId};
+use terrace_testkit::ops::{self, Completion, CompletionsImported, Verify, WhyNotMatched};
 use terrace_testkit::quests::{Mismatch, Period, RunStatus};
 use terrace_testkit::scoring::SourceKey;
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
@@ -50,7 +49,7 @@ fn line(user: &str, what: &str, time: &str, points: i64) -> Completion {
 
 fn import(service: &TestApp, lines: &[Completion], dry_run: bool) -> CompletionsImported {
     let lines = (1..).zip(lines.iter().cloned()).collect();
-    service.run(service.app().import_completions(lines, dry_run)).expect("a working store")
+    service.run(ops::import_completions(service.app(), lines, dry_run)).expect("a working store")
 }
 
 /// Imports lines twice: the second import changes nothing and appends no event.
@@ -69,7 +68,7 @@ fn import_twice(service: &TestApp, lines: &[Completion]) -> CompletionsImported 
 }
 
 pub(super) fn verified(service: &TestApp) {
-    let points = service.run(service.app().verify_points()).expect("a working store");
+    let points = service.run(ops::verify_points(service.app())).expect("a working store");
     assert_eq!(points.wrong(), 0, "{points:?}");
     let wrong: Vec<_> = service.found(Verify).into_iter().filter(|check| check.wrong > 0).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
@@ -337,7 +336,7 @@ fn imports_and_fans_at_once_record_each_step_once(kind: DatabaseKind) -> Result<
         let (app, mut lines) =
             (Arc::clone(if n % 2 == 0 { service.app() } else { other.app() }), lines.clone());
         lines.rotate_left(n * 5);
-        service.spawn(async move { app.import_completions(lines, false).await })
+        service.spawn(async move { ops::import_completions(&app, lines, false).await })
     });
     let imports: Vec<_> = imports.collect();
     let only = step(&service, "single/only");

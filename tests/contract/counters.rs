@@ -5,12 +5,12 @@ use anyhow::Result;
 use std::sync::Arc;
 use terrace_testkit::app::App;
 use terrace_testkit::app::accounts::NotFound;
-use terrace_testkit::app::platform::Verify;
 use terrace_testkit::app::room::{
     CreateComment, CreateCommentRefusal, CreatePost, DeleteComment, DeletePost, GetPost, ListComments, React,
 };
 use terrace_testkit::app::store::CounterCheck;
 use terrace_testkit::kernel::{CommentId, Failure, Limit, PostId, UserId};
+use terrace_testkit::ops::Verify;
 use terrace_testkit::social::{NewComment, ReactionCounts, ReactionKind};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 

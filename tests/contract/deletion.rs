@@ -5,7 +5,6 @@ use anyhow::Result;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use terrace_testkit::app::accounts::{ChangeProfile, GetOwnProfile, GetPublicProfile, NotFound};
-use terrace_testkit::app::platform::Verify;
 use terrace_testkit::app::room::{
     CreateComment, CreateCommentRefusal, CreatePost, CreatePostRefusal, FeedScope, GetComment, GetPost,
     ListComments, React, ReactRefusal, ReadFeed, ReportPost,
@@ -16,6 +15,7 @@ use terrace_testkit::app::{
 };
 use terrace_testkit::identity::{AccountStatus, Password, ProfileChange, Role, TimeZone, Token, TokenKind};
 use terrace_testkit::kernel::{EventKind, Failure, Limit, Outcome, PostId, UserId};
+use terrace_testkit::ops::Verify;
 use terrace_testkit::social::{NewComment, ReactionCounts, ReactionKind};
 use terrace_testkit::{DatabaseKind, Fan, PASSWORD, TestApp, on_each_database, registration};
 

@@ -10,6 +10,7 @@ use terrace_testkit::identity::{Password, ProfileChange};
 use terrace_testkit::kernel::{
     Ctx, EventKind, Failure, NewEvent, Position, PostId, StoreError, TeamId, Topic, UserId,
 };
+use terrace_testkit::ops;
 use terrace_testkit::social::ReactionKind;
 use terrace_testkit::{DatabaseKind, PASSWORD, SaidNo, TestApp, body, on_each_database, registration};
 
@@ -174,9 +175,9 @@ fn events_outlive_their_sweep_in_their_positions(kind: DatabaseKind) -> Result<(
         tx.lock_consumer(consumer)?;
         Ok(())
     });
-    assert_eq!(service.run(service.app().sweep())?.events, 0);
+    assert_eq!(service.run(ops::sweep(service.app()))?.events, 0);
     service.write(move |tx, _| Ok(tx.set_consumer_position(consumer, head)?));
-    let swept = service.run(service.app().sweep())?.events;
+    let swept = service.run(ops::sweep(service.app()))?.events;
     assert_eq!(i64::try_from(swept)?, head.get());
     assert_eq!(service.ask(|tx| tx.events_after(Position::START, 10)), []);
     assert_eq!(service.ask(|tx| tx.head()), head);

@@ -8,10 +8,10 @@ use terrace_testkit::app::graph::{
     BlockRefusal, BlockUser, FollowPage, FollowRefusal, FollowTeam, FollowTeamRefusal, FollowUser, Following,
     ListBlocks, ListFollowers, ListFollowing, UnblockUser, UnfollowTeam, UnfollowUser,
 };
-use terrace_testkit::app::platform::Verify;
 use terrace_testkit::app::teams::GetTeam;
 use terrace_testkit::identity::{AccountStatus, ProfileChange};
 use terrace_testkit::kernel::{Clock, EventKind, Limit, Position, TeamId, TimeKey, UserId};
+use terrace_testkit::ops::Verify;
 use terrace_testkit::social::Relationship;
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 

@@ -9,10 +9,10 @@ use terrace_testkit::app::accounts::GetOwnProfile;
 use terrace_testkit::app::graph::{
     BlockUser, FollowRefusal, FollowTeam, FollowUser, UnblockUser, UnfollowTeam, UnfollowUser,
 };
-use terrace_testkit::app::platform::Verify;
 use terrace_testkit::app::teams::GetTeam;
 use terrace_testkit::identity::Password;
 use terrace_testkit::kernel::{EventKind, Failure, Outcome, UserId};
+use terrace_testkit::ops::Verify;
 use terrace_testkit::{DatabaseKind, Fan, PASSWORD, TestApp, on_each_database};
 
 on_each_database! {

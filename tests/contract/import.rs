@@ -2,12 +2,11 @@
 
 use anyhow::Result;
 use std::collections::BTreeSet;
-use terrace_testkit::app::Imported;
 use terrace_testkit::app::accounts::SuspendAccount;
 use terrace_testkit::app::graph::BlockUser;
-use terrace_testkit::app::platform::Verify;
 use terrace_testkit::identity::Password;
 use terrace_testkit::kernel::{EventKind, Position, UserId};
+use terrace_testkit::ops::{self, Imported, Verify};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
@@ -18,7 +17,7 @@ on_each_database! {
 }
 
 fn import(service: &TestApp, edges: &[(u64, u64)]) -> Imported {
-    service.run(service.app().import_follows(edges.to_vec())).expect("a working store")
+    service.run(ops::import_follows(service.app(), edges.to_vec())).expect("a working store")
 }
 
 fn follows(service: &TestApp) -> Vec<(UserId, UserId)> {
@@ -89,7 +88,7 @@ fn batches_at_once_leave_exact_counters(kind: DatabaseKind) -> Result<()> {
     };
     let works = (0..8).map(|salt| {
         let app = std::sync::Arc::clone(if salt % 2 == 0 { service.app() } else { other.app() });
-        async move { app.import_follows(edges(salt)).await }
+        async move { ops::import_follows(&app, edges(salt)).await }
     });
     let all: Vec<Imported> = service.together(works).into_iter().collect::<Result<_, _>>()?;
     let count: u64 = all.iter().map(|imported| imported.follows).sum();

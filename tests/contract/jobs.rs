@@ -5,11 +5,10 @@ use anyhow::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use terrace_testkit::app::jobs;
 use terrace_testkit::app::platform::Overview;
 use terrace_testkit::app::{App, AppConfig, Job, JobRecord, Turn};
 use terrace_testkit::kernel::{Clock, StoreError};
-use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database};
+use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, jobs, on_each_database};
 use tokio::sync::watch;
 
 on_each_database! {

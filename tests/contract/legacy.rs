@@ -8,12 +8,13 @@ use anyhow::Result;
 use std::fmt::Write;
 use std::io::{self, Cursor, Read};
 use terrace_testkit::app::graph::{BlockUser, FollowUser};
-use terrace_testkit::app::legacy::{
+use terrace_testkit::identity::{Password, Username};
+use terrace_testkit::kernel::{Clock, EventKind, UserId, Uuid};
+use terrace_testkit::ops;
+use terrace_testkit::ops::legacy::{
     LegacyError, LegacyMoved, LegacyReport, LegacyRow, LegacySource, LegacyTable, LegacyTeamFollow,
     MoveRefusal, RowSum, import_id,
 };
-use terrace_testkit::identity::{Password, Username};
-use terrace_testkit::kernel::{Clock, EventKind, UserId, Uuid};
 use terrace_testkit::quests::{Period, RunStatus};
 use terrace_testkit::scoring::{SeasonId, SeasonStatus};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
@@ -105,19 +106,19 @@ pub(super) fn files(others: &[(LegacyTable, &str)]) -> Vec<(LegacyTable, String)
 }
 
 pub(super) fn check(service: &TestApp, files: &[(LegacyTable, String)]) -> Result<LegacyReport, LegacyError> {
-    service.run(service.app().check_legacy(&sources(files), &mut |_| Ok(())))
+    service.run(ops::legacy::check_legacy(service.app(), &sources(files), &mut |_| Ok(())))
 }
 
 pub(super) fn import(service: &TestApp, files: &[(LegacyTable, String)]) -> Result<LegacyMoved, LegacyError> {
     let checked = check(service, files)?;
     let (sources, app) = (sources(files), service.app());
     let id = import_id(&sources, &checked)?;
-    service.run(app.import_legacy(id, &sources, &checked, &mut |_| Ok(())))
+    service.run(ops::legacy::import_legacy(app, id, &sources, &checked, &mut |_| Ok(())))
 }
 
 pub(super) fn agrees(service: &TestApp) {
     verified(service);
-    let ledger = service.run(service.app().verify_ledger()).expect("a working store");
+    let ledger = service.run(ops::verify_ledger(service.app())).expect("a working store");
     assert_eq!(ledger.wrong(), 0, "{ledger:?}");
 }
 
@@ -362,7 +363,8 @@ fn a_taken_name_is_reported_before_and_after_the_check(kind: DatabaseKind) -> Re
     // The imported rows differ from those that were checked.
     let sources = sources(&files(&[]));
     let id = import_id(&sources, &checked)?;
-    let changed = service.run(service.app().import_legacy(id, &sources, &checked, &mut |_| Ok(())));
+    let changed =
+        service.run(ops::legacy::import_legacy(service.app(), id, &sources, &checked, &mut |_| Ok(())));
     assert!(matches!(changed, Err(LegacyError::Changed)), "{changed:?}");
     let checked = check(&service, &files(&[]))?;
     let taken =
@@ -414,7 +416,7 @@ fn an_interrupted_import_resumes_where_it_stopped(kind: DatabaseKind) -> Result<
         seen += 1;
         if seen > 2 { Err(io::Error::other("stopped")) } else { Ok(()) }
     };
-    let stopped = service.run(app.import_legacy(id, &sources, &checked, &mut stop));
+    let stopped = service.run(ops::legacy::import_legacy(app, id, &sources, &checked, &mut stop));
     assert!(matches!(stopped, Err(LegacyError::Read { .. })), "{stopped:?}");
     // The staged rows are not visible.
     assert_eq!(service.ask(|tx| tx.fans_after(None, 10)), []);
@@ -431,11 +433,11 @@ fn an_interrupted_import_resumes_where_it_stopped(kind: DatabaseKind) -> Result<
 
 fn import_with(
     service: &TestApp,
-    id: terrace_testkit::app::legacy::ImportId,
+    id: terrace_testkit::ops::legacy::ImportId,
     sources: &[LegacySource],
     checked: &LegacyReport,
 ) -> Result<LegacyMoved, LegacyError> {
-    service.run(service.app().import_legacy(id, sources, checked, &mut |_| Ok(())))
+    service.run(ops::legacy::import_legacy(service.app(), id, sources, checked, &mut |_| Ok(())))
 }
 
 fn records_that_changed_are_refused(kind: DatabaseKind) -> Result<()> {

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, TestRunner};
 use std::cell::Cell;
-use terrace_testkit::app::legacy::{LegacyError, LegacyTable};
+use terrace_testkit::ops::legacy::{LegacyError, LegacyTable};
 use terrace_testkit::{DatabaseKind, on_each_database};
 
 on_each_database! {

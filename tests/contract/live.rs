@@ -14,6 +14,7 @@ use terrace_testkit::identity::{Password, ProfileChange};
 use terrace_testkit::kernel::{
     Ctx, Entropy, EventKind, Failure, Limit, NewEvent, StoreError, TeamId, Topic, UserId,
 };
+use terrace_testkit::ops;
 use terrace_testkit::{DatabaseKind, Fan, PASSWORD, SeededEntropy, TestApp, on_each_database, pgtemp};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -254,7 +255,7 @@ fn an_imported_follow_graph_reaches_other_processes(kind: DatabaseKind) -> Resul
     let mia = living.service.fan("mia").id;
     living.catch_up();
     let importer = living.service.another()?;
-    let brought = importer.run(importer.app().import_follows(vec![(1, 2), (2, 3), (2, 3), (3, 3)]))?;
+    let brought = importer.run(ops::import_follows(importer.app(), vec![(1, 2), (2, 3), (2, 3), (3, 3)]))?;
     assert_eq!((brought.fans, brought.follows, brought.duplicates, brought.selves), (3, 4, 1, 1));
     let fans: Vec<UserId> = importer.ask(|tx| tx.follows(None, 10)).into_iter().map(|(one, _)| one).collect();
     does(&living.service, Deed::Follow(mia, fans[0]));

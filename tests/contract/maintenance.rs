@@ -7,16 +7,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use terrace_testkit::app::boards::{AwardPoints, StartSeason};
-use terrace_testkit::app::maintenance::{
-    Busy, Category, MaintenanceHistory, Round, RoundFailure, RoundReport, RunOutcome, RunRecord, RunState,
-    Task, TaskFailure, TaskList, Unwatched, Wanted, catalogue,
-};
 use terrace_testkit::app::room::CreatePost;
 use terrace_testkit::app::store::{IdempotencyScope, StoredAnswer};
 use terrace_testkit::app::{App, AppConfig, KeyedRequest};
 use terrace_testkit::identity::AuthorCard;
 use terrace_testkit::kernel::{Clock, Timestamp, UserId};
 use terrace_testkit::ledger::{AccountKind, Balance, LedgerMend};
+use terrace_testkit::ops;
+use terrace_testkit::ops::maintenance::{
+    Busy, Category, MaintenanceHistory, Round, RoundFailure, RoundReport, RunOutcome, RunRecord, RunState,
+    Task, TaskFailure, TaskList, Unwatched, Wanted, catalogue,
+};
 use terrace_testkit::scoring::{NewAward, Points, SourceKey, TotalsRepair, Writer};
 use terrace_testkit::social::{NewPost, PostView};
 use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database};
@@ -48,7 +49,7 @@ fn round(tasks: &TaskList, wanted: &Wanted) -> Round {
 /// In a process that is not stopped.
 async fn carry_out(app: Arc<App>, round: Round) -> Result<RoundReport, RoundFailure> {
     let (_keep, stop) = watch::channel(false);
-    app.maintain(round, Arc::new(Unwatched), stop).await
+    ops::maintenance::maintain(&app, round, Arc::new(Unwatched), stop).await
 }
 
 fn done(service: &TestApp, round: Round) -> RoundReport {
@@ -89,7 +90,7 @@ fn rule_13_the_second_run_of_everything_changes_nothing(kind: DatabaseKind) -> R
     service.clock().advance(Duration::from_secs(1));
     let second = done(&service, all());
     assert_eq!(counts(&second), BTreeMap::new());
-    assert_eq!(service.run(service.app().verify_points())?.wrong(), 0);
+    assert_eq!(service.run(ops::verify_points(service.app()))?.wrong(), 0);
 
     let noted = history(&service);
     assert_eq!(noted.len(), 2 * first.ran.len());
@@ -157,11 +158,11 @@ fn a_dry_run_counts_what_the_run_does_and_writes_nothing(kind: DatabaseKind) -> 
     neglected(&service)?;
     let all = || round(&catalogue(), &Wanted::All);
     let dry = || Round { is_dry: true, ..all() };
-    let (noted, wrong) = (history(&service), service.run(service.app().verify_points())?.wrong());
+    let (noted, wrong) = (history(&service), service.run(ops::verify_points(service.app()))?.wrong());
     let head = service.ask(|tx| tx.head());
     let dry_run = done(&service, dry());
     assert_eq!(history(&service), noted);
-    assert_eq!(service.run(service.app().verify_points())?.wrong(), wrong);
+    assert_eq!(service.run(ops::verify_points(service.app()))?.wrong(), wrong);
     assert_eq!(service.ask(|tx| tx.head()), head);
     assert_eq!(counts(&done(&service, dry())), counts(&dry_run));
 
@@ -175,7 +176,7 @@ fn a_dry_run_counts_what_the_run_does_and_writes_nothing(kind: DatabaseKind) -> 
         assert!(written.contains_key(task), "{task}: {written:?}");
     }
     assert_eq!(counts(&done(&service, all())), BTreeMap::new());
-    assert_eq!(service.run(service.app().verify_points())?.wrong(), 0);
+    assert_eq!(service.run(ops::verify_points(service.app()))?.wrong(), 0);
     Ok(())
 }
 
@@ -257,7 +258,8 @@ fn a_stopped_run_is_recorded_and_the_next_run_does_the_rest(kind: DatabaseKind) 
     let tasks = catalogue().with(task.after(&["seasons"]));
     let (stop, stopped) = watch::channel(false);
     let (app, both) = (Arc::clone(service.app()), round(&tasks, &wanted(&["wait", "teams"])));
-    let stopping = service.spawn(async move { app.maintain(both, Arc::new(Unwatched), stopped).await });
+    let stopping = service
+        .spawn(async move { ops::maintenance::maintain(&app, both, Arc::new(Unwatched), stopped).await });
     service.run(begun(has_begun));
     stop.send_replace(true);
     gate.send_replace(true);

@@ -8,13 +8,13 @@ use super::repairs::repair_counts;
 use anyhow::{Context, Result};
 use std::io;
 use std::time::Duration;
-use terrace_testkit::app::jobs;
-use terrace_testkit::app::legacy::{ImportId, LegacyError, LegacyProgress, import_id};
-use terrace_testkit::app::maintenance::{MaintenanceHistory, RunOutcome, RunRecord};
 use terrace_testkit::app::payments::NoticeKind;
 use terrace_testkit::app::{Job, Turn};
 use terrace_testkit::kernel::{Clock, Timestamp, Uuid};
-use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
+use terrace_testkit::ops;
+use terrace_testkit::ops::legacy::{ImportId, LegacyError, LegacyProgress, import_id};
+use terrace_testkit::ops::maintenance::{MaintenanceHistory, RunOutcome, RunRecord};
+use terrace_testkit::{DatabaseKind, TestApp, jobs, on_each_database};
 
 on_each_database! {
     rule_13_the_journal_keeps_recent_runs_and_the_last_of_each_task,
@@ -102,7 +102,7 @@ fn stopped(service: &TestApp) -> Result<ImportId> {
         LegacyProgress::Moving => Err(io::Error::other("stopped")),
         LegacyProgress::Read(_) => Ok(()),
     };
-    let stopped = service.run(app.import_legacy(id, &sources, &checked, &mut stop));
+    let stopped = service.run(ops::legacy::import_legacy(app, id, &sources, &checked, &mut stop));
     assert!(matches!(stopped, Err(LegacyError::Read { .. })), "{stopped:?}");
     Ok(id)
 }

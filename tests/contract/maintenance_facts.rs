@@ -7,11 +7,11 @@ use super::repairs::{damage, differences, id, repair_counts, run, stored, verifi
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_testkit::app::Completion;
 use terrace_testkit::app::accounts::SuspendAccount;
 use terrace_testkit::app::boards::ReversePoints;
 use terrace_testkit::app::quests::VisitDaily;
 use terrace_testkit::kernel::{Failure, UserId};
+use terrace_testkit::ops::{self, Completion};
 use terrace_testkit::quests::RunStatus;
 use terrace_testkit::scoring::{SourceKey, Writer};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
@@ -218,7 +218,7 @@ fn awards_paid_elsewhere_are_not_paid_again(kind: DatabaseKind) -> Result<()> {
         completed_at: service.app().now(),
         points: 0,
     };
-    let imported = service.run(service.app().import_completions(vec![(1, free)], false))?;
+    let imported = service.run(ops::import_completions(service.app(), vec![(1, free)], false))?;
     assert_eq!((imported.steps, imported.records, imported.points), (1, 0, 0));
     assert_eq!(
         repair_counts(&service, "backfill-quest-points"),

@@ -10,6 +10,7 @@ use anyhow::Result;
 use std::time::Duration;
 use terrace_testkit::app::payments::NoticeKind;
 use terrace_testkit::kernel::{Failure, UserId};
+use terrace_testkit::ops;
 use terrace_testkit::packs::{PurchaseState, Stock, UserPackState};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
@@ -143,7 +144,7 @@ fn rule_4_an_overlooked_payment_is_reconciled(kind: DatabaseKind) -> Result<()> 
     service.clock().advance(Duration::from_hours(2));
     assert_eq!(repair_counts(&service, "repair-purchases"), [("states of purchases", 1)]);
     assert_eq!(repair_counts(&service, "repair-pack-stock"), [("stocks of packs", 1)]);
-    let reconciled = service.run(service.app().reconcile())?;
+    let reconciled = service.run(ops::reconcile(service.app()))?;
     assert_eq!((reconciled.expired, cashier.asked("close")), (1, 1));
     assert_eq!([&asleep, &forsaken].map(|one| now(&service, one).state), [PurchaseState::Expired; 2]);
     assert_eq!(stock(&service, gala), Stock::default());

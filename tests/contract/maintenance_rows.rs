@@ -65,8 +65,7 @@ fn rule_13_counters_are_recounted(kind: DatabaseKind) -> Result<()> {
             "UPDATE teams SET follower_count = follower_count + 1",
         ],
     );
-    let off: u64 =
-        service.found(terrace_testkit::app::platform::Verify).iter().map(|check| check.wrong).sum();
+    let off: u64 = service.found(terrace_testkit::ops::Verify).iter().map(|check| check.wrong).sum();
     let repaired = repair_counts(&service, "repair-counters");
     assert_eq!(
         repaired.iter().map(|(_, rows)| rows).sum::<u64>(),

@@ -6,7 +6,6 @@ use image::{ExtendedColorType, ImageEncoder};
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_testkit::app::Swept;
 use terrace_testkit::app::media::{
     ImageType, MediaStore, ObjectKey, PictureUpload, RemovePicture, UploadRefusal, Uploaded,
 };
@@ -14,6 +13,7 @@ use terrace_testkit::app::room::{CreatePost, CreatePostRefusal, DeletePost};
 use terrace_testkit::app::store::StoredAnswer;
 use terrace_testkit::identity::{AuthorCard, Password};
 use terrace_testkit::kernel::{Clock, CtxSeed, EventKind, Failure, MediaHash, MediaId, Position, UserId};
+use terrace_testkit::ops::{self, Swept};
 use terrace_testkit::social::PostView;
 use terrace_testkit::storage::MediaObjects;
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
@@ -65,7 +65,7 @@ pub(crate) fn post(author: UserId, media: MediaId) -> CreatePost {
 }
 
 pub(crate) fn sweep(service: &TestApp) -> Swept {
-    service.run(service.app().sweep()).expect("a sweep")
+    service.run(ops::sweep(service.app())).expect("a sweep")
 }
 
 /// Whether the picture is served, whole.
@@ -225,7 +225,7 @@ fn uploads_and_sweeps_of_the_same_picture_do_not_meet(kind: DatabaseKind) -> Res
             }));
             let app = Arc::clone(if n % 2 == 0 { other.app() } else { service.app() });
             works.push(service.spawn(async move {
-                app.sweep().await.expect("a sweep");
+                ops::sweep(&app).await.expect("a sweep");
                 None
             }));
         }

@@ -7,12 +7,11 @@ use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use terrace_testkit::app::minting::{
-    MintFault, MintKind, MintNotice, Minter, MintingRetried, MintingStanding,
-};
+use terrace_testkit::app::minting::{MintFault, MintKind, MintNotice, Minter, MintingStanding};
 use terrace_testkit::app::platform::Overview;
 use terrace_testkit::app::store::BoxFuture;
 use terrace_testkit::kernel::{Entropy, Timestamp, UserId};
+use terrace_testkit::ops::{self, MintingRetried};
 use terrace_testkit::packs::{Owned, UserPackId};
 use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database};
 use tokio::sync::{Semaphore, watch};
@@ -192,10 +191,10 @@ fn rule_10_the_minter_is_notified_of_the_contents_of_a_pack(kind: DatabaseKind) 
     }
     assert_eq!((deliver(&service), standing(&service)), (0, MintingStanding::default()));
     // Accepted messages are kept for a week.
-    assert_eq!(service.run(service.app().sweep())?.minting, 0);
+    assert_eq!(service.run(ops::sweep(service.app()))?.minting, 0);
     service.clock().advance(Duration::from_hours(7 * 24 + 1));
-    assert_eq!(service.run(service.app().sweep())?.minting, 2);
-    assert_eq!(service.run(service.app().mint_earlier())?, 0, "it was sent, and stays so");
+    assert_eq!(service.run(ops::sweep(service.app()))?.minting, 2);
+    assert_eq!(service.run(ops::mint_earlier(service.app()))?, 0, "it was sent, and stays so");
     Ok(())
 }
 
@@ -212,8 +211,8 @@ fn without_a_minter_nothing_waits_and_all_can_be_minted_later(kind: DatabaseKind
     let minter = Register::willing();
     let telling = service.with_minter(minter.clone())?;
     assert_eq!(deliver(&telling), 0);
-    assert_eq!(service.run(telling.app().mint_earlier())?, 6);
-    assert_eq!(service.run(telling.app().mint_earlier())?, 0);
+    assert_eq!(service.run(ops::mint_earlier(telling.app()))?, 6);
+    assert_eq!(service.run(ops::mint_earlier(telling.app()))?, 0);
     assert_eq!(deliver(&telling), 6);
     let of_mia: Vec<_> = first.iter().chain(&second).cloned().collect();
     assert_notices(&minter.taken(mia), &minted(&of_mia));
@@ -350,18 +349,18 @@ fn a_refused_message_is_set_aside_and_blocks_no_other_fan(kind: DatabaseKind) ->
     assert_eq!(minter.calls().iter().filter(|name| **name == first).count(), 10);
     // It stays until an operator retries it.
     service.clock().advance(Duration::from_hours(30 * 24));
-    service.run(service.app().sweep())?;
+    service.run(ops::sweep(service.app()))?;
     assert_eq!((deliver(&service), standing(&service).failed), (0, 1));
 
     // Once the minter is corrected, it goes out under its old id, and once.
     let repaired = Register::willing();
     let service = shop.with_minter(repaired.clone())?;
-    let retried = service.run(service.app().retry_minting())?;
+    let retried = service.run(ops::retry_minting(service.app()))?;
     assert_eq!((retried.messages, standing(&service).failed), (1, 0));
     assert_eq!(deliver(&service), 1);
     assert_notices(&repaired.taken(mia), &minted(&owned[..1]));
     assert_eq!(repaired.calls(), [first]);
-    assert_eq!(service.run(service.app().retry_minting())?, MintingRetried::default());
+    assert_eq!(service.run(ops::retry_minting(service.app()))?, MintingRetried::default());
     Ok(())
 }
 
@@ -409,7 +408,7 @@ fn a_revocation_is_sent_after_its_minting(kind: DatabaseKind) -> Result<()> {
     assert_notices(&minter.taken(mia), &sent);
     let last = minter.taken(mia).pop().expect("a message");
     assert_eq!((last.id(), last.at), (format!("revoked:{}", gone[1].id), service.app().now()));
-    assert_eq!(service.run(service.app().mint_earlier())?, 0);
+    assert_eq!(service.run(ops::mint_earlier(service.app()))?, 0);
     Ok(())
 }
 

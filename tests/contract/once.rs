@@ -8,6 +8,7 @@ use terrace_testkit::app::store::{IdempotencyScope, StoredAnswer};
 use terrace_testkit::app::{Answered, Command, KeyedRequest, OnceRefusal, RegisterRefusal, SignedUp};
 use terrace_testkit::identity::AuthorCard;
 use terrace_testkit::kernel::{Clock, Failure, Limit, Outcome, Position, StoreError, TeamId, UserId};
+use terrace_testkit::ops;
 use terrace_testkit::social::PostView;
 use terrace_testkit::{DatabaseKind, PASSWORD, SaidNo, TestApp, body, on_each_database, registration};
 
@@ -116,7 +117,7 @@ fn a_key_is_free_again_after_a_day(kind: DatabaseKind) -> Result<()> {
     let over = service.clock().now().plus(day);
     let first = answered(once(&service, post(fan), request(fan, POSTS, "goal", 1), created));
     service.clock().set(over.minus(Duration::from_micros(1)));
-    assert_eq!(service.run(service.app().sweep())?.idempotency_keys, 0);
+    assert_eq!(service.run(ops::sweep(service.app()))?.idempotency_keys, 0);
     let last = answered(once(&service, post(fan), request(fan, POSTS, "goal", 1), created));
     assert_eq!((last.answer, last.replayed), (first.answer.clone(), true));
 
@@ -128,7 +129,7 @@ fn a_key_is_free_again_after_a_day(kind: DatabaseKind) -> Result<()> {
     assert_eq!(posts(&service), 2);
 
     service.clock().advance(day);
-    assert_eq!(service.run(service.app().sweep())?.idempotency_keys, 1);
+    assert_eq!(service.run(ops::sweep(service.app()))?.idempotency_keys, 1);
     Ok(())
 }
 

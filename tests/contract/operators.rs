@@ -3,13 +3,13 @@
 
 use anyhow::Result;
 use terrace_testkit::app::accounts::{ChangeProfile, GetPublicProfile, NotFound, Operated, UnknownAccount};
-use terrace_testkit::app::platform::Verify;
 use terrace_testkit::app::room::{
     CreateComment, CreatePost, CreatePostRefusal, GetPost, ListComments, React, ReactRefusal,
 };
 use terrace_testkit::app::{DeleteAccountRefusal, Grant, LoginRefusal, RefreshRefusal, ResetPasswordRefusal};
 use terrace_testkit::identity::{Password, ProfileChange, Role, SessionKind};
 use terrace_testkit::kernel::{EventKind, Failure, Limit, Outcome, PostId, UserId};
+use terrace_testkit::ops::Verify;
 use terrace_testkit::social::ReactionKind;
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
 

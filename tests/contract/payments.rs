@@ -21,6 +21,7 @@ use terrace_testkit::app::{KeyedRequest, Password};
 use terrace_testkit::kernel::Money;
 use terrace_testkit::kernel::{Event, EventKind, Failure, Limit, Position, Timestamp, UserId, Uuid};
 use terrace_testkit::ledger::{AccountKind, Holder, House, Transfer, TransferSource};
+use terrace_testkit::ops;
 use terrace_testkit::packs::{
     OwnedFilter, PackId, Purchase, PurchaseId, PurchaseState, SaleRefusal, Stock, UserPackState,
 };
@@ -397,7 +398,7 @@ fn rule_4_a_late_payment_is_refunded(kind: DatabaseKind) -> Result<()> {
     // Reconciliation asks the provider for the refund, once.
     assert_eq!(cashier.asked("refund"), 0);
     for refunded in [1, 0] {
-        assert_eq!(service.run(service.app().reconcile())?.refunded, refunded);
+        assert_eq!(service.run(ops::reconcile(service.app()))?.refunded, refunded);
     }
     assert_eq!(cashier.asked("refund"), 1);
     // The provider then sends a notice of it.
@@ -427,7 +428,7 @@ fn rule_4_a_refund_revokes_what_a_purchase_gave(kind: DatabaseKind) -> Result<()
     assert_eq!(notify(&service, NoticeKind::Refunded, &purchase), NoticeTaken::Before);
     assert_eq!(stock(&service, gala), Stock { sold: 1, sealed: 0 });
     // The provider is not asked for a refund that it has made, and the serial is not used again.
-    service.run(service.app().reconcile())?;
+    service.run(ops::reconcile(service.app()))?;
     assert_eq!(cashier.asked("refund"), 0);
     let next = begin(&service, bo, gala, 4);
     assert_eq!(notify(&service, NoticeKind::Paid, &next), NoticeTaken::Applied);
@@ -464,7 +465,7 @@ fn notices_in_any_order_end_in_one_state(kind: DatabaseKind) -> Result<()> {
         assert_eq!(state(&service, &purchase), PurchaseState::Refunded, "{order:?}");
         assert_eq!(journal(&service, &purchase), [Some(998), Some(998)], "{order:?}");
         assert!(copies(&service, &purchase).iter().all(|copy| *copy == UserPackState::Revoked), "{order:?}");
-        service.run(service.app().reconcile())?;
+        service.run(ops::reconcile(service.app()))?;
         assert_eq!(cashier.asked("refund"), 0, "{order:?}");
     }
     in_order(&service);
@@ -539,7 +540,7 @@ fn a_deleted_account_is_refunded(kind: DatabaseKind) -> Result<()> {
     assert_eq!(state(&service, &aside), PurchaseState::Completed);
     assert_eq!((state(&service, &gone), copies(&service, &gone)), (PurchaseState::Refunded, vec![]));
     assert_eq!(stock(&service, gala), Stock { sold: 1, sealed: 1 });
-    assert_eq!(service.run(service.app().reconcile())?.refunded, 1);
+    assert_eq!(service.run(ops::reconcile(service.app()))?.refunded, 1);
     assert_eq!(cashier.books().states[&gone.id], PaymentState::Refunded(money(&gone)));
     in_order(&service);
     Ok(())

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use terrace_testkit::app::packs::PurchasePackRefusal;
 use terrace_testkit::app::payments::{NoticeKind, NoticeTaken, PaymentNotice};
 use terrace_testkit::kernel::Failure;
+use terrace_testkit::ops;
 use terrace_testkit::packs::{PurchaseState, SaleRefusal, Stock, UserPackState};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
@@ -68,7 +69,7 @@ fn rule_4_a_payment_and_its_expiry_at_once_end_in_one_state(kind: DatabaseKind) 
             PurchaseState::Refunded => {
                 assert_eq!(journal(&service, &purchase), [Some(499), Some(499)]);
                 assert_eq!(copies(&service, &purchase), []);
-                assert_eq!(service.run(service.app().reconcile())?.refunded, 1);
+                assert_eq!(service.run(ops::reconcile(service.app()))?.refunded, 1);
             }
             state @ (PurchaseState::Pending | PurchaseState::Expired | PurchaseState::Cancelled) => {
                 panic!("what was paid is {state}");

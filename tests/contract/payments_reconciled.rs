@@ -7,9 +7,11 @@ use super::payments::{CASHIER, Cashier, begin, copies, journal, money, notice, n
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
+use terrace_testkit::app::ReconcileReport;
 use terrace_testkit::app::payments::{
-    CompletePurchaseRefusal, NoticeKind, NoticeTaken, PaymentState, ProviderFault, ReconcileReport,
+    CompletePurchaseRefusal, NoticeKind, NoticeTaken, PaymentState, ProviderFault,
 };
+use terrace_testkit::ops;
 use terrace_testkit::packs::{Purchase, PurchaseState, Stock, UserPackState};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
@@ -27,7 +29,7 @@ on_each_database! {
 const MINUTE: Duration = Duration::from_mins(1);
 
 fn reconcile(service: &TestApp) -> ReconcileReport {
-    service.run(service.app().reconcile()).expect("a working store")
+    service.run(ops::reconcile(service.app())).expect("a working store")
 }
 
 fn says(cashier: &Cashier, purchase: &Purchase, state: PaymentState) {
@@ -189,7 +191,7 @@ fn many_reconciliations_at_once_do_each_thing_once(kind: DatabaseKind) -> Result
     let works: Vec<_> = [&service, &other, &service, &other]
         .map(|service| {
             let app = Arc::clone(service.app());
-            async move { app.reconcile().await }
+            async move { ops::reconcile(&app).await }
         })
         .into();
     let mut sum = ReconcileReport::default();

@@ -12,6 +12,7 @@ use terrace_testkit::app::payments::{
     NoticeKind, NoticeTaken, PaymentProvider, ProviderFault, ReturnPurchase, ReturnPurchaseRefusal,
 };
 use terrace_testkit::kernel::{Clock, Failure, UserId};
+use terrace_testkit::ops;
 use terrace_testkit::packs::{PackId, PurchaseState, SaleRefusal, Stock, UserPackState};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
@@ -104,7 +105,7 @@ fn new_accounts_hold_a_quarter_of_the_remaining_stock(kind: DatabaseKind) -> Res
 
     // After a day they are like any other account.
     service.clock().advance(DAY);
-    service.run(service.app().reconcile())?;
+    service.run(ops::reconcile(service.app()))?;
     assert_eq!(stock(&service, drop), Stock { sold: 1, sealed: 1 });
     begin(&service, fresh[7], drop, 20);
     Ok(())
@@ -163,7 +164,7 @@ fn three_abandoned_purchases_stop_an_account_for_a_day(kind: DatabaseKind) -> Re
     for _ in 0..2 {
         begin(&service, mia, drop, 20);
         service.clock().advance(Duration::from_mins(31));
-        assert_eq!(service.run(service.app().reconcile())?.expired, 1);
+        assert_eq!(service.run(ops::reconcile(service.app()))?.expired, 1);
     }
     let given_up = begin(&service, mia, drop, 20);
     assert_eq!(tell(&service, notice(NoticeKind::Cancelled, &given_up)), NoticeTaken::Applied);
@@ -174,7 +175,7 @@ fn three_abandoned_purchases_stop_an_account_for_a_day(kind: DatabaseKind) -> Re
     begin(&service, mia, pack(&service, "plenty").id, 1);
     // The first one no longer counts after a day.
     service.clock().advance(wait);
-    service.run(service.app().reconcile())?;
+    service.run(ops::reconcile(service.app()))?;
     begin(&service, mia, drop, 1);
     Ok(())
 }
@@ -225,7 +226,7 @@ fn one_of_a_concurrent_return_and_opening_succeeds(kind: DatabaseKind) -> Result
                 assert_eq!(journal(&service, &purchase), [Some(499), Some(499)]);
                 assert_eq!(copies(&service, &purchase), [UserPackState::Revoked]);
                 // The provider is asked for the refund, and it is not made twice.
-                assert_eq!(service.run(service.app().reconcile())?.refunded, 1);
+                assert_eq!(service.run(ops::reconcile(service.app()))?.refunded, 1);
                 service.done(giving_back(&service, mia, &purchase));
             }
             (Err(Failure::Refused(ReturnPurchaseRefusal::Used)), Ok(_)) => {

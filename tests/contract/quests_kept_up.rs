@@ -11,6 +11,7 @@ use terrace_testkit::app::accounts::SuspendAccount;
 use terrace_testkit::app::boards::CloseSeason;
 use terrace_testkit::app::{Checked, QuestSweep, QuestsSynced};
 use terrace_testkit::kernel::{EventKind, UserId};
+use terrace_testkit::ops;
 use terrace_testkit::quests::{Period, Run, RunStatus};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
@@ -25,7 +26,7 @@ on_each_database! {
 
 fn sync(service: &TestApp) -> QuestSweep {
     let QuestsSynced { refreshed, sweep, .. } =
-        service.run(service.app().sync_quests()).expect("a working store");
+        service.run(ops::sync_quests(service.app())).expect("a working store");
     assert!(refreshed);
     sweep.expect("what was found")
 }
@@ -118,7 +119,7 @@ fn one_of_many_concurrent_requests_does_the_work(kind: DatabaseKind) -> Result<(
     );
     let synced = service.together((0..8).map(|n| {
         let app = Arc::clone(if n % 2 == 0 { service.app() } else { other.app() });
-        async move { app.sync_quests().await }
+        async move { ops::sync_quests(&app).await }
     }));
     let synced: Vec<QuestsSynced> = synced.into_iter().map(|one| one.expect("an answer")).collect();
     for one in &synced {
@@ -139,7 +140,7 @@ fn ranks_complete_the_steps_that_require_them(kind: DatabaseKind) -> Result<()> 
         service.done(award(&service, *fan, points, "one"));
     }
     let sync_boards = |service: &TestApp| {
-        let synced = service.run(service.app().sync_leaderboards()).expect("a working store");
+        let synced = service.run(ops::sync_leaderboards(service.app())).expect("a working store");
         synced.steps_completed.expect("it did the work")
     };
     assert_eq!((sync_boards(&service), sync_boards(&service)), (2, 0));
@@ -174,7 +175,7 @@ fn a_rank_of_a_season_that_is_over_counts_for_nothing(kind: DatabaseKind) -> Res
     service.done(CloseSeason);
     assert_eq!(check(&service, mia), Checked::default());
     assert_eq!(
-        (sync(&service).steps, service.run(service.app().sync_leaderboards())?.steps_completed),
+        (sync(&service).steps, service.run(ops::sync_leaderboards(service.app()))?.steps_completed),
         (0, Some(0))
     );
     Ok(())

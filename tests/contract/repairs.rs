@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use terrace_testkit::app::maintenance::{
+use terrace_testkit::kernel::Uuid;
+use terrace_testkit::ops;
+use terrace_testkit::ops::maintenance::{
     Counts, Round, RoundReport, RunOutcome, Unwatched, Wanted, catalogue,
 };
-use terrace_testkit::kernel::Uuid;
 use terrace_testkit::storage::Storage;
 use terrace_testkit::{DatabaseKind, TestApp};
 use tokio::sync::watch;
@@ -89,7 +90,9 @@ pub(super) fn run(service: &TestApp, tasks: &[&str], is_dry: bool) -> RoundRepor
     let plan = catalogue().plan(&wanted).expect("tasks").only_asked();
     let (_keep, stop) = watch::channel(false);
     let round = Round { plan, is_dry, only: false, by: "a test".to_owned(), arguments: String::new() };
-    let ran = service.run(service.app().maintain(round, Arc::new(Unwatched), stop)).expect("a run");
+    let ran = service
+        .run(ops::maintenance::maintain(service.app(), round, Arc::new(Unwatched), stop))
+        .expect("a run");
     assert!(ran.ran.iter().all(|ran| ran.outcome == RunOutcome::Succeeded), "{ran:?}");
     assert_eq!(ran.ran.len(), tasks.len(), "{ran:?}");
     ran
@@ -115,10 +118,10 @@ pub(super) fn repair_counts(service: &TestApp, task: &str) -> Vec<(&'static str,
 
 /// Asserts that `verify` finds nothing wrong.
 pub(super) fn verified(service: &TestApp) {
-    let points = service.run(service.app().verify_points()).expect("a working store");
+    let points = service.run(ops::verify_points(service.app())).expect("a working store");
     assert_eq!(points.wrong(), 0, "{points:?}");
-    let ledger = service.run(service.app().verify_ledger()).expect("a working store");
+    let ledger = service.run(ops::verify_ledger(service.app())).expect("a working store");
     assert_eq!(ledger.wrong(), 0, "{ledger:?}");
-    let counters = service.found(terrace_testkit::app::platform::Verify);
+    let counters = service.found(terrace_testkit::ops::Verify);
     assert!(counters.iter().all(|check| check.wrong == 0), "{counters:?}");
 }

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use terrace_testkit::app::accounts::SuspendAccount;
-use terrace_testkit::app::jobs;
 use terrace_testkit::app::room::{CreateComment, CreatePost, DeletePost, React};
 use terrace_testkit::app::trends::{TrendingRefusal, TrendingScope, Trends};
 use terrace_testkit::app::{App, AppConfig, Job, Synced, Turn};
 use terrace_testkit::identity::{AuthorCard, Password};
 use terrace_testkit::kernel::{Clock, Failure, Limit, Outcome, PostId, TeamId, UserId};
+use terrace_testkit::ops;
 use terrace_testkit::social::{NewPost, ReactionKind, TrendKey, TrendRead, TrendsKept};
-use terrace_testkit::{DatabaseKind, PASSWORD, SeededEntropy, TestApp, on_each_database};
+use terrace_testkit::{DatabaseKind, PASSWORD, SeededEntropy, TestApp, jobs, on_each_database};
 use tokio::sync::watch;
 
 on_each_database! {
@@ -524,7 +524,7 @@ fn topics_of_older_posts_are_found_once_and_the_work_resumes_where_it_stopped(
 
     // An operator may run it again, for example after an old version wrote beside a new one.
     let late = untagged(&service, mia, 1);
-    assert_eq!(service.run(service.app().backfill_topics())?, 1201);
+    assert_eq!(service.run(ops::backfill_topics(service.app()))?, 1201);
     assert_eq!(tags_of(&service, late[0]), ["tag0"]);
     Ok(())
 }

@@ -9,9 +9,10 @@ use terrace_testkit::app::accounts::{ChangeProfile, SuspendAccount};
 use terrace_testkit::app::boards::{
     AwardPoints, BoardChoice, ChangeBoardMembership, CloseSeason, StartSeason,
 };
-use terrace_testkit::app::{App, AwardResult, PointsCheck, PointsReport, ReadBoard};
+use terrace_testkit::app::{App, AwardResult, PointsCheck, ReadBoard};
 use terrace_testkit::identity::{Password, ProfileChange};
 use terrace_testkit::kernel::{EventKind, Limit, TeamId, UserId};
+use terrace_testkit::ops::{self, PointsReport};
 use terrace_testkit::scoring::{
     BoardEntry, BoardId, FanPoints, NewAward, Points, PointsRecord, SeasonId, SourceKey, TotalChange,
     TotalsRepair, Writer,
@@ -46,11 +47,11 @@ fn give(service: &TestApp, user: UserId, amount: i64, fact: &str, team: Option<T
 }
 
 fn verify(service: &TestApp) -> PointsReport {
-    service.run(service.app().verify_points()).expect("a working store")
+    service.run(ops::verify_points(service.app())).expect("a working store")
 }
 
 fn repair(service: &TestApp, dry_run: bool) -> PointsReport {
-    service.run(service.app().repair_points(dry_run)).expect("a working store")
+    service.run(ops::repair_points(service.app(), dry_run)).expect("a working store")
 }
 
 /// The count of each check that found something.

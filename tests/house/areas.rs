@@ -11,11 +11,8 @@ const AREAS: [&str; 14] = [
     "room", "streams", "teams", "trends",
 ];
 /// Folders of a crate that belong to no area.
-const OTHER: [(&str, &[&str]); 3] = [
-    ("app", &["demo", "import", "maintenance"]),
-    ("storage", &["ops"]),
-    ("web", &["dto", "edge", "extract"]),
-];
+const OTHER: [(&str, &[&str]); 3] =
+    [("app", &["demo"]), ("storage", &["ops"]), ("web", &["dto", "edge", "extract"])];
 /// Modules of an area that other areas may name beside its `mod.rs`: wire types, and what crates above use.
 const OPEN: [&str; 4] = ["dto", "own_account_dto", "own_packs_dto", "webhooks"];
 

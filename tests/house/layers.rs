@@ -32,15 +32,21 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let above_domain = [&DOMAIN[..], &[KERNEL]].concat();
     let with_store = [&above_domain[..], &["terrace-store"]].concat();
     let with_app = [&with_store[..], &["terrace-app"]].concat();
-    let testkit = [&with_app[..], &["terrace-outbound", "terrace-storage", "terrace-web", PGTEMP]].concat();
+    let testkit =
+        [&with_app[..], &["terrace-ops", "terrace-outbound", "terrace-storage", "terrace-web", PGTEMP]]
+            .concat();
     let mut arrows = BTreeMap::from([
         (KERNEL, vec![]),
         ("terrace-store", above_domain),
         ("terrace-app", with_store.clone()),
+        ("terrace-ops", with_app.clone()),
         ("terrace-storage", with_store),
         ("terrace-outbound", vec![KERNEL, "terrace-app"]),
         ("terrace-web", with_app),
-        ("terrace-server", vec![KERNEL, "terrace-app", "terrace-outbound", "terrace-storage", "terrace-web"]),
+        (
+            "terrace-server",
+            vec![KERNEL, "terrace-app", "terrace-ops", "terrace-outbound", "terrace-storage", "terrace-web"],
+        ),
         (PGTEMP, vec![]),
         (BENCH, vec![KERNEL, "terrace-packs", "terrace-scoring", "terrace-social", PGTEMP]),
         (TESTKIT, testkit),
@@ -173,6 +179,8 @@ fn an_arrow_outside_the_table_is_found() {
         ("terrace-social", "terrace-identity", false, false),
         ("terrace-social", "terrace-identity", true, false),
         ("terrace-app", "terrace-storage", false, false),
+        ("terrace-app", "terrace-ops", false, false),
+        ("terrace-web", "terrace-ops", false, false),
         ("terrace-app", "terrace-testkit", true, true),
         ("terrace-app", "terrace-testkit", false, false),
         ("terrace-web", "terrace-storage", true, false),

@@ -4,8 +4,8 @@ use super::shape::shape;
 use anyhow::Result;
 use serde_json::json;
 use std::time::{Duration, Instant};
-use terrace_testkit::app::platform::Verify;
 use terrace_testkit::app::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
+use terrace_testkit::ops::{self, Verify};
 use terrace_testkit::{Client, DatabaseKind, PASSWORD, TestService, on_each_database};
 
 on_each_database! {
@@ -96,9 +96,9 @@ fn demo_content_is_lively_and_its_fans_can_sign_in(kind: DatabaseKind) -> Result
     let own = client.get("/api/user/points").expect(200);
     assert_eq!(own.at("/seasonTotal"), board.at("/me/points"));
     assert!(!own.list("/history").is_empty());
-    let points = service.run(service.app().verify_points())?;
+    let points = service.run(ops::verify_points(service.app()))?;
     assert_eq!(points.wrong(), 0, "{points:?}");
-    let ledger = service.run(service.app().verify_ledger())?;
+    let ledger = service.run(ops::verify_ledger(service.app()))?;
     assert_eq!(ledger.wrong(), 0, "{ledger:?}");
 
     // They are as far in the onboarding quest as a fan who registered and did the same.
@@ -123,7 +123,7 @@ fn demo_content_is_lively_and_its_fans_can_sign_in(kind: DatabaseKind) -> Result
     assert_eq!(welcome["status"], "active");
     let checked = client.post("/api/quests/check-progress", &json!({})).expect(200);
     assert_eq!(checked.at("/pointsAwarded"), 0, "nothing was left to be noticed");
-    let sweep = service.run(service.app().sync_quests())?.sweep.unwrap_or_default();
+    let sweep = service.run(ops::sync_quests(service.app()))?.sweep.unwrap_or_default();
     assert_eq!((sweep.steps, sweep.quests, sweep.achievements), (0, 0, 0), "{sweep:?}");
 
     // And gets recommendations, as soon as the graph in memory has processed all this.

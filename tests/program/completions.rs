@@ -6,7 +6,7 @@ use serde_json::json;
 use std::fmt::Write;
 use std::fs;
 use std::time::{Duration, Instant};
-use terrace_testkit::app::COMPLETIONS_BATCH;
+use terrace_testkit::ops::COMPLETIONS_BATCH;
 use terrace_testkit::{DatabaseKind, Ended, Invocation, TestDatabase, on_each_database, question};
 
 on_each_database! {

@@ -1,6 +1,6 @@
 //! Damaged content files: whatever they contain, the refusal names the line.
 
-use crate::hostile::{damaged, samples};
+use crate::hostile::{piece, samples};
 use crate::{Catalogue, PackContent, QuestContent};
 use proptest::prelude::*;
 use terrace_kernel::{TeamId, Timestamp};
@@ -12,6 +12,29 @@ const QUESTS: &str = include_str!("../content/quests.toml");
 const PACKS: &str = include_str!("../content/packs.toml");
 const LEAGUES: &str = include_str!("../content/leagues.toml");
 const TEAMS: &str = include_str!("../content/teams.toml");
+
+/// A valid text with up to 3 spans replaced by pieces and up to 3 lines removed or doubled.
+fn damaged(good: &'static str) -> impl Strategy<Value = String> {
+    let line = any::<prop::sample::Index>();
+    let cut = (line.clone(), any::<prop::sample::Index>(), 0..30_usize, piece(&[""]));
+    let lines = prop::collection::vec((line, any::<bool>()), 0..4);
+    (prop::collection::vec(cut, 0..4), lines).prop_map(|(cuts, lines)| {
+        let mut text: Vec<Vec<u8>> =
+            good.split_inclusive('\n').map(|line| line.as_bytes().to_vec()).collect();
+        for (line, at, length, piece) in cuts {
+            let line = line.index(text.len());
+            // `+ 1` includes the end of the line, the only valid index of a line that is already empty.
+            let from = at.index(text[line].len() + 1);
+            let to = (from + length).min(text[line].len());
+            text[line].splice(from..to, piece);
+        }
+        for (line, is_doubled) in lines {
+            let line = line.index(text.len());
+            text[line] = if is_doubled { text[line].repeat(2) } else { Vec::new() };
+        }
+        String::from_utf8_lossy(&text.concat()).into_owned()
+    })
+}
 
 fn team(key: &str) -> Option<TeamId> {
     TEAMS.contains(key).then(|| TeamId::from_uuid(Uuid::from_u128(1)))

@@ -12,10 +12,6 @@ mod execute;
 pub mod graph;
 #[cfg(test)]
 mod hostile;
-mod housekeeping;
-mod import;
-mod ledger_upkeep;
-pub mod maintenance;
 pub mod media;
 pub mod minting;
 pub mod packs;
@@ -27,8 +23,6 @@ mod schedule;
 pub mod streams;
 pub mod teams;
 pub mod trends;
-mod upkeep;
-mod walked;
 
 pub use accounts::{
     ChangePasswordRefusal, DeleteAccountRefusal, Grant, LoginRefusal, PasswordCost, Passwords, PasswordsBusy,
@@ -41,19 +35,12 @@ pub use boards::{
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 pub use execute::{Answered, KeyedRequest, OnceRefusal};
 pub use graph::{RecommendRefusal, Suggestion, SuggestionReason};
-pub use housekeeping::Swept;
-pub use import::{
-    BadLine, COMPLETIONS_BATCH, Completion, CompletionLine, CompletionList, CompletionsImported, EdgeList,
-    EdgeListError, IMPORT_BATCH, Imported, Line, NotMatched, WhyNotMatched, legacy,
-};
-pub use ledger_upkeep::LedgerReport;
 pub use packs::{PackBook, PackContent, PackContentError, PackSummary, SeedCipher};
 pub use platform::{
-    AtOnce, Consumer, CursorSeal, Handle, Job, MalformedSecretKey, Progress, SecretKey, Turn,
+    AtOnce, BoardsSynced, Consumer, CursorSeal, Handle, Job, MalformedSecretKey, OnDemand, Progress,
+    PurchasesReconciled, QuestSweep, QuestsSynced, ReconcileReport, SecretKey, Turn,
 };
-pub use quests::{
-    Checked, NotActive, QuestBook, QuestContent, QuestContentError, QuestSummary, QuestSweep, QuestsSynced,
-};
+pub use quests::{Checked, NotActive, QuestBook, QuestContent, QuestContentError, QuestSummary};
 pub use schedule::jobs;
 pub use teams::{Catalogue, CatalogueError, CatalogueSummary};
 /// Types for operators' commands, re-exported so that the binary need not depend on the domain crates.
@@ -68,8 +55,6 @@ pub use terrace_store::{
     into_infallible,
 };
 pub use trends::Synced;
-pub use upkeep::{BoardsSynced, PointsReport};
-pub use walked::{CheckReport, WalkReport};
 
 use crate::accounts::Viewers;
 use crate::boards::{BoardChoice, Ranks, Unshown};
@@ -266,6 +251,11 @@ impl App {
         &self.cursors
     }
 
+    /// The object storage of pictures.
+    pub fn media_store(&self) -> &Arc<dyn MediaStore> {
+        &self.media
+    }
+
     /// The current time by the service's clock.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
@@ -283,7 +273,8 @@ impl App {
         self.store.changes()
     }
 
-    fn seed(&self) -> CtxSeed {
+    /// Randomness and the current time for one command.
+    pub fn seed(&self) -> CtxSeed {
         CtxSeed::draw(&*self.clock, &*self.entropy)
     }
 }

@@ -1,4 +1,4 @@
-//! What runs beside requests: every consumer of events and every periodic job of this program.
+//! What runs beside requests: every consumer of events, and the schedule of periodic jobs.
 
 use crate::App;
 use crate::accounts::erase_account;
@@ -36,17 +36,9 @@ pub(crate) const CONSUMERS: &[Consumer] = &[
     },
 ];
 
-/// All jobs of this program.
+/// The jobs of the use cases. The crates above register their own beside them.
 pub fn jobs() -> Vec<Job> {
-    let mut jobs = crate::housekeeping::jobs();
-    jobs.push(crate::trends::refresh_job());
-    jobs.push(crate::trends::backfill_job());
-    jobs.push(crate::accounts::name_skeletons_job());
-    jobs.extend(crate::upkeep::jobs());
-    jobs.push(crate::ledger_upkeep::job());
-    jobs.push(crate::quests::job());
-    jobs.push(crate::payments::job());
-    jobs
+    vec![crate::trends::refresh_job()]
 }
 
 impl App {
@@ -71,9 +63,9 @@ impl App {
         Ok(())
     }
 
-    /// Runs every job whenever it is due, until `stop` turns true; then releases its leases.
-    pub async fn run_jobs(self: Arc<Self>, stop: watch::Receiver<bool>) {
-        let runs = jobs().into_iter().map(|job| {
+    /// Runs each of these jobs whenever it is due, until `stop` turns true; then releases its leases.
+    pub async fn run_jobs(self: Arc<Self>, jobs: Vec<Job>, stop: watch::Receiver<bool>) {
+        let runs = jobs.into_iter().map(|job| {
             let (app, stop) = (Arc::clone(&self), stop.clone());
             tokio::spawn(async move { app.keep_job(&job, stop).await })
         });
@@ -82,16 +74,5 @@ impl App {
                 log::error!("a job's schedule stopped: {error}");
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_job_has_a_name_of_its_own() {
-        let names: std::collections::HashSet<_> = jobs().iter().map(Job::name).collect();
-        assert_eq!(names.len(), jobs().len());
     }
 }

@@ -8,7 +8,8 @@ use std::io::BufReader;
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use terrace_app::{App, BadLine, EdgeList, IMPORT_BATCH, Imported, Line};
+use terrace_app::App;
+use terrace_ops::{BadLine, EdgeList, IMPORT_BATCH, Imported, Line};
 
 /// Cache size of an embedded database during the import, in KiB. Follows are inserted at random places of their
 /// indexes, and a page outside the cache is read and written again for each of them.
@@ -107,7 +108,7 @@ impl GraphFile {
             if batch.len() == IMPORT_BATCH || (is_last && !batch.is_empty()) {
                 let batch = mem::replace(&mut batch, Vec::with_capacity(IMPORT_BATCH));
                 let begun = Instant::now();
-                all += app.import_follows(batch).await?;
+                all += terrace_ops::import_follows(&app, batch).await?;
                 // A server on the same embedded database only polls for the write lock.
                 tokio::time::sleep(begun.elapsed() / TURN).await;
                 progress.show(self.list.bytes())?;

@@ -12,7 +12,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use terrace_app::App;
-use terrace_app::legacy::{
+use terrace_ops::legacy::{
     LegacyMoved, LegacyProgress, LegacyReport, LegacySource, LegacyTable, Remarks, RowSum, import_id,
 };
 
@@ -72,7 +72,7 @@ async fn import_tables(
     (sources, size): (&[LegacySource], u64),
     skip_bad: bool,
 ) -> anyhow::Result<ExitCode> {
-    if !app.has_seasons().await? {
+    if !terrace_ops::legacy::has_seasons(&app).await? {
         bail!("the database has no seasons, teams or quests yet: `terrace seed` brings them");
     }
     let mut progress = Progress::new(size);
@@ -80,7 +80,8 @@ async fn import_tables(
         LegacyProgress::Read(bytes) => progress.show(bytes),
         LegacyProgress::Moving => Ok(()),
     };
-    let checked = app.check_legacy(sources, &mut watch).await.context("nothing was written")?;
+    let checked =
+        terrace_ops::legacy::check_legacy(&app, sources, &mut watch).await.context("nothing was written")?;
     if checked.bad_records() > 0 && !skip_bad {
         progress.end()?;
         print_counts(&checked)?;
@@ -89,7 +90,7 @@ async fn import_tables(
         return Ok(ExitCode::FAILURE);
     }
     let import = import_id(sources, &checked)?;
-    let moved = app.import_legacy(import, sources, &checked, &mut watch).await;
+    let moved = terrace_ops::legacy::import_legacy(&app, import, sources, &checked, &mut watch).await;
     progress.end()?;
     print_counts(&checked)?;
     let moved = moved.context("nobody sees anything of it; the same command goes on where it stopped")?;

@@ -35,9 +35,9 @@ use clap::{CommandFactory, FromArgMatches};
 use mimalloc::MiMalloc;
 use std::process::ExitCode;
 use std::sync::Arc;
-use terrace_app::platform::Verify;
 use terrace_app::{App, Catalogue, PackContent, QuestContent, into_infallible};
 use terrace_kernel::StoreError;
+use terrace_ops::Verify;
 use terrace_storage::{Storage, StorageConfig};
 
 /// The system allocator keeps the memory of a burst of sign-ins, 19 MiB for each thread that ever hashed a password;
@@ -224,8 +224,11 @@ async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
     let app = Arc::new(ready_app(&settings, &storage).await?);
     let checks = into_infallible(app.query(Verify).await)?;
     // Concurrently: each only reads, in batches.
-    let (points, ledger, rows) =
-        tokio::try_join!(app.verify_points(), app.verify_ledger(), app.verify_rows())?;
+    let (points, ledger, rows) = tokio::try_join!(
+        terrace_ops::verify_points(&app),
+        terrace_ops::verify_ledger(&app),
+        terrace_ops::maintenance::verify_rows(&app)
+    )?;
     storage.close();
     for check in &checks {
         report::line(&report::counter(check))?;

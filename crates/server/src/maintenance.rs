@@ -16,11 +16,11 @@ use std::io;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use terrace_app::maintenance::{
+use terrace_app::{App, SecretKey, into_infallible};
+use terrace_ops::maintenance::{
     Category, Left, MaintenanceHistory, Need, Observer, Plan, Round, RoundReport, RunOutcome, RunRecord,
     RunState, Task, TaskList, TaskRun, Wanted, catalogue,
 };
-use terrace_app::{App, SecretKey, into_infallible};
 use terrace_storage::Storage;
 use tokio::sync::watch;
 
@@ -301,7 +301,7 @@ async fn carry_out_on(
     });
     let printer = Arc::new(Printer::new(verbosity, round.is_dry));
     let observer: Arc<dyn Observer> = Arc::<Printer>::clone(&printer);
-    let report = app.maintain(round, observer, stopped).await;
+    let report = terrace_ops::maintenance::maintain(&app, round, observer, stopped).await;
     listener.abort();
     printer.end()?;
     Ok(report?)

@@ -80,7 +80,7 @@ pub(crate) fn with_minter(app: App, settings: &Settings) -> anyhow::Result<App> 
 pub(crate) async fn retry(settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
     let app = ready_app(&settings, &storage).await?;
-    let retried = app.retry_minting().await;
+    let retried = terrace_ops::retry_minting(&app).await;
     storage.close();
     let retried = retried?;
     let (messages, fans) = (retried.messages, retried.fans);

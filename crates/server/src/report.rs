@@ -1,9 +1,9 @@
 //! Texts for the terminal.
 
 use std::io::Write;
-use terrace_app::maintenance::{RoundReport, TaskRun};
 use terrace_app::store::CounterCheck;
 use terrace_app::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
+use terrace_ops::maintenance::{RoundReport, TaskRun};
 
 /// Prints a line to standard output; a closed pipe is an error, not a panic.
 pub(crate) fn line(text: &str) -> std::io::Result<()> {

@@ -6,8 +6,8 @@ use anyhow::{Context, bail};
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use terrace_app::maintenance::{Category, Task, TaskFailure};
 use terrace_app::{App, SecretKey};
+use terrace_ops::maintenance::{Category, Task, TaskFailure};
 
 impl Settings {
     /// The file that contains the secret.

@@ -12,7 +12,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_app::{App, DemoOutcome};
+use terrace_app::{App, DemoOutcome, Job};
+use terrace_ops::Upkeep;
 use terrace_storage::{DatabaseKind, Storage};
 use terrace_web::{CronSecret, Listeners, WebConfig, Wiring};
 use tokio::sync::watch;
@@ -56,6 +57,7 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     ];
     let wiring = Wiring {
         app,
+        on_demand: Arc::new(Upkeep),
         clock: Arc::new(SystemClock),
         entropy: Arc::new(SystemEntropy),
         metrics: Some(metrics),
@@ -74,9 +76,14 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Every job of this program.
+pub(crate) fn all_jobs() -> Vec<Job> {
+    terrace_app::jobs().into_iter().chain(terrace_ops::jobs()).collect()
+}
+
 async fn run_jobs(jobs: Switch, app: Arc<App>, stopped: watch::Receiver<bool>) {
     match jobs {
-        Switch::On => app.run_jobs(stopped).await,
+        Switch::On => app.run_jobs(all_jobs(), stopped).await,
         Switch::Off => log::info!("jobs are left to other processes (--jobs off)"),
     }
 }

@@ -6,10 +6,9 @@ use anyhow::Context;
 use clap::Subcommand;
 use std::process::ExitCode;
 use terrace_app::boards::{CloseSeason, StartSeason};
-use terrace_app::{
-    App, CheckReport, LedgerReport, PointsReport, Season, SeasonKey, SeasonRefusal, season_name,
-};
+use terrace_app::{App, Season, SeasonKey, SeasonRefusal, season_name};
 use terrace_kernel::{Failure, Timestamp};
+use terrace_ops::{CheckReport, LedgerReport, PointsReport};
 
 /// What can be done to seasons.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]

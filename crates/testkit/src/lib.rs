@@ -31,6 +31,7 @@ pub use terrace_app as app;
 pub use terrace_identity as identity;
 pub use terrace_kernel as kernel;
 pub use terrace_ledger as ledger;
+pub use terrace_ops as ops;
 pub use terrace_packs as packs;
 pub use terrace_pgtemp::{self as pgtemp, ThrowawayPostgres};
 pub use terrace_quests as quests;
@@ -40,7 +41,7 @@ pub use terrace_storage as storage;
 pub use terrace_storage::DatabaseKind;
 pub use terrace_web as web;
 pub use ureq::http;
-pub use use_cases::{Fan, TestApp, registration};
+pub use use_cases::{Fan, TestApp, jobs, registration};
 pub use wait::wait_until;
 pub use world::{FlowingClock, ManualClock, SeededEntropy};
 

@@ -20,6 +20,7 @@ use terrace_app::{
     App, AppConfig, Catalogue, CursorSeal, PackContent, PasswordCost, QuestContent, SecretKey,
 };
 use terrace_kernel::Entropy;
+use terrace_ops::Upkeep;
 use terrace_outbound::{Caller, PostTo};
 use terrace_storage::{DatabaseKind, MediaObjects, Storage, StorageConfig};
 use terrace_web::{CronSecret, LimitConfig, Listeners, StreamConfig, WebConfig, Wiring};
@@ -419,6 +420,7 @@ impl ServiceBuilder {
         }
         let wiring = Wiring {
             app: Arc::clone(&app),
+            on_demand: Arc::new(Upkeep),
             clock: Arc::new(clock.clone()),
             entropy,
             metrics: Some(metrics()?),

@@ -15,7 +15,7 @@ use terrace_app::accounts::EndSessionRefusal;
 use terrace_app::minting::Minter;
 use terrace_app::payments::PaymentProvider;
 use terrace_app::store::{ReadTx, Store, Tx};
-use terrace_app::{App, AppConfig, Command, Grant, PasswordCost, Query, Registration, SecretKey};
+use terrace_app::{App, AppConfig, Command, Grant, Job, PasswordCost, Query, Registration, SecretKey};
 use terrace_identity::ports::NewAccount;
 use terrace_identity::{
     AuthorCard, League, Password, PasswordHash, Role, SessionKind, Team, TimeZone, Token, TokenKind, Username,
@@ -66,6 +66,11 @@ pub struct Fan {
     pub card: AuthorCard,
     /// The session cookie of the browser.
     pub cookie: Token,
+}
+
+/// Every job of the program.
+pub fn jobs() -> Vec<Job> {
+    terrace_app::jobs().into_iter().chain(terrace_ops::jobs()).collect()
 }
 
 impl TestApp {

@@ -15,7 +15,7 @@ pub(crate) fn erase_account(tx: &mut dyn Tx, ctx: &mut Ctx, event: &Event) -> Re
 }
 
 /// Removes one portion of a deleted account's data; returns whether nothing is left.
-pub(crate) fn erase_left(tx: &mut dyn Tx, ctx: &mut Ctx, user: UserId) -> Result<bool, StoreError> {
+pub fn erase_left(tx: &mut dyn Tx, ctx: &mut Ctx, user: UserId) -> Result<bool, StoreError> {
     let mut portion = Portion { left: PORTION };
 
     let posts = tx.erase_posts(user, portion.left, ctx.now())?;

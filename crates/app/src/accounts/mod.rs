@@ -7,7 +7,6 @@ mod end_session;
 mod erasure;
 mod export;
 mod login;
-mod name_skeletons;
 mod operate_account;
 mod operators;
 mod passwords;
@@ -24,14 +23,15 @@ pub use change_profile::{ChangeProfile, ChangeProfileRefusal};
 pub(crate) use delete_account::{DeleteAccount, DeleteAccountRuleRefusal};
 pub(crate) use end_session::EndSession;
 pub use end_session::EndSessionRefusal;
-pub(crate) use erasure::{erase_account, erase_left};
+pub(crate) use erasure::erase_account;
+pub use erasure::erase_left;
 pub use export::{ExportPage, ExportPlace, ExportRows, KeptCopy, ReadExport};
 pub use login::{
     ChangePasswordRefusal, Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp,
 };
-pub(crate) use name_skeletons::{NAME, job as name_skeletons_job};
+pub use operate_account::find_named;
 pub use operate_account::{GrantRole, Operated, RestoreAccount, SuspendAccount, UnknownAccount};
-pub(crate) use operate_account::{ResetPassword, find_named, lock_named};
+pub(crate) use operate_account::{ResetPassword, lock_named};
 pub use operators::{DeleteAccountRefusal, ResetPasswordRefusal};
 pub(crate) use passwords::PasswordFailure;
 pub use passwords::{PasswordCost, Passwords, PasswordsBusy};

@@ -22,7 +22,7 @@ pub struct Operated {
 }
 
 /// The account with this username in any spelling; `None` if there is none or it was deleted.
-pub(crate) fn find_named(tx: &mut dyn Tx, username: &str) -> Result<Option<Credentials>, StoreError> {
+pub fn find_named(tx: &mut dyn Tx, username: &str) -> Result<Option<Credentials>, StoreError> {
     let key = Username::key_of(username);
     // No username contains a NUL, and PostgreSQL rejects it in text.
     if key.contains('\0') { Ok(None) } else { tx.credentials_by_key(&key) }

@@ -83,7 +83,7 @@ impl Awards {
 
     /// The same for maintenance, for facts of the past. The fan's favourite team at that time is unknown, so an award
     /// without a team has no board (`docs/spec.md`, scoring rule 5).
-    pub(crate) fn backfill_award(
+    pub fn backfill_award(
         &self,
         tx: &mut dyn Tx,
         ctx: &mut Ctx,
@@ -97,7 +97,7 @@ impl Awards {
     /// Writes many past awards at once, each with its team, as far as the store gains from batching. Returns for each
     /// whether it was written; pass the others to [`Awards::backfill_award`]. The caller has locked the fans and
     /// reconciles their totals afterwards.
-    pub(crate) fn give_at_once(
+    pub fn give_at_once(
         &self,
         tx: &mut dyn Tx,
         ctx: &mut Ctx,

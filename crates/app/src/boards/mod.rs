@@ -22,8 +22,7 @@ pub(crate) use queries::{
 pub use ranks::BoardStamp;
 pub(crate) use ranks::{Hidden, Ranks, affects_leaderboard};
 pub use reverse_points::ReversePoints;
-pub use seasons::{CloseSeason, StartSeason};
-pub(crate) use seasons::{FoundSeasons, TurnSeasons};
+pub use seasons::{CloseSeason, FoundSeasons, StartSeason, TurnSeasons};
 pub(crate) use unshown::{Concerned, Unshown};
 
 use crate::App;

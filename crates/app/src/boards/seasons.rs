@@ -10,7 +10,7 @@ use terrace_scoring::{NewSeason, Season, SeasonKey, SeasonRefusal, SeasonStatus}
 /// Creates the first seasons if there are none: Season 0, whose records never count, up to now, and Season 0.5 from
 /// now on.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FoundSeasons;
+pub struct FoundSeasons;
 
 /// Keys and names of the first seasons.
 const FIRST: [(&str, &str); 2] = [("0", "Season 0"), ("0.5", "Season 0.5")];
@@ -95,7 +95,7 @@ impl Command for CloseSeason {
 
 /// Closes the seasons whose end has passed, and starts those whose start has passed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TurnSeasons;
+pub struct TurnSeasons;
 
 impl Command for TurnSeasons {
     const NAME: &'static str = "turn_seasons";

@@ -7,7 +7,7 @@ mod demo_points;
 use crate::App;
 use crate::accounts::{PasswordFailure, start_onboarding};
 use crate::boards::{AwardResult, Awards};
-use crate::import::follows_imported;
+use crate::graph::follows_imported;
 use crate::packs::{LoadPacks, PackContent};
 use crate::quests::{LoadQuests, QuestBook, QuestContent, check_fan};
 use crate::store::Command;
@@ -99,7 +99,7 @@ impl App {
     }
 
     /// Builds the command that loads the demo content.
-    pub(crate) async fn demo(&self, only_if_new: bool) -> Result<LoadDemo, StoreError> {
+    pub async fn demo(&self, only_if_new: bool) -> Result<LoadDemo, StoreError> {
         let demo = toml::from_str(include_str!("../../content/demo.toml"))
             .map_err(|error| StoreError::defect("read the demo content", error))?;
         let catalogue =
@@ -120,7 +120,8 @@ impl App {
     }
 }
 
-pub(crate) struct LoadDemo {
+/// Loads the demo content.
+pub struct LoadDemo {
     demo: Demo,
     catalogue: Catalogue,
     quests: QuestContent,

@@ -100,7 +100,7 @@ fn refuse_hidden(tx: &mut dyn Tx, fan: UserId, other: UserId) -> Outcome<(), Fol
 
 /// Deletes the follow of `other` by `fan`, with counters and event; returns whether it existed. Both accounts are
 /// locked.
-pub(crate) fn end_follow(tx: &mut dyn Tx, ctx: &Ctx, fan: UserId, other: UserId) -> Result<bool, StoreError> {
+pub fn end_follow(tx: &mut dyn Tx, ctx: &Ctx, fan: UserId, other: UserId) -> Result<bool, StoreError> {
     if !tx.delete_follow(fan, other)? {
         return Ok(false);
     }
@@ -126,4 +126,16 @@ pub(crate) fn tell(
         object: None,
     };
     tx.append(&event, ctx.now())
+}
+
+/// The event of a bulk import of follows; `follower` is one of the followers.
+pub fn follows_imported(follower: UserId) -> NewEvent {
+    NewEvent {
+        topic: Topic::Graph,
+        kind: EventKind::FollowsImported,
+        actor: Some(follower),
+        team: None,
+        subject: follower.as_uuid(),
+        object: None,
+    }
 }

@@ -1,5 +1,5 @@
 //! Pictures: an upload is decoded and encoded again (`render`), stored under its hash (`object`), and kept as long as
-//! something refers to it (`sweep`).
+//! something refers to it (`terrace-ops` removes the others).
 //!
 //! An object is stored before the row that refers to it, so that a crash leaves at most an unused object. Each upload
 //! has its own object: objects are never overwritten and their names never reused, so that removing an object cannot
@@ -13,7 +13,6 @@ mod samples;
 mod serve;
 mod set_picture;
 mod store_picture;
-mod sweep;
 mod upload;
 mod upload_media;
 
@@ -28,7 +27,6 @@ pub use crate::store::media::{
 pub use crate::store::{ByteStream, MediaStore, ObjectKey};
 pub(crate) use object::NoMediaStore;
 pub use serve::ServedMedia;
-pub(crate) use sweep::{Shards, SweptMedia};
 pub use upload::{PictureUpload, UploadRefusal, Uploaded};
 
 /// Why a file is not accepted as a picture, as a message for the uploader.

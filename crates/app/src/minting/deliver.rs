@@ -6,7 +6,7 @@
 //! again. No database lock is held while waiting for the minter.
 
 use crate::App;
-use crate::minting::{MintFault, MintNotice, Minter};
+use crate::minting::{MintFault, MintNotice, Minter, MintingStanding};
 use crate::store::{Command, Query, into_infallible};
 use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
@@ -114,7 +114,7 @@ impl App {
     }
 
     async fn count_minting(&self) {
-        let standing = match into_infallible(self.query(crate::minting::upkeep::ReadMinting).await) {
+        let standing = match into_infallible(self.query(ReadMinting).await) {
             Ok(standing) => standing,
             Err(error) => return log::debug!("the pending messages to the minter were not counted: {error}"),
         };
@@ -291,6 +291,19 @@ impl Command for Settle {
 /// The error text to store: at most `WORDS` characters, without control characters.
 fn words(fault: &MintFault) -> String {
     fault.to_string().chars().filter(|letter| !letter.is_control()).take(WORDS).collect()
+}
+
+/// Reads the state of the outbox.
+struct ReadMinting;
+
+impl Query for ReadMinting {
+    const NAME: &'static str = "read_minting";
+    type Output = MintingStanding;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<MintingStanding, Infallible> {
+        Ok(tx.minting_standing()?)
+    }
 }
 
 #[cfg(test)]

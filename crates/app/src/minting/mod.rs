@@ -21,21 +21,19 @@
 
 mod deliver;
 mod notice;
-mod upkeep;
 
 pub use crate::store::minting::{
     MintKind, MintNotice, MintTries, MintingDelivery, MintingRead, MintingStanding, MintingUpkeep,
     MintingWrite,
 };
 pub use notice::{MintFault, Minter};
-pub use upkeep::MintingRetried;
 
 use crate::App;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How long delivered messages are kept for inspection.
-pub(crate) const TOLD_STAYS: Duration = Duration::from_hours(7 * 24);
+pub const TOLD_STAYS: Duration = Duration::from_hours(7 * 24);
 
 impl App {
     /// Sets the minter, which is notified from now on. Either all processes on a database have one or none: openings
@@ -46,7 +44,7 @@ impl App {
     }
 
     /// Whether a minter is set.
-    pub(crate) fn tells_minter(&self) -> bool {
+    pub fn tells_minter(&self) -> bool {
         self.minter.is_some()
     }
 }

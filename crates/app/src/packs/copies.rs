@@ -15,7 +15,7 @@ pub(crate) fn sealed_copies(
 }
 
 /// One copy of a purchase, with its own server seed.
-pub(crate) fn new_copy(
+pub fn new_copy(
     purchase: &Purchase,
     nonce: u32,
     safe: &SeedCipher,

@@ -8,8 +8,9 @@ use terrace_kernel::{Ctx, Failure, Outcome};
 use terrace_packs::Known;
 
 /// Loads packs and collectibles by key. An item whose key exists keeps its id, and so its purchases and owners.
-pub(crate) struct LoadPacks {
-    pub(crate) content: PackContent,
+pub struct LoadPacks {
+    /// The packs and collectibles.
+    pub content: PackContent,
 }
 
 impl Command for LoadPacks {

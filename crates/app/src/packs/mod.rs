@@ -46,14 +46,15 @@ mod purchase_pack;
 mod queries;
 mod safe;
 
-pub(crate) use load_packs::LoadPacks;
+pub use load_packs::LoadPacks;
 pub use open_pack::{OpenPack, OpenPackRefusal, OpenPackRequest, PackOpened};
 pub use purchase_pack::{PackPurchased, PurchasePack, PurchasePackRefusal};
 pub(crate) use queries::ReadPackBook;
 pub use queries::{GetPurchase, ListCopies, ListOwned, ListPurchases, ReadSupply, Supply};
 
 pub use content::{PackContent, PackContentError, PackSummary};
-pub(crate) use copies::{new_copy, sealed_copies};
+pub use copies::new_copy;
+pub(crate) use copies::sealed_copies;
 pub use safe::SeedCipher;
 
 use crate::App;
@@ -116,7 +117,7 @@ impl App {
     }
 
     /// Drops the cached packs, so that they are read again.
-    pub(crate) fn forget_pack_book(&self) {
+    pub fn forget_pack_book(&self) {
         self.pack_books.invalidate_all();
     }
 

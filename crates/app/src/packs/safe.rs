@@ -110,7 +110,8 @@ impl App {
         into_infallible(self.execute(MarkSecret { mark: *mark }).await)
     }
 
-    pub(crate) fn seed_cipher(&self) -> Result<Arc<SeedCipher>, StoreError> {
+    /// The cipher of server seeds; an error if this process has no secret key.
+    pub fn seed_cipher(&self) -> Result<Arc<SeedCipher>, StoreError> {
         let safe = self.seed_cipher.as_ref().map(|(safe, _)| Arc::clone(safe));
         safe.ok_or_else(|| StoreError::defect("seal packs", "this process has no secret"))
     }

@@ -2,7 +2,6 @@
 
 use crate::App;
 use crate::execute::KeyedRequest;
-use crate::maintenance::{TaskContext, TaskFailure};
 use crate::packs::PackPurchased;
 use crate::payments::{
     BegunCheckout, CheckoutOrder, CloseReason, CompletePurchase, EndPending, FindPayment, Header,
@@ -51,7 +50,7 @@ pub enum CheckoutRefusal {
 
 impl BegunCheckout {
     /// The checkout of a purchase, if one was begun.
-    pub(crate) fn of(purchase: &Purchase, payment: &Payment) -> Option<Self> {
+    pub fn of(purchase: &Purchase, payment: &Payment) -> Option<Self> {
         let price = Money { amount: purchase.total(), currency: purchase.price.currency()? };
         Some(Self { purchase: purchase.id, reference: payment.reference.clone()?, price })
     }
@@ -71,7 +70,7 @@ impl App {
     }
 
     /// The provider, if it is the one of this payment.
-    pub(crate) fn provider_of(&self, payment: &Payment) -> Option<&Arc<dyn PaymentProvider>> {
+    pub fn provider_of(&self, payment: &Payment) -> Option<&Arc<dyn PaymentProvider>> {
         self.payments.as_ref().map(|payments| &payments.provider).filter(|it| it.name() == payment.provider)
     }
 
@@ -186,7 +185,7 @@ impl App {
     }
 
     /// A provider's answer to a query, in the form of a notice.
-    pub(crate) fn found(&self, begun: &BegunCheckout, kind: NoticeKind, money: Money) -> PaymentNotice {
+    pub fn found(&self, begun: &BegunCheckout, kind: NoticeKind, money: Money) -> PaymentNotice {
         PaymentNotice {
             event_id: format!("asked:{kind}:{}", begun.purchase.as_uuid().simple()),
             purchase: begun.purchase,
@@ -222,23 +221,24 @@ impl App {
         provider: &'static str,
         notice: PaymentNotice,
     ) -> Result<NoticeTaken, StoreError> {
-        let pace = TaskContext::unwatched();
-        self.take_notice_at(provider, notice, &pace).await.map_err(TaskFailure::into_store)
+        let (kind, command) = (notice.kind, self.notice_command(provider, notice).await?);
+        let taken = into_infallible(self.execute(command).await)?;
+        taken.record(kind);
+        Ok(taken)
     }
 
-    /// [`App::take_notice`] in the context of a maintenance task.
-    pub(super) async fn take_notice_at(
+    /// Builds the command that applies a verified notice.
+    ///
+    /// # Errors
+    ///
+    /// As [`App::take_notice`].
+    pub async fn notice_command(
         &self,
         provider: &'static str,
         notice: PaymentNotice,
-        pace: &TaskContext,
-    ) -> Result<NoticeTaken, TaskFailure> {
+    ) -> Result<TakeNotice, StoreError> {
         let (book, safe) = (self.pack_book().await?, self.seed_cipher()?);
-        let kind = notice.kind;
-        let taken = pace.batch(self, TakeNotice { provider, notice, book, safe }).await?;
-        metrics::counter!("terrace_payment_notices_total", "kind" => kind.as_str(), "outcome" => taken.as_str())
-            .increment(1);
-        Ok(taken)
+        Ok(TakeNotice { provider, notice, book, safe })
     }
 
     /// Applies a notice that the configured provider has read.

@@ -100,7 +100,7 @@ impl Command for RecordCheckout {
 
 /// How an unpaid purchase ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CloseReason {
+pub enum CloseReason {
     /// It has expired. Ignored before its expiry.
     Expired,
     /// The provider rejects it.
@@ -108,10 +108,13 @@ pub(crate) enum CloseReason {
 }
 
 /// Ends a pending purchase; returns whether this command ended it.
-pub(crate) struct EndPending {
-    pub(crate) purchase: PurchaseId,
-    pub(crate) how: CloseReason,
-    pub(crate) book: Arc<PackBook>,
+pub struct EndPending {
+    /// The purchase.
+    pub purchase: PurchaseId,
+    /// How it ends.
+    pub how: CloseReason,
+    /// All packs and collectibles.
+    pub book: Arc<PackBook>,
 }
 
 impl Command for EndPending {

@@ -1,6 +1,6 @@
 //! Payments with money: providers, their notices and the settlement of purchases. A purchase for money is started in
 //! one transaction, its checkout is begun at the [`PaymentProvider`] between transactions, and another transaction
-//! completes it on a [`PaymentNotice`] or ends it. [`App::reconcile`](crate::App::reconcile) picks up whatever was
+//! completes it on a [`PaymentNotice`] or ends it. `terrace-ops` picks up whatever was
 //! lost in between by [`Payment::due_at`].
 //!
 //! # A purchase for money
@@ -15,7 +15,7 @@
 //!    `TakeNotice` locks the fan and the purchase, lets `decide` (`notice`) choose the outcome, stores the notice under
 //!    (provider, event) and applies the outcome (`settle`), in one transaction. A paid purchase gets its copies there.
 //! 4. `PUT /api/packs/{id}/purchase` returns the copies. If no notice has arrived, it asks the provider.
-//! 5. `App::reconcile` finds what was lost by `payments.due_at`: every minute as a job, by the cron route, or by
+//! 5. `terrace-ops` (`purchases`) finds what was lost by `payments.due_at`: every minute as a job, by the cron route, or by
 //!    `terrace maintain reconcile`. It asks the provider between transactions and settles in transactions that read the
 //!    state again under their locks.
 //!
@@ -28,15 +28,15 @@ mod complete_purchase;
 mod notice;
 mod provider;
 mod queries;
-mod reconcile;
 mod return_purchase;
 mod sandbox;
 pub(crate) mod settle;
 mod take_notice;
 
-pub(crate) use complete_purchase::{CloseReason, EndPending, RecordCheckout};
-pub use complete_purchase::{CompletePurchase, CompletePurchaseRefusal};
-pub(crate) use queries::{DuePayments, FindPayment};
+pub(crate) use complete_purchase::RecordCheckout;
+pub use complete_purchase::{CloseReason, CompletePurchase, CompletePurchaseRefusal, EndPending};
+pub use queries::DuePayments;
+pub(crate) use queries::FindPayment;
 pub use return_purchase::{ReturnPurchase, ReturnPurchaseRefusal};
 pub use take_notice::{NoticeTaken, TakeNotice};
 
@@ -50,7 +50,6 @@ pub(crate) use notice::{Decision, decide, is_name};
 pub use provider::{
     BegunCheckout, Checkout, CheckoutOrder, Header, NoticeFault, PaymentProvider, PaymentState, ProviderFault,
 };
-pub(crate) use reconcile::job;
-pub use reconcile::{PurchasesReconciled, ReconcileReport};
 pub use sandbox::{NoticePost, Sandbox, SandboxDecision, SandboxRefusal};
-pub(crate) use settle::{CLAIM, publish_purchase};
+pub(crate) use settle::CLAIM;
+pub use settle::publish_purchase;

@@ -26,10 +26,13 @@ impl Query for FindPayment {
 }
 
 /// Reads a portion of the payments that are due at `by`, longest due first.
-pub(crate) struct DuePayments {
-    pub(crate) by: Timestamp,
-    pub(crate) limit: u32,
-    pub(crate) after: Option<(Timestamp, PurchaseId)>,
+pub struct DuePayments {
+    /// The time by which they are due.
+    pub by: Timestamp,
+    /// Maximum number of payments.
+    pub limit: u32,
+    /// Key of the last payment of the previous portion.
+    pub after: Option<(Timestamp, PurchaseId)>,
 }
 
 impl Query for DuePayments {

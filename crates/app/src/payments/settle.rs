@@ -21,7 +21,7 @@ fn defect(cause: impl std::fmt::Display) -> StoreError {
 type Change = Result<Transition<PurchaseState>, IllegalTransition<PurchaseState>>;
 
 /// Appends the event for a purchase's new state.
-pub(crate) fn publish_purchase(
+pub fn publish_purchase(
     tx: &mut dyn Tx,
     user: UserId,
     purchase: PurchaseId,

@@ -48,6 +48,12 @@ impl NoticeTaken {
             Self::Mismatch(_) => "mismatch",
         }
     }
+
+    /// Counts it in the metrics, under the kind of its notice.
+    pub fn record(self, kind: NoticeKind) {
+        metrics::counter!("terrace_payment_notices_total", "kind" => kind.as_str(), "outcome" => self.as_str())
+            .increment(1);
+    }
 }
 
 impl Command for TakeNotice {

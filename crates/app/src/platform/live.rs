@@ -358,12 +358,12 @@ impl App {
     }
 
     /// The last event that is committed and has no public position yet.
-    pub(crate) async fn unpublished(&self) -> Result<Option<i64>, StoreError> {
+    pub async fn unpublished(&self) -> Result<Option<i64>, StoreError> {
         into_infallible(self.query(Unpublished).await)
     }
 
     /// Waits until every event up to this one has a public position.
-    pub(crate) async fn until_published(&self, last: i64) -> Result<(), StoreError> {
+    pub async fn until_published(&self, last: i64) -> Result<(), StoreError> {
         while into_infallible(self.query(IsUnpublished(last)).await)? {
             tokio::time::sleep(PUBLISHING).await;
         }

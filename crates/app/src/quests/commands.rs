@@ -19,8 +19,9 @@ use terrace_quests::{
 use terrace_scoring::{NewAward, Points, SourceKey, Writer};
 
 /// Loads quests by their keys. A quest or step whose key exists keeps its id, and so the progress of fans.
-pub(crate) struct LoadQuests {
-    pub(crate) content: QuestContent,
+pub struct LoadQuests {
+    /// The quests.
+    pub content: QuestContent,
 }
 
 impl Command for LoadQuests {
@@ -169,11 +170,15 @@ impl Command for CompleteStep {
 }
 
 /// Completes the steps and quests whose conditions a fan meets.
-pub(crate) struct CheckProgress {
-    pub(crate) user: UserId,
-    pub(crate) book: Arc<QuestBook>,
-    pub(crate) rank: Option<u64>,
-    pub(crate) awards: Awards,
+pub struct CheckProgress {
+    /// The fan.
+    pub user: UserId,
+    /// All quests and achievements.
+    pub book: Arc<QuestBook>,
+    /// The fan's rank, if a step requires one.
+    pub rank: Option<u64>,
+    /// Writes the points.
+    pub awards: Awards,
 }
 
 impl Command for CheckProgress {

@@ -10,7 +10,8 @@ use terrace_quests::{
 /// Quests as a file describes them. Whether they are consistent with existing teams is checked when they are loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestContent {
-    pub(crate) drafts: Vec<QuestDraft>,
+    /// The quests, in the order of the file.
+    pub drafts: Vec<QuestDraft>,
     /// Line on which each quest starts.
     pub(crate) lines: Vec<usize>,
 }

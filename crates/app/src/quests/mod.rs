@@ -12,10 +12,10 @@
 //!    totals, restored accounts, started quests and completed steps. It takes up to 64 events at once. For events about
 //!    points it compares the totals in the events with open steps and missing achievements (`by_points`), in one
 //!    statement each, and checks only the fans who may have reached one.
-//! 4. The job `sync-leaderboards`: `App::check_ranks` reads the global board down to the lowest rank that an open quest
+//! 4. The job `sync-leaderboards` of `terrace-ops` reads the global board down to the lowest rank that an open quest
 //!    requires, and checks the fans on it who are in such a quest. It finds ranks that improved because other fans lost
 //!    points or left.
-//! 5. The job `sync-quests` (`sync`): scans all active accounts, 500 per query in four statements. It finds what no
+//! 5. The job `sync-quests` of `terrace-ops` scans all active accounts, 500 per query in four statements. It finds what no
 //!    event reports: windows that open by the clock, changed content, new achievements, imported follows.
 //!
 //! Places 2 to 5 evaluate `check_fan` in the transaction that awards the points. The consumer calls it for every
@@ -36,24 +36,20 @@ mod commands;
 mod content;
 mod progress;
 mod queries;
-mod sync;
 
-pub(crate) use commands::{CheckProgress, LoadQuests};
 pub use commands::{
-    CompleteStep, CompleteStepRefusal, DailyVisit, StartQuest, StartQuestRefusal, StepCompleted, VisitDaily,
+    CheckProgress, CompleteStep, CompleteStepRefusal, DailyVisit, LoadQuests, StartQuest, StartQuestRefusal,
+    StepCompleted, VisitDaily,
 };
-pub(crate) use queries::{
-    ActiveAmong, ReadQuestBook, ReadStandingInQuests, ReadStandings, portion_of_standings,
-};
+pub(crate) use queries::ReadQuestBook;
 pub use queries::{
-    CompletedQuest, OwnAchievements, OwnRuns, ReadAchievements, ReadCompletedQuests, ReadOwnRuns,
+    ActiveAmong, CompletedQuest, OwnAchievements, OwnRuns, ReadAchievements, ReadCompletedQuests,
+    ReadOwnRuns, ReadStandingInQuests, ReadStandings, StandingsPortion, portion_of_standings,
 };
 
 pub(crate) use checks::{check_after, check_fan, grant_achievements};
 pub use content::{QuestContent, QuestContentError, QuestSummary};
 pub(crate) use progress::{Progress, not_given, pay_quest, pay_step, tell};
-pub(crate) use sync::job;
-pub use sync::{QuestSweep, QuestsSynced};
 
 use crate::App;
 
@@ -124,7 +120,7 @@ impl App {
     }
 
     /// Invalidates the cache of quests.
-    pub(crate) fn forget_quest_book(&self) {
+    pub fn forget_quest_book(&self) {
         self.quest_books.invalidate_all();
     }
 
@@ -173,7 +169,7 @@ impl App {
     }
 
     /// A fan's rank on the global board of the active season.
-    async fn global_rank(&self, user: UserId) -> Result<Option<u64>, StoreError> {
+    pub async fn global_rank(&self, user: UserId) -> Result<Option<u64>, StoreError> {
         let now = self.boards_now(Some(user)).await;
         let shown = match self.find_board(now, crate::boards::BoardChoice::Global, None).await {
             Ok(shown) => shown,

@@ -30,6 +30,7 @@ impl Query for ReadQuestBook {
 #[derive(Debug, Clone)]
 pub struct ReadOwnRuns {
     /// Fan whose runs are read.
+    /// The fan.
     pub user: UserId,
 }
 
@@ -49,8 +50,9 @@ impl Query for ReadOwnRuns {
 }
 
 /// Reads the progress of a fan whose account is active, in three statements.
-pub(crate) struct ReadStandingInQuests {
-    pub(crate) user: UserId,
+pub struct ReadStandingInQuests {
+    /// The fan.
+    pub user: UserId,
 }
 
 impl Query for ReadStandingInQuests {
@@ -67,19 +69,19 @@ impl Query for ReadStandingInQuests {
 }
 
 /// Reads the progress of the next portion of accounts.
-pub(crate) struct ReadStandings {
+pub struct ReadStandings {
     /// Account after which the portion starts.
-    pub(crate) after: Option<UserId>,
+    pub after: Option<UserId>,
     /// Maximum number of accounts.
-    pub(crate) limit: u32,
+    pub limit: u32,
 }
 
 /// Progress of a portion of accounts.
-pub(crate) struct StandingsPortion {
+pub struct StandingsPortion {
     /// The active accounts of the portion.
-    pub(crate) fans: Vec<FanStanding>,
+    pub fans: Vec<FanStanding>,
     /// The last account of the portion.
-    pub(crate) last: UserId,
+    pub last: UserId,
 }
 
 impl Query for ReadStandings {
@@ -97,7 +99,7 @@ impl Query for ReadStandings {
 }
 
 /// Reads the progress of the active accounts from `first` to `last`, in their current runs.
-pub(crate) fn portion_of_standings(
+pub fn portion_of_standings(
     tx: &mut dyn ReadTx,
     (first, last): (UserId, UserId),
     now: Timestamp,
@@ -110,9 +112,11 @@ pub(crate) fn portion_of_standings(
 }
 
 /// Finds the fans among these who have started one of these quests and not completed it.
-pub(crate) struct ActiveAmong {
-    pub(crate) users: Vec<UserId>,
-    pub(crate) quests: Vec<QuestId>,
+pub struct ActiveAmong {
+    /// The fans.
+    pub users: Vec<UserId>,
+    /// The quests.
+    pub quests: Vec<QuestId>,
 }
 
 impl Query for ActiveAmong {

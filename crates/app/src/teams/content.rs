@@ -153,7 +153,7 @@ impl Catalogue {
     }
 
     /// Inserts new entries and updates existing ones, by key; returns the ids of the teams by key.
-    pub(crate) fn load(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Result<HashMap<&str, TeamId>, StoreError> {
+    pub fn load(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Result<HashMap<&str, TeamId>, StoreError> {
         let mut leagues = HashMap::new();
         for entry in &self.leagues {
             let league = League {

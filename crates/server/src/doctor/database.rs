@@ -2,6 +2,7 @@
 
 use crate::doctor::findings::Findings;
 use crate::doctor::setup::is_reachable;
+use crate::serve::all_jobs;
 use crate::settings::Settings;
 use std::time::Duration;
 use terrace_app::minting::MintingStanding;
@@ -121,7 +122,7 @@ pub(super) fn judge_work(
         if behind > BEHIND { findings.warn("consumer", words) } else { findings.ok("consumer", words) }
     }
     judge_minting(settings.minting.url.is_some(), &overview.minting, now, findings);
-    for job in terrace_app::jobs() {
+    for job in all_jobs() {
         let record = overview.jobs.iter().find(|record| record.name == job.name());
         judge_job(&job, record, now, findings);
     }

@@ -4,7 +4,7 @@ use crate::config::{MetricsOnMain, WebConfig};
 use crate::edge::health;
 use crate::edge::host::{ListenedOn, Serves};
 use crate::edge::patience::{Patience, Patient};
-use crate::edge::shell::{Shell, Wiring, build};
+use crate::edge::shell::{Shell, UseCases, Wiring, build};
 use crate::streams::feed;
 use crate::{edge, routes};
 use actix_http::HttpService;
@@ -54,19 +54,19 @@ pub async fn serve(
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let shell = Data::new(Shell::new(&wiring, config));
-    run(listeners, shell, Some(Data::from(wiring.app)), routes::routes, shutdown).await
+    run(listeners, shell, Some(UseCases::of(wiring)), routes::routes, shutdown).await
 }
 
 /// [`serve`] with other routes and another shell, for tests.
 pub(crate) async fn run(
     listeners: Listeners,
     shell: Data<Shell>,
-    app: Option<Data<App>>,
+    use_cases: Option<UseCases>,
     routes: fn(&mut ServiceConfig<'_>),
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let config = shell.config();
-    let watched = app.clone();
+    let watched = use_cases.as_ref().map(|use_cases| use_cases.app.clone());
     let mut server = Server::build()
         .max_concurrent_connections(config.max_connections)
         .backlog(config.backlog)
@@ -77,10 +77,10 @@ pub(crate) async fn run(
     }
     let stopping = server.graceful_shutdown_signal();
     for (nth, listener) in listeners.main.into_iter().enumerate() {
-        let (shell, app, stopping) = (shell.clone(), app.clone(), stopping.clone());
+        let (shell, use_cases, stopping) = (shell.clone(), use_cases.clone(), stopping.clone());
         let source = ListenedOn { address: listener.local_addr()?, serves: Serves::Main };
         server = server.listen(format!("main-{nth}"), listener, move || {
-            connections(source, shell.clone(), app.clone(), routes, stopping.clone())
+            connections(source, shell.clone(), use_cases.clone(), routes, stopping.clone())
         })?;
     }
     let main = server.run();
@@ -120,7 +120,7 @@ pub(crate) async fn run(
 fn connections(
     source: ListenedOn,
     shell: Data<Shell>,
-    app: Option<Data<App>>,
+    use_cases: Option<UseCases>,
     routes: fn(&mut ServiceConfig<'_>),
     stopping: GracefulShutdownSignal,
 ) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()> {
@@ -144,7 +144,7 @@ fn connections(
             let stopping = stopping.clone();
             async move { stopping.notified().await }
         });
-    let service = build(shell, app, routes).into_factory().map_err(|error| error.error_response());
+    let service = build(shell, use_cases, routes).into_factory().map_err(|error| error.error_response());
     fn_service(move |stream: TcpStream| {
         let peer = stream.peer_addr().ok();
         // Fails only if the connection is already closed, which the next read reports.

@@ -44,7 +44,7 @@ use actix_web::{Error, HttpRequest};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use terrace_app::App;
+use terrace_app::{App, OnDemand};
 use terrace_identity::Secret;
 use terrace_kernel::{Clock, Entropy, UserId};
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -57,12 +57,27 @@ pub(crate) type Served<B> = Result<ServiceResponse<B>, Error>;
 pub struct Wiring {
     /// The application: its commands and queries.
     pub app: Arc<App>,
+    /// The upkeep that operators request under `/api/cron`.
+    pub on_demand: Arc<dyn OnDemand>,
     /// Clock for the timestamp in request ids.
     pub clock: Arc<dyn Clock>,
     /// Randomness for request ids.
     pub entropy: Arc<dyn Entropy>,
     /// Source of `/metrics`; `None` disables the route.
     pub metrics: Option<PrometheusHandle>,
+}
+
+/// What handlers call.
+#[derive(Clone)]
+pub(crate) struct UseCases {
+    pub(crate) app: Data<App>,
+    on_demand: Data<dyn OnDemand>,
+}
+
+impl UseCases {
+    pub(crate) fn of(wiring: Wiring) -> Self {
+        Self { app: Data::from(wiring.app), on_demand: Data::from(wiring.on_demand) }
+    }
 }
 
 /// State that middleware and handlers share across all workers.
@@ -87,7 +102,7 @@ pub(crate) struct Shell {
 
 impl Shell {
     pub(crate) fn new(wiring: &Wiring, config: WebConfig) -> Self {
-        let Wiring { app, clock, entropy, metrics } = wiring.clone();
+        let Wiring { app, on_demand: _, clock, entropy, metrics } = wiring.clone();
         Self::on(app, clock, entropy, metrics, config, Document::build())
     }
 
@@ -229,7 +244,7 @@ pub(crate) fn refuse<B>(req: ServiceRequest, error: ApiError) -> ServiceResponse
 /// The service of one worker: state, middleware, routes.
 pub(crate) fn build(
     shell: Data<Shell>,
-    app: Option<Data<App>>,
+    use_cases: Option<UseCases>,
     routes: impl FnOnce(&mut ServiceConfig),
 ) -> actix_web::App<
     impl ServiceFactory<
@@ -244,8 +259,8 @@ pub(crate) fn build(
     // One hub for each worker.
     let hub = Hub::new(Arc::clone(&shell.streams));
     let mut service = actix_web::App::new().app_data(shell).app_data(hub);
-    if let Some(app) = app {
-        service = service.app_data(app);
+    if let Some(UseCases { app, on_demand }) = use_cases {
+        service = service.app_data(app).app_data(on_demand);
     }
     service
         .wrap(from_fn(parameters::guard))

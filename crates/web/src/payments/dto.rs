@@ -2,7 +2,7 @@
 
 use crate::dto::{IdText, Time};
 use serde::{Deserialize, Serialize};
-use terrace_app::payments::PurchasesReconciled;
+use terrace_app::PurchasesReconciled;
 use terrace_packs::PurchaseId;
 use utoipa::ToSchema;
 use uuid::Uuid;

@@ -9,8 +9,8 @@ use crate::platform::dto::{LeaderboardSyncReport, QuestSyncReport};
 use crate::trends::dto::SyncReport;
 use actix_web::post;
 use actix_web::web::{Data, Json};
-use terrace_app::App;
 use terrace_app::boards::AwardPoints;
+use terrace_app::{App, OnDemand};
 use terrace_scoring::{NewAward, Points, SourceKey, SourceKind, Writer, reason};
 
 /// Refresh what is trending.
@@ -41,8 +41,9 @@ pub(crate) async fn sync_trends(_: CronCaller, app: Data<App>) -> Result<Json<Sy
 pub(crate) async fn sync_leaderboards(
     _: CronCaller,
     app: Data<App>,
+    on_demand: Data<dyn OnDemand>,
 ) -> Result<Json<LeaderboardSyncReport>, ApiError> {
-    Ok(Json(app.into_inner().sync_leaderboards().await?.into()))
+    Ok(Json(on_demand.sync_leaderboards(app.into_inner()).await?.into()))
 }
 
 /// Bring quests up to date.
@@ -57,8 +58,12 @@ pub(crate) async fn sync_leaderboards(
     security(("cron" = [])),
 )]
 #[post("/api/cron/sync-quests")]
-pub(crate) async fn sync_quests(_: CronCaller, app: Data<App>) -> Result<Json<QuestSyncReport>, ApiError> {
-    Ok(Json(app.into_inner().sync_quests().await?.into()))
+pub(crate) async fn sync_quests(
+    _: CronCaller,
+    app: Data<App>,
+    on_demand: Data<dyn OnDemand>,
+) -> Result<Json<QuestSyncReport>, ApiError> {
+    Ok(Json(on_demand.sync_quests(app.into_inner()).await?.into()))
 }
 
 /// Reconcile purchases.
@@ -75,8 +80,9 @@ pub(crate) async fn sync_quests(_: CronCaller, app: Data<App>) -> Result<Json<Qu
 pub(crate) async fn reconcile_purchases(
     _: CronCaller,
     app: Data<App>,
+    on_demand: Data<dyn OnDemand>,
 ) -> Result<Json<PurchaseReconcileReport>, ApiError> {
-    Ok(Json(app.into_inner().reconcile_purchases().await?.into()))
+    Ok(Json(on_demand.reconcile_purchases(app.into_inner()).await?.into()))
 }
 
 /// Award points.

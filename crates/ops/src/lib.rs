@@ -1,0 +1,62 @@
+//! Operation of the service outside the request path: maintenance, verification and repair, imports, and the upkeep
+//! that runs on a schedule. Everything here is a function of an [`App`](terrace_app::App).
+
+mod balances;
+mod count_expired;
+#[cfg(test)]
+mod hostile;
+mod housekeeping;
+mod import;
+pub mod maintenance;
+mod media;
+mod minting;
+mod name_skeletons;
+mod on_demand;
+mod points;
+mod purchases;
+mod quests;
+mod topics;
+mod verify;
+mod walked;
+
+pub use balances::{LedgerReport, repair_ledger, verify_ledger};
+pub use housekeeping::{Swept, sweep};
+pub use import::{
+    BadLine, COMPLETIONS_BATCH, Completion, CompletionLine, CompletionList, CompletionsImported, EdgeList,
+    EdgeListError, IMPORT_BATCH, Imported, Line, NotMatched, WhyNotMatched, import_completions,
+    import_follows, legacy,
+};
+pub use minting::{MintingRetried, mint_earlier, retry_minting};
+pub use on_demand::Upkeep;
+pub use points::{PointsReport, repair_points, sync_leaderboards, verify_points};
+pub use purchases::{reconcile, reconcile_purchases};
+pub use quests::sync_quests;
+pub use topics::backfill_topics;
+pub use verify::Verify;
+pub use walked::{CheckReport, WalkReport};
+
+use terrace_app::Job;
+
+/// The jobs of this crate.
+pub fn jobs() -> Vec<Job> {
+    let mut jobs = housekeeping::jobs();
+    jobs.push(topics::job());
+    jobs.push(name_skeletons::job());
+    jobs.extend(points::jobs());
+    jobs.push(balances::job());
+    jobs.push(quests::job());
+    jobs.push(purchases::job());
+    jobs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_job_has_a_name_of_its_own() {
+        let all = || terrace_app::jobs().into_iter().chain(jobs());
+        let names: std::collections::HashSet<_> = all().map(|job| job.name()).collect();
+        assert_eq!(names.len(), all().count());
+    }
+}

@@ -1,0 +1,403 @@
+//! Maintenance as one catalogue (spec §1 rules 12 and 13): every maintenance operation on data is a [`Task`] with a
+//! name, a category and the tasks that must run before it. Tasks can be run as a dry run, run in order, are recorded
+//! in a journal, and may be stopped and run again at any time, while servers are running.
+//!
+//! # Adding a task
+//!
+//! Add a constructor in a file of its own and one line in [`catalogue`]. The task writes through [`Work::batch`]; its
+//! counts are the rows that it wrote, so the second of two runs counts nothing:
+//!
+//! ```
+//! use terrace_ops::maintenance::{Category, Task, TaskFailure, Work};
+//!
+//! async fn work(work: Work) -> Result<(), TaskFailure> {
+//!     work.go_on()?;
+//!     work.count("rows of nothing", 0);
+//!     Ok(())
+//! }
+//!
+//! let task = Task::new("repair-nothing", Category::Repair, "Repairs nothing", work).after(&["seasons"]);
+//! assert_eq!(task.name(), "repair-nothing");
+//! ```
+
+mod journal;
+mod order;
+mod repairs;
+mod run;
+mod stride;
+mod tasks_cleanup;
+mod tasks_setup;
+mod tasks_upkeep;
+mod work;
+
+pub use journal::{Busy, CountRows, MaintenanceHistory, RunState};
+pub use order::OrderFault;
+pub use repairs::verify_rows;
+pub use run::{Left, Round, RoundFailure, RoundReport, TaskRun, maintain};
+pub(crate) use stride::AdaptiveBatch;
+pub use terrace_store::maintenance::{
+    Extent, MaintenanceRead, MaintenanceWrite, RunOutcome, RunRecord, UnknownOutcome,
+};
+pub use terrace_store::repair::{
+    Carrier, Counts, FactsAudit, FactsRepair, LeftBehind, LookedAt, OrphanProgress, PacksAudit, PacksRepair,
+    RepairRead, RepairWrite, RowsAudit, RowsRepair, UnassignedAward, Unrecorded, UnrecordedVisit,
+};
+pub(crate) use work::TaskContext;
+pub use work::{Observer, TaskFailure, Unwatched, Work};
+
+use std::fmt;
+use std::sync::Arc;
+use terrace_app::App;
+use terrace_store::BoxFuture;
+
+/// Kind of work that a task does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Category {
+    /// Creates what the service needs to start.
+    SetUp,
+    /// Fills in data that older rows lack.
+    Backfill,
+    /// Removes rows past their retention, and duplicates.
+    CleanUp,
+    /// Repairs data that has become inconsistent.
+    Repair,
+}
+
+impl fmt::Display for Category {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::SetUp => "set-up",
+            Self::Backfill => "backfill",
+            Self::CleanUp => "clean-up",
+            Self::Repair => "repair",
+        })
+    }
+}
+
+/// What a task needs in addition to the database. The program that runs tasks configures the use cases for the tasks
+/// of the run; a task whose need is not met is skipped unless it was requested by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Storage of pictures.
+    Media,
+    /// The service's secret and the payment provider.
+    Payments,
+    /// A minter that receives changes of owned collectibles.
+    Minter,
+}
+
+type Doing = Arc<dyn Fn(Work) -> BoxFuture<'static, Result<(), TaskFailure>> + Send + Sync>;
+
+/// An entry of the catalogue.
+#[derive(Clone)]
+pub struct Task {
+    name: &'static str,
+    category: Category,
+    about: &'static str,
+    after: &'static [&'static str],
+    needs: Option<Need>,
+    is_by_name_only: bool,
+    work: Doing,
+}
+
+impl Task {
+    /// Creates a task that does `work`. A run may be stopped between any two batches, also by a crash, and then
+    /// starts over: it must rely on stored state and not on memory. `about` is a sentence without its full stop.
+    pub fn new<F>(
+        name: &'static str,
+        category: Category,
+        about: &'static str,
+        work: impl Fn(Work) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<(), TaskFailure>> + Send + 'static,
+    {
+        let work: Doing = Arc::new(move |one| Box::pin(work(one)));
+        Self { name, category, about, after: &[], needs: None, is_by_name_only: false, work }
+    }
+
+    /// Makes the task run only after these.
+    #[must_use]
+    pub fn after(self, names: &'static [&'static str]) -> Self {
+        Self { after: names, ..self }
+    }
+
+    /// Declares a need in addition to the database.
+    #[must_use]
+    pub fn needs(self, need: Need) -> Self {
+        Self { needs: Some(need), ..self }
+    }
+
+    /// Excludes the task from `--all`, because its effect does not suit every service.
+    #[must_use]
+    pub fn by_name_only(self) -> Self {
+        Self { is_by_name_only: true, ..self }
+    }
+
+    /// Stable name of the task.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Category of the task.
+    pub fn category(&self) -> Category {
+        self.category
+    }
+
+    /// Description of what the task does.
+    pub fn about(&self) -> &'static str {
+        self.about
+    }
+
+    /// Names of the tasks that must run before it.
+    pub fn comes_after(&self) -> &'static [&'static str] {
+        self.after
+    }
+
+    /// Whether the task runs only if it is requested by name.
+    pub fn is_by_name_only(&self) -> bool {
+        self.is_by_name_only
+    }
+
+    /// Why the task cannot run with these use cases; `None` if it can.
+    fn unfit(&self, app: &App) -> Option<&'static str> {
+        match self.needs {
+            Some(Need::Minter) if !app.tells_minter() => {
+                Some("no minter is configured (--minter-url): nobody would be told")
+            }
+            Some(Need::Payments) if app.seed_cipher().is_err() => {
+                Some("the service's secret is not here (--secret-file)")
+            }
+            Some(Need::Minter | Need::Media | Need::Payments) | None => None,
+        }
+    }
+}
+
+impl fmt::Debug for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Task")
+            .field("name", &self.name)
+            .field("category", &self.category)
+            .field("after", &self.after)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A list of tasks.
+#[derive(Debug, Clone, Default)]
+pub struct TaskList {
+    tasks: Vec<Task>,
+}
+
+/// Returns every task of this program that needs no local file, in display order. Tasks without a dependency between
+/// them run in this order.
+pub fn catalogue() -> TaskList {
+    TaskList {
+        tasks: vec![
+            tasks_setup::seasons(),
+            tasks_setup::teams(),
+            tasks_setup::quests(),
+            tasks_setup::packs(),
+            tasks_setup::demo(),
+            tasks_upkeep::turn_seasons(),
+            tasks_upkeep::backfill_topics(),
+            tasks_upkeep::name_skeletons(),
+            repairs::step_order(),
+            repairs::quest_runs(),
+            repairs::quest_points(),
+            repairs::visit_points(),
+            repairs::boards(),
+            repairs::onboarding(),
+            repairs::counters(),
+            repairs::blocked_follows(),
+            repairs::deleted_accounts(),
+            repairs::deleted_posts(),
+            repairs::purchases(),
+            repairs::packs(),
+            repairs::pack_stock(),
+            tasks_upkeep::repair_points(),
+            tasks_upkeep::repair_balances(),
+            tasks_upkeep::reconcile_purchases(),
+            tasks_upkeep::sync_quests(),
+            repairs::minting_lanes(),
+            tasks_upkeep::mint_earlier(),
+            tasks_cleanup::idempotency_keys(),
+            tasks_cleanup::sessions(),
+            tasks_cleanup::events(),
+            tasks_cleanup::minting(),
+            tasks_cleanup::media(),
+            tasks_cleanup::notices(),
+            tasks_cleanup::imports(),
+            tasks_cleanup::journal(),
+        ],
+    }
+}
+
+/// Selection of tasks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// All tasks except those that run only by name.
+    All,
+    /// The tasks of a category, except those that run only by name.
+    Of(Category),
+    /// The tasks with these names.
+    Named(Vec<String>),
+}
+
+/// Tasks in execution order.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    steps: Vec<Step>,
+}
+
+/// One task of a plan.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// The task.
+    pub task: Task,
+    /// Whether it was requested; otherwise, a requested task depends on it.
+    pub is_asked: bool,
+    /// Whether it may be skipped if its needs are not met, because it was not requested by name.
+    is_optional: bool,
+}
+
+impl Plan {
+    /// The tasks, in execution order.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// Whether any task of the plan has this need.
+    pub fn needs(&self, need: Need) -> bool {
+        self.steps.iter().any(|step| step.task.needs == Some(need))
+    }
+
+    /// Removes the tasks that were not requested.
+    #[must_use]
+    pub fn only_asked(mut self) -> Self {
+        self.steps.retain(|step| step.is_asked);
+        self
+    }
+}
+
+/// Why no plan was made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanFault {
+    /// No task has this name.
+    #[error("there is no task {name:?}; {}", meant(*.nearest, .known))]
+    Unknown {
+        /// Name as it was typed.
+        name: String,
+        /// Most similar name, if there is one.
+        nearest: Option<&'static str>,
+        /// Names of all tasks.
+        known: Vec<&'static str>,
+    },
+    /// The declared dependencies have no valid order.
+    #[error(transparent)]
+    Order(#[from] OrderFault),
+}
+
+fn meant(nearest: Option<&str>, known: &[&str]) -> String {
+    nearest.map_or_else(|| format!("there are {}", known.join(", ")), |name| format!("did you mean {name}?"))
+}
+
+impl TaskList {
+    /// Creates a list of these tasks.
+    pub fn new(tasks: impl IntoIterator<Item = Task>) -> Self {
+        Self { tasks: tasks.into_iter().collect() }
+    }
+
+    /// Adds a task.
+    #[must_use]
+    pub fn with(mut self, task: Task) -> Self {
+        self.tasks.push(task);
+        self
+    }
+
+    /// The tasks, in the order of declaration.
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// Returns the selected tasks and all tasks that they depend on, in execution order.
+    ///
+    /// # Errors
+    ///
+    /// An unknown task name, with a suggestion; or a defect of the list: a cycle, or a dependency on a task that does
+    /// not exist.
+    pub fn plan(&self, wanted: &Wanted) -> Result<Plan, PlanFault> {
+        let known: Vec<&'static str> = self.tasks.iter().map(Task::name).collect();
+        let is_usual = |task: &&Task| !task.is_by_name_only;
+        let asked: Vec<&str> = match wanted {
+            Wanted::All => self.tasks.iter().filter(is_usual).map(Task::name).collect(),
+            Wanted::Of(category) => {
+                let of = self.tasks.iter().filter(|task| task.category == *category);
+                of.filter(is_usual).map(Task::name).collect()
+            }
+            Wanted::Named(names) => names.iter().map(String::as_str).collect(),
+        };
+        if let Some(name) = asked.iter().find(|name| !known.contains(name)) {
+            let nearest = order::nearest(&known, name);
+            return Err(PlanFault::Unknown { name: (*name).to_owned(), nearest, known });
+        }
+        let entries: Vec<_> = self.tasks.iter().map(|task| (task.name, task.after)).collect();
+        let names = order::in_order(&entries, &asked)?;
+        let step = |task: &Task| Step {
+            task: task.clone(),
+            is_asked: asked.contains(&task.name),
+            is_optional: !matches!(wanted, Wanted::Named(_)),
+        };
+        let find = |name: &&str| self.tasks.iter().find(|task| task.name == *name);
+        Ok(Plan { steps: names.iter().filter_map(find).map(step).collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(plan: &Plan) -> Vec<&'static str> {
+        plan.steps().iter().map(|step| step.task.name()).collect()
+    }
+
+    /// Spec §1 rule 13: every category of maintenance has its tasks, and they have an order.
+    #[test]
+    fn rule_13_the_catalogue_has_an_order_and_every_category() {
+        let tasks = catalogue();
+        let plan = tasks.plan(&Wanted::All).unwrap();
+        let planned = names(&plan);
+        for task in tasks.tasks() {
+            assert_eq!(planned.contains(&task.name()), !task.is_by_name_only(), "{}", task.name());
+            assert!(!task.about().is_empty() && !task.about().ends_with('.'), "{}", task.name());
+            let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
+            assert!(task.name().bytes().all(is_plain), "{}", task.name());
+        }
+        for category in [Category::SetUp, Category::Backfill, Category::CleanUp, Category::Repair] {
+            assert!(!tasks.plan(&Wanted::Of(category)).unwrap().steps().is_empty(), "{category}");
+        }
+        for (nth, step) in plan.steps().iter().enumerate() {
+            for before in step.task.comes_after() {
+                assert!(planned.iter().take(nth).any(|name| name == before), "{:?}", step.task);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_is_told_from_what_it_comes_after() {
+        let plan = catalogue().plan(&Wanted::Named(vec!["sync-quests".to_owned()])).unwrap();
+        assert!(plan.steps().len() > 1 && names(&plan).last() == Some(&"sync-quests"), "{plan:?}");
+        assert_eq!(names(&plan.only_asked()), ["sync-quests"]);
+        let demo = catalogue().plan(&Wanted::Named(vec!["demo".to_owned()])).unwrap();
+        assert_eq!(names(&demo).last(), Some(&"demo"));
+    }
+
+    #[test]
+    fn a_task_that_there_is_not_is_named_with_what_was_meant() {
+        let fault = |name: &str| catalogue().plan(&Wanted::Named(vec![name.to_owned()])).unwrap_err();
+        let slip = fault("repair-pionts").to_string();
+        assert_eq!(slip, "there is no task \"repair-pionts\"; did you mean repair-points?");
+        let strange = fault("xyzzy").to_string();
+        assert!(strange.contains("there are seasons, ") && strange.contains("sweep-media"), "{strange}");
+    }
+}

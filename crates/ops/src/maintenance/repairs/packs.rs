@@ -1,0 +1,249 @@
+//! Repair of purchases, copies and collectibles according to the journal and the proofs of draws (spec §3 rule 4).
+
+use crate::maintenance::repairs::walk::{Looked, Repair, count, tally, walk};
+use crate::maintenance::{Category, Counts, Need, Task, Work};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use terrace_app::packs::{PackBook, SeedCipher, new_copy};
+use terrace_app::payments::publish_purchase;
+use terrace_kernel::{Ctx, StoreError, Timestamp, UserId, Uuid};
+use terrace_packs::{
+    CollectibleId, CopyRepair, CopyStanding, Opening, Owned, OwnedSource, PurchaseId, PurchaseStanding,
+    SlotOutcome, UserPack, UserPackId, UserPackState, outcomes,
+};
+use terrace_store::{ReadTx, Tx};
+
+/// Purchases that one query checks.
+const PORTION: u32 = 500;
+
+/// Repairs the states of purchases, copies and payments.
+pub(in crate::maintenance) fn purchases() -> Task {
+    let about = "Makes the states of purchases and copies what the journal and the draws say";
+    Task::new("repair-purchases", Category::Repair, about, |work: Work| async move {
+        walk(&work, Purchases).await
+    })
+}
+
+/// Restores missing copies and collectibles.
+pub(in crate::maintenance) fn packs() -> Task {
+    let about = "Gives fans the copies that they paid and the collectibles that their draws gave, where these are missing";
+    Task::new("backfill-packs", Category::Backfill, about, |work: Work| async move {
+        let (book, safe) = (work.app().pack_book().await?, work.app().seed_cipher()?);
+        walk(&work, Packs { book, safe }).await
+    })
+    // What belongs to a purchase or a copy is known only once the purchase is completed and the copy opened.
+    .after(&["repair-purchases"])
+    .needs(Need::Payments)
+}
+
+/// Checks the next purchases; `is_suspect` selects the suspects.
+fn look_at_purchases(
+    tx: &mut dyn ReadTx,
+    after: Option<Uuid>,
+    is_suspect: impl Fn(&mut dyn ReadTx, &PurchaseStanding) -> Result<bool, StoreError>,
+) -> Result<Option<Looked>, StoreError> {
+    let ids = tx.purchases_after(after.map(PurchaseId::from_uuid), PORTION)?;
+    let Some(last) = ids.last().map(|id| id.as_uuid()) else { return Ok(None) };
+    let mut suspects = Vec::new();
+    for standing in tx.standings_of(&ids)? {
+        if is_suspect(tx, &standing)? {
+            suspects.push(standing.purchase.id.as_uuid());
+        }
+    }
+    Ok(Some(Looked { rows: tally(ids.len()), last, suspects }))
+}
+
+/// Locks the fans of the suspects, then the suspects, and returns their current state.
+fn locked(tx: &mut dyn Tx, suspects: &[Uuid]) -> Result<Vec<PurchaseStanding>, StoreError> {
+    let ids: Vec<PurchaseId> = suspects.iter().copied().map(PurchaseId::from_uuid).collect();
+    let fans: BTreeSet<UserId> = tx.standings_of(&ids)?.iter().map(|one| one.purchase.user).collect();
+    tx.hold_fans(&fans.into_iter().collect::<Vec<_>>())?;
+    for id in &ids {
+        tx.lock_purchase(*id)?;
+    }
+    tx.standings_of(&ids)
+}
+
+#[derive(Clone)]
+struct Purchases;
+
+impl Repair for Purchases {
+    const NAME: &'static str = "repair_purchases";
+    const HELD: usize = 50;
+
+    fn look(
+        &self,
+        tx: &mut dyn ReadTx,
+        after: Option<Uuid>,
+        now: Timestamp,
+    ) -> Result<Option<Looked>, StoreError> {
+        look_at_purchases(tx, after, |_, standing| Ok(standing.is_out_of_state(now)))
+    }
+
+    fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
+        let mut counts = Counts::new();
+        for standing in locked(tx, suspects)? {
+            let purchase = &standing.purchase;
+            let state = standing.right_state(ctx.now());
+            if state != purchase.state {
+                tx.put_purchase_state(purchase.id, state, ctx.now())?;
+                publish_purchase(tx, purchase.user, purchase.id, state, ctx.now())?;
+                count(&mut counts, "states of purchases", 1);
+            }
+            for mend in standing.right_copies(ctx.now()) {
+                let mended = settle_copy(tx, ctx, &standing, mend)?;
+                count(&mut counts, "states of copies", u64::from(mended));
+            }
+            count(&mut counts, "payments woken", u64::from(tx.wake_payment(purchase.id, ctx.now())?));
+        }
+        Ok(counts)
+    }
+}
+
+/// Repairs the state of one copy.
+fn settle_copy(
+    tx: &mut dyn Tx,
+    ctx: &Ctx,
+    standing: &PurchaseStanding,
+    mend: CopyRepair,
+) -> Result<bool, StoreError> {
+    let now = ctx.now();
+    match mend {
+        CopyRepair::Opened(id) => {
+            let given_at = find(standing, id).and_then(|copy| copy.given_at);
+            tx.put_copy_opened(id, given_at.unwrap_or(now), now)
+        }
+        CopyRepair::Revoked(id) => {
+            let Some((copy, _)) = tx.lock_copy(standing.purchase.user, id)? else { return Ok(false) };
+            let Ok(change) = copy.state.revoke() else { return Ok(false) };
+            let moved = tx.move_copy(id, change, now)?;
+            tx.revoke_owned(id, now)?;
+            Ok(moved)
+        }
+    }
+}
+
+fn find(standing: &PurchaseStanding, id: UserPackId) -> Option<&CopyStanding> {
+    standing.copies.iter().find(|copy| copy.copy.id == id)
+}
+
+#[derive(Clone)]
+struct Packs {
+    book: Arc<PackBook>,
+    safe: Arc<SeedCipher>,
+}
+
+impl Packs {
+    /// The opened copies that do not have as many collectibles as their pack has slots. The content may have changed
+    /// since, so the proof, which contains the actual number, is read for these suspects only.
+    fn may_lack<'s>(&self, standing: &'s PurchaseStanding) -> impl Iterator<Item = &'s CopyStanding> {
+        let slots = self.book.pack(standing.purchase.pack).map_or(0, |pack| pack.slots.len());
+        let is_opened = |copy: &&CopyStanding| copy.copy.state == UserPackState::Opened && copy.is_proved;
+        standing.copies.iter().filter(is_opened).filter(move |copy| copy.slots.len() != slots)
+    }
+
+    fn lacks_something(&self, tx: &mut dyn ReadTx, standing: &PurchaseStanding) -> Result<bool, StoreError> {
+        for copy in self.may_lack(standing) {
+            if let Some(opening) = tx.opening(copy.copy.id)?
+                && !lacking(&opening)?.is_empty()
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Repair for Packs {
+    const NAME: &'static str = "backfill_packs";
+    const HELD: usize = 50;
+
+    fn look(
+        &self,
+        tx: &mut dyn ReadTx,
+        after: Option<Uuid>,
+        _now: Timestamp,
+    ) -> Result<Option<Looked>, StoreError> {
+        look_at_purchases(tx, after, |tx, standing| {
+            Ok(!standing.missing_copies().is_empty() || self.lacks_something(tx, standing)?)
+        })
+    }
+
+    fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
+        let mut counts = Counts::new();
+        // Limited ones last, in ascending order of collectible over all copies: the lock order in which opening a
+        // copy takes them.
+        let mut limited: Vec<(CollectibleId, Owned)> = Vec::new();
+        for standing in locked(tx, suspects)? {
+            let mut copies = Vec::new();
+            for nonce in standing.missing_copies() {
+                let (copy, seed) = new_copy(&standing.purchase, nonce, &self.safe, ctx)?;
+                // The time from which the fan has been entitled to it.
+                copies.push((UserPack { bought_at: standing.purchase.changed_at, ..copy }, seed));
+            }
+            if !copies.is_empty() {
+                tx.insert_copies(&copies)?;
+                count(&mut counts, "copies", tally(copies.len()));
+            }
+            for copy in self.may_lack(&standing) {
+                let Some(opening) = tx.opening(copy.copy.id)? else { continue };
+                for outcome in lacking(&opening)? {
+                    let owned = given(ctx, copy, &outcome);
+                    let is_limited = self
+                        .book
+                        .collectible(outcome.collectible)
+                        .is_some_and(|collectible| collectible.edition.is_some());
+                    if is_limited {
+                        limited.push((outcome.collectible, owned));
+                    } else {
+                        count(&mut counts, "collectibles", u64::from(tx.insert_owned(&owned)?));
+                    }
+                }
+            }
+        }
+        limited.sort_by_key(|(collectible, owned)| (*collectible, owned.acquired_at, owned.id));
+        let mut lost: HashMap<CollectibleId, std::vec::IntoIter<u32>> = HashMap::new();
+        for (collectible, mut owned) in limited {
+            let serials = match lost.entry(collectible) {
+                std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+                std::collections::hash_map::Entry::Vacant(entry) => {
+                    entry.insert(tx.lost_serials(collectible)?.into_iter())
+                }
+            };
+            // A serial that was assigned and has no owner; if there is none, the next one.
+            owned.serial = match serials.next() {
+                Some(serial) => Some(serial),
+                None => tx.mint(collectible)?,
+            };
+            if owned.serial.is_none() {
+                count(&mut counts, "collectibles of which none is left", 1);
+            } else {
+                count(&mut counts, "collectibles", u64::from(tx.insert_owned(&owned)?));
+            }
+        }
+        Ok(counts)
+    }
+}
+
+/// The slots of an opened copy whose drawn collectible is missing.
+fn lacking(opening: &Opening) -> Result<Vec<SlotOutcome>, StoreError> {
+    let drawn = outcomes(&opening.proof).map_err(|error| StoreError::defect("draw a copy again", error))?;
+    let has = |slot: u32| {
+        opening.owned.iter().any(|owned| {
+            let OwnedSource::Pack { slot: of, .. } = owned.source;
+            of == slot
+        })
+    };
+    Ok(drawn.into_iter().filter(|outcome| !has(outcome.slot)).collect())
+}
+
+fn given(ctx: &mut Ctx, copy: &CopyStanding, outcome: &SlotOutcome) -> Owned {
+    Owned {
+        id: ctx.new_id(),
+        user: copy.copy.user,
+        collectible: outcome.collectible,
+        serial: None,
+        acquired_at: copy.copy.opened_at.unwrap_or(ctx.now()),
+        source: OwnedSource::Pack { copy: copy.copy.id, slot: outcome.slot },
+    }
+}

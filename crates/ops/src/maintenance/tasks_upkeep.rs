@@ -1,0 +1,158 @@
+//! Tasks that fill in data that older rows lack and repair inconsistent data.
+
+use crate::maintenance::{Category, CountRows, Extent, Need, Task, Work};
+use crate::walked::CheckReport;
+use crate::{balances, minting, name_skeletons, points, purchases, quests, topics};
+use terrace_app::ReconcileReport;
+use terrace_app::boards::TurnSeasons;
+
+/// Opens and closes seasons that are due.
+pub(super) fn turn_seasons() -> Task {
+    let about = "Closes the seasons whose end has come and begins those whose start has";
+    Task::new("turn-seasons", Category::Repair, about, |work| async move {
+        let turned = work.batch(TurnSeasons).await?;
+        for season in &turned {
+            work.tell(&format!("season {} is {}", season.key, season.status));
+        }
+        work.count("seasons", tally(turned.len()));
+        Ok(())
+    })
+    .after(&["seasons"])
+}
+
+/// Finds the topics of posts that were written before topics were stored.
+pub(super) fn backfill_topics() -> Task {
+    let about = "Looks for the topics of every post again";
+    Task::new("backfill-topics", Category::Backfill, about, |work| async move {
+        work.expect(work.ask(CountRows(Extent::Posts)).await?);
+        let found = topics::look_for_topics(work.app(), work.pace()).await?;
+        work.tell(&format!("looked for the topics of {} posts", found.posts));
+        work.count("topics of posts", found.tags);
+        Ok(())
+    })
+}
+
+/// Stores skeletons of names that were registered before skeletons were stored, or imported.
+pub(super) fn name_skeletons() -> Task {
+    let about = "Stores what usernames look like, so that no new name looks like an older one";
+    Task::new(name_skeletons::NAME, Category::Backfill, about, |work| async move {
+        let filled = name_skeletons::fill_name_skeletons(work.app(), work.pace()).await?;
+        if filled.clashes > 0 {
+            work.tell(&format!("{} names look like an earlier name and stay as they are", filled.clashes));
+        }
+        work.count("name skeletons", filled.names);
+        Ok(())
+    })
+}
+
+/// Repairs the derived rows of leaderboards.
+pub(super) fn repair_points() -> Task {
+    let about = "Makes totals, listings, entries and counts of boards what the ledger of points says";
+    Task::new("repair-points", Category::Repair, about, |work| async move {
+        work.expect(work.ask(CountRows(Extent::Accounts)).await?);
+        let report = points::mend_points(work.app(), work.pace()).await?;
+        for (check, found) in &report.checks {
+            tell(&work, check.as_str(), found);
+            work.count(check.as_str(), found.wrong);
+        }
+        let fans = if report.mended == 1 { "1 fan".to_owned() } else { format!("{} fans", report.mended) };
+        let counted = report.counted();
+        let what = match (report.mended, counted) {
+            (0, 0) => return Ok(()),
+            (0, _) => "how many fans boards have".to_owned(),
+            (_, 0) => format!("the boards of {fans}"),
+            (_, _) => format!("the boards of {fans}, and how many fans boards have"),
+        };
+        let would = format!("{what} would be mended; nothing was written");
+        work.tell(&if work.is_dry() { would } else { format!("mended {what}") });
+        Ok(())
+    })
+    // Awards that are not part of a season yet belong to the one that starts.
+    .after(&["turn-seasons"])
+}
+
+/// Repairs balances.
+pub(super) fn repair_balances() -> Task {
+    let about =
+        "Makes balances what the journal of transfers says, and the journal what the records of points say";
+    Task::new("repair-balances", Category::Repair, about, |work| async move {
+        work.expect(work.ask(CountRows(Extent::Accounts)).await?);
+        let report = balances::mend_ledger(work.app(), work.pace()).await?;
+        for (check, found) in &report.checks {
+            tell(&work, check.as_str(), found);
+        }
+        if report.wrong() > 0 {
+            let (had, would) =
+                if work.is_dry() { ("would be", "; nothing was written") } else { ("were", "") };
+            work.tell(&format!("the balances of {} fans {had} mended{would}", report.mended));
+        }
+        work.count("balances of fans", report.mended);
+        Ok(())
+    })
+}
+
+fn tell(work: &Work, check: &str, found: &CheckReport) {
+    work.tell(&format!("{check}: {} checked, {} wrong", found.checked, found.wrong));
+    for example in &found.examples {
+        work.tell(&format!("  {example}"));
+    }
+}
+
+/// Completes interrupted purchases.
+pub(super) fn reconcile_purchases() -> Task {
+    let about = "Finishes what stopped half-way of purchases for money: completes, ends or has given back";
+    Task::new("reconcile-purchases", Category::Repair, about, |work| async move {
+        let report = purchases::reconcile_at(work.app(), work.pace()).await?;
+        let ReconcileReport { looked_at, completed, expired, cancelled, refunded, left } = report;
+        work.tell(&format!(
+            "looked at {looked_at} payments: {completed} purchases completed, {expired} expired, {cancelled} cancelled, \
+             {refunded} payments given back, {left} left for later"
+        ));
+        work.count("purchases completed", completed);
+        work.count("purchases expired", expired);
+        work.count("purchases cancelled", cancelled);
+        work.count("payments given back", refunded);
+        Ok(())
+    })
+    .needs(Need::Payments)
+}
+
+/// Completes steps and achievements that no check has found yet.
+pub(super) fn sync_quests() -> Task {
+    let about =
+        "Completes the steps that fans have fulfilled and grants the achievements that they have come to";
+    Task::new("sync-quests", Category::Backfill, about, |work| async move {
+        work.expect(work.ask(CountRows(Extent::Accounts)).await?);
+        let sweep = quests::check_everybody(work.app(), work.pace()).await?;
+        work.tell(&format!("looked at {} fans; their steps pay {} points", sweep.fans, sweep.points));
+        work.count("steps", sweep.steps);
+        work.count("quests", sweep.quests);
+        work.count("achievements", sweep.achievements);
+        Ok(())
+    })
+    // Ranks require correct boards, follower goals require correct counters, point goals require complete records,
+    // and a fan without a run cannot complete a quest.
+    .after(&[
+        "repair-counters",
+        "backfill-onboarding",
+        "backfill-quest-points",
+        "backfill-visit-points",
+        "backfill-boards",
+        "repair-points",
+    ])
+}
+
+/// Reports to the minter what was opened before a minter was configured.
+pub(super) fn mint_earlier() -> Task {
+    let about = "Hands over to the minter what was opened before there was one";
+    Task::new("mint-earlier", Category::Backfill, about, |work| async move {
+        let handed = minting::hand_earlier(work.app(), work.pace()).await?;
+        work.count("collectibles handed to the minter", handed);
+        Ok(())
+    })
+    .needs(Need::Minter)
+}
+
+fn tally(rows: usize) -> u64 {
+    u64::try_from(rows).unwrap_or(u64::MAX)
+}

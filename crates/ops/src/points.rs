@@ -1,0 +1,411 @@
+//! Repair of points: rows derived from the ledger are compared with it and repaired where they differ (spec,
+//! leaderboard scoring rules 2, 3 and 7).
+//!
+//! Accounts are scanned in ascending order of id, a portion per query. A difference found there may be an award that
+//! was committed between two statements. So each suspect is checked again in a transaction that holds the lock on the
+//! account, and only differences that remain are reported and, if requested, repaired. Other writers wait for the
+//! accounts of one such transaction at most.
+//!
+//! Legacy entries (rule 7) may lag behind the ledger in two cases: points of an announced season from before its start,
+//! and what `Writer::Maintenance` writes for a season that is over.
+
+use crate::maintenance::{AdaptiveBatch, TaskContext, TaskFailure};
+use crate::quests;
+use crate::walked::{HELD, PORTION, Portion, Settled, WalkReport};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use terrace_app::platform::{AtOnce, Job};
+use terrace_app::{App, BoardsSynced};
+use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
+use terrace_scoring::{
+    BoardCount, BoardId, Books, FanAudit, Fault, PointsCheck, RankIndex, RankLine, Ranked, SeasonId, Total,
+    TotalsRepair,
+};
+use terrace_store::{Command, Query, ReadTx, Tx, into_infallible};
+
+/// Name and period of the job that verifies and repairs all of it.
+const SYNC: &str = "sync-leaderboards";
+const EVERY: Duration = Duration::from_hours(1);
+/// Name and period of the job that opens and closes seasons.
+const TURN: &str = "turn-seasons";
+const TURN_EVERY: Duration = Duration::from_mins(1);
+/// How long a request waits for a run in progress.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Result of a scan of points.
+pub type PointsReport = WalkReport<PointsCheck>;
+
+impl PointsReport {
+    /// Number of boards whose stored number of fans was wrong.
+    pub(crate) fn counted(&self) -> u64 {
+        self.checks.get(&PointsCheck::Counts).map_or(0, |counts| counts.wrong)
+    }
+}
+
+/// Result of one run of the job.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    mended: u64,
+    seasons_turned: u64,
+    steps_completed: u64,
+}
+
+/// The jobs that maintain boards.
+pub(crate) fn jobs() -> [Job; 2] {
+    let turn = Job::new(TURN, TURN_EVERY, |app| async move { turn_due_seasons(&app).await.map(drop) });
+    [turn, sync(Arc::default())]
+}
+
+/// The job that does everything and stores its result in `done`.
+fn sync(done: Arc<Mutex<Option<Run>>>) -> Job {
+    Job::new(SYNC, EVERY, move |app| {
+        let done = Arc::clone(&done);
+        async move {
+            let run = keep_boards(&app).await?;
+            *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(run);
+            Ok(())
+        }
+    })
+}
+
+/// Opens and closes seasons that are due, repairs rows that differ from the ledger, and completes the quest steps
+/// that require a rank which their fan has reached, whether or not the job is due. Of concurrent calls, in any
+/// process, one does the work and the others wait for it.
+///
+/// # Errors
+///
+/// When the run fails, when another run lasts too long, and when the database is unavailable.
+pub async fn sync_leaderboards(app: &Arc<App>) -> Result<BoardsSynced, StoreError> {
+    let began = Instant::now();
+    let done = Arc::default();
+    let unavailable = |why: &str| StoreError::Unavailable(why.to_owned());
+    let refreshed = match app.run_now(sync(Arc::clone(&done)), PATIENCE).await? {
+        AtOnce::Done => true,
+        AtOnce::Joined => false,
+        AtOnce::Failed => return Err(unavailable("the boards were not looked through")),
+        AtOnce::Busy => return Err(unavailable("another process still looks through the boards")),
+    };
+    let run = *done.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(BoardsSynced {
+        refreshed,
+        took: began.elapsed(),
+        mended: run.map(|run| run.mended),
+        seasons_turned: run.map(|run| run.seasons_turned),
+        steps_completed: run.map(|run| run.steps_completed),
+    })
+}
+
+/// Compares all rows derived from the ledger with it, and the ranks of the active season with a sort by the
+/// database. Writes nothing.
+///
+/// # Errors
+///
+/// When the database is unavailable.
+pub async fn verify_points(app: &App) -> Result<PointsReport, StoreError> {
+    let pace = TaskContext::unwatched();
+    let mut report = walk_points(app, false, &pace).await.map_err(TaskFailure::into_store)?;
+    for (season, board) in into_infallible(app.query(ActiveBoards).await)? {
+        let lines = into_infallible(app.query(SortedBoard { season, board }).await)?;
+        let checked = u64::try_from(lines.len()).unwrap_or(u64::MAX);
+        report.count(BTreeMap::from([(PointsCheck::Ranks, checked)]));
+        for fault in &misplaced(board, &lines) {
+            report.note(fault.check, fault);
+        }
+    }
+    count_boards(app, &mut report, false, &pace).await.map_err(TaskFailure::into_store)?;
+    Ok(report)
+}
+
+/// Repairs rows that differ from the ledger, or with `dry_run` only reports them. May be stopped and run again at
+/// any time, also concurrently with itself and with awards.
+///
+/// # Errors
+///
+/// When the database is unavailable.
+pub async fn repair_points(app: &App, dry_run: bool) -> Result<PointsReport, StoreError> {
+    settle_points(app, !dry_run, &TaskContext::unwatched()).await.map_err(TaskFailure::into_store)
+}
+
+/// Same as [`repair_points`], as part of a maintenance task.
+pub(crate) async fn mend_points(app: &App, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
+    settle_points(app, !pace.is_dry(), pace).await
+}
+
+async fn settle_points(app: &App, mends: bool, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
+    let mut report = walk_points(app, mends, pace).await?;
+    count_boards(app, &mut report, mends, pace).await?;
+    Ok(report)
+}
+
+async fn walk_points(app: &App, mends: bool, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
+    let mut report = PointsReport::of([PointsCheck::Totals, PointsCheck::Listing, PointsCheck::Entries]);
+    let look = async |after| into_infallible(app.query(LookAtPoints { after }).await);
+    let mut stride = AdaptiveBatch::up_to(HELD);
+    let mut found = look(None).await?;
+    while let Some(portion) = found {
+        pace.go_on()?;
+        report.count(portion.checked);
+        let on_settled = |settled| report.settled(&settled, |fault: &Fault| fault.check);
+        let command = |fans| SettlePoints { fans, mends };
+        // Suspects are checked again under a lock, so the next portion may be read meanwhile.
+        let settled = pace.settle(app, &mut stride, &portion.suspects, command, on_settled);
+        let (settled, next) = tokio::join!(settled, look(Some(portion.last)));
+        settled?;
+        pace.advance(portion.fans);
+        found = next?;
+    }
+    Ok(report)
+}
+
+async fn count_boards(
+    app: &App,
+    report: &mut PointsReport,
+    mends: bool,
+    pace: &TaskContext,
+) -> Result<(), TaskFailure> {
+    let Counted { boards, wrong } = into_infallible(app.query(CountBoards).await)?;
+    report.count(BTreeMap::from([(PointsCheck::Counts, boards)]));
+    let wrong = if mends && !wrong.is_empty() { pace.batch(app, RecountBoards).await? } else { wrong };
+    for count in &wrong {
+        let words = format!("{} fans are kept, {} are listed", count.kept, count.listed);
+        let fault = Fault { check: PointsCheck::Counts, user: None, board: count.board, words };
+        report.note(fault.check, &fault);
+    }
+    Ok(())
+}
+
+/// One run of the job.
+async fn keep_boards(app: &App) -> Result<Run, StoreError> {
+    let seasons_turned = turn_due_seasons(app).await?;
+    let report = repair_points(app, false).await?;
+    for (check, found) in report.checks.iter().filter(|(_, found)| found.wrong > 0) {
+        let (name, example) = (check.as_str(), found.examples.first().map_or("", String::as_str));
+        log::warn!("{SYNC} repaired {} of {} {name}: {example}", found.wrong, found.checked);
+        metrics::counter!("terrace_points_mended_total", "check" => name).increment(found.wrong);
+    }
+    // Last: ranks require boards that are correct.
+    let ranked = quests::check_ranks(app).await?;
+    Ok(Run { mended: report.mended, seasons_turned, steps_completed: ranked.steps })
+}
+
+async fn turn_due_seasons(app: &App) -> Result<u64, StoreError> {
+    let turned = app.turn_seasons().await?;
+    for season in &turned {
+        log::info!("season {} is {}", season.key, season.status);
+    }
+    Ok(u64::try_from(turned.len()).unwrap_or(u64::MAX))
+}
+
+/// The reference data for comparing fans' rows.
+pub(crate) fn books(tx: &mut dyn ReadTx) -> Result<Books, StoreError> {
+    Ok(Books::new(tx.seasons()?, &tx.every_board()?))
+}
+
+/// Makes the derived rows of these fans, in ascending order of id, consistent with their records; returns for how
+/// many fans they were wrong. The caller holds the locks on their accounts. A record that was written for a past
+/// season has not updated the legacy entries of that season (scoring rule 7); they are corrected here.
+pub(crate) fn reconcile(
+    tx: &mut dyn Tx,
+    books: &Books,
+    fans: &[UserId],
+    now: Timestamp,
+) -> Result<u64, StoreError> {
+    let (settled, mends) = compare(tx, books, fans, now)?;
+    tx.mend_points(&mends, now)?;
+    Ok(settled.mended)
+}
+
+/// Compares the rows of locked fans; returns the faults and the repairs.
+fn compare(
+    tx: &mut dyn Tx,
+    books: &Books,
+    fans: &[UserId],
+    now: Timestamp,
+) -> Result<(Settled<Fault>, Vec<TotalsRepair>), StoreError> {
+    let (mut settled, mut mends) = (Settled::default(), Vec::new());
+    for fan in tx.points_of_each(fans)? {
+        let audit = books.audit(&fan, now);
+        settled.faults.extend(audit.faults);
+        mends.extend(audit.mend);
+    }
+    settled.mended = u64::try_from(mends.len()).unwrap_or(u64::MAX);
+    Ok((settled, mends))
+}
+
+/// Checks the next portion of accounts.
+struct LookAtPoints {
+    after: Option<UserId>,
+}
+
+impl Query for LookAtPoints {
+    const NAME: &'static str = "look_at_points";
+    /// `None` after the last account.
+    type Output = Option<Portion<PointsCheck>>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        let fans = tx.fans_after(self.after, PORTION)?;
+        let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
+        let books = books(tx)?;
+        let count = u64::try_from(fans.len()).unwrap_or(u64::MAX);
+        let mut portion =
+            Portion { checked: BTreeMap::new(), fans: count, suspects: Vec::new(), last: *last };
+        for fan in tx.points_between(*first, *last)? {
+            let FanAudit { checked, faults, .. } = books.audit(&fan, now);
+            for (check, count) in checked {
+                *portion.checked.entry(check).or_default() += count;
+            }
+            if !faults.is_empty() {
+                portion.suspects.push(fan.user);
+            }
+        }
+        Ok(Some(portion))
+    }
+}
+
+/// Checks suspects under a lock and, if requested, repairs them.
+struct SettlePoints {
+    /// In ascending order of id.
+    fans: Vec<UserId>,
+    mends: bool,
+}
+
+impl Command for SettlePoints {
+    const NAME: &'static str = "settle_points";
+    type Output = Settled<Fault>;
+    type Refusal = Infallible;
+    const AFFECTS_LEADERBOARD: bool = true;
+
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Settled<Fault>, Infallible> {
+        // Before any read: the lock keeps the data from changing until the transaction ends.
+        tx.hold_fans(&self.fans)?;
+        let books = books(tx)?;
+        let (settled, mends) = compare(tx, &books, &self.fans, ctx.now())?;
+        if self.mends {
+            tx.mend_points(&mends, ctx.now())?;
+        }
+        Ok(settled)
+    }
+}
+
+/// Finds the boards of the active season.
+struct ActiveBoards;
+
+impl Query for ActiveBoards {
+    const NAME: &'static str = "active_boards";
+    type Output = Vec<(SeasonId, BoardId)>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        let seasons = tx.seasons()?;
+        let Some(season) = seasons.active() else { return Ok(Vec::new()) };
+        Ok(tx.boards(season.id)?.into_iter().map(|board| (season.id, board.id)).collect())
+    }
+}
+
+/// Reads a board in the sort order of the database.
+struct SortedBoard {
+    season: SeasonId,
+    board: BoardId,
+}
+
+impl Query for SortedBoard {
+    const NAME: &'static str = "sorted_board";
+    type Output = Vec<RankLine>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.sorted_board(self.season, self.board)?)
+    }
+}
+
+/// Result of checking the counts of boards.
+struct Counted {
+    boards: u64,
+    wrong: Vec<BoardCount>,
+}
+
+/// Compares the stored number of fans of every board with the actual number.
+struct CountBoards;
+
+impl Query for CountBoards {
+    const NAME: &'static str = "count_boards";
+    type Output = Counted;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Counted, Infallible> {
+        let boards = u64::try_from(tx.every_board()?.len()).unwrap_or(u64::MAX);
+        Ok(Counted { boards, wrong: tx.miscounted_boards()? })
+    }
+}
+
+/// Recounts the fans of every board and stores the result.
+struct RecountBoards;
+
+impl Command for RecountBoards {
+    const NAME: &'static str = "recount_boards";
+    type Output = Vec<BoardCount>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<Vec<BoardCount>, Infallible> {
+        tx.hold_counts()?;
+        let wrong = tx.miscounted_boards()?;
+        for count in &wrong {
+            tx.put_count(count)?;
+        }
+        Ok(wrong)
+    }
+}
+
+/// Compares places and ranks of the served index with those of the database.
+fn misplaced(board: BoardId, lines: &[RankLine]) -> Vec<Fault> {
+    let total = |line: &RankLine| {
+        let total = Total { points: line.key.points, reached_at: line.key.reached_at, version: 1 };
+        (line.key.user, total)
+    };
+    let index: RankIndex = lines.iter().map(total).collect();
+    let place = |ranked: &Ranked| (widened(ranked.position), widened(ranked.rank));
+    let wrong = |line: &&RankLine| {
+        let served = index.standing(line.key.user).map(|standing| place(&standing.ranked));
+        served != Some((line.position, line.rank))
+    };
+    let fault = |line: &RankLine| {
+        let served = index.standing(line.key.user).map(|standing| place(&standing.ranked));
+        let words = format!("place and rank are {served:?}, a sort says {:?}", (line.position, line.rank));
+        Fault { check: PointsCheck::Ranks, user: Some(line.key.user), board, words }
+    };
+    lines.iter().filter(wrong).map(fault).collect()
+}
+
+fn widened(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use terrace_scoring::{Points, RankKey};
+    use uuid::Uuid;
+
+    #[test]
+    fn ranks_that_disagree_with_a_sort_are_found() {
+        let board = BoardId::from_uuid(Uuid::from_u128(1));
+        let line = |n: u32, points, position, rank| RankLine {
+            key: RankKey {
+                points: Points::new(points),
+                reached_at: Timestamp::from_micros(n.into()),
+                user: UserId::from_uuid(Uuid::from_u128(n.into())),
+            },
+            position,
+            rank,
+        };
+        let sorted = [line(1, 9, 1, 1), line(2, 5, 2, 2), line(3, 5, 3, 2), line(4, 1, 4, 4)];
+        assert_eq!(misplaced(board, &sorted), []);
+        let other = [line(1, 9, 1, 1), line(2, 5, 3, 2), line(3, 5, 2, 2), line(4, 1, 4, 3)];
+        let wrong: Vec<_> =
+            misplaced(board, &other).into_iter().filter_map(|fault| Some(fault.user?.as_uuid())).collect();
+        assert_eq!(wrong, [2, 3, 4].map(Uuid::from_u128));
+    }
+}

@@ -1,0 +1,351 @@
+//! Finishes interrupted purchases: payments whose notice was lost, purchases that were not paid, and refunds that are
+//! owed (spec §3, rule 4).
+//!
+//! It starts from the stored state. For each due payment it asks the provider between transactions, and applies the
+//! answer in one transaction that reads the state again under its locks. Concurrent runs apply each change once, and
+//! an interrupted run leaves the rest to the next one.
+
+use crate::maintenance::{TaskContext, TaskFailure};
+use futures_util::{StreamExt, stream};
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use terrace_app::payments::{
+    BegunCheckout, CloseReason, DuePayments, EndPending, NoticeKind, NoticeTaken, Payment, PaymentNotice,
+    PaymentState, ProviderFault, RefundState,
+};
+use terrace_app::platform::{AtOnce, Job};
+use terrace_app::{App, PurchasesReconciled, ReconcileReport};
+use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
+use terrace_packs::{Purchase, PurchaseId, PurchaseState};
+use terrace_store::{Command, Tx, into_infallible};
+
+/// Payments read by one query.
+const PORTION: u32 = 100;
+/// Payments checked concurrently.
+const TOGETHER: usize = 8;
+/// Name and interval of the job.
+const RECONCILE: &str = "reconcile-purchases";
+const EVERY: Duration = Duration::from_mins(1);
+/// How long a request for reconciliation waits for a run that another process has started.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Interval between two checks of a pending purchase.
+const LOOK: Duration = Duration::from_mins(5);
+/// Minimum and maximum pause after a failed request to a provider; each failure doubles it.
+const PAUSES: (Duration, Duration) = (Duration::from_secs(30), Duration::from_hours(1));
+/// How long after its expiry a purchase keeps its reserved stock while its provider cannot confirm whether it was
+/// paid. A payment that arrives later is refunded.
+const GRACE: Duration = Duration::from_hours(1);
+
+/// The periodic job.
+pub(crate) fn job() -> Job {
+    run(Arc::default())
+}
+
+/// The job, storing its report in `done`.
+fn run(done: Arc<Mutex<Option<ReconcileReport>>>) -> Job {
+    Job::new(RECONCILE, EVERY, move |app| {
+        let done = Arc::clone(&done);
+        async move {
+            let report = reconcile(&app).await?;
+            if !report.is_idle() {
+                log::info!("{RECONCILE}: {report:?}");
+            }
+            *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+            Ok(())
+        }
+    })
+}
+
+/// The outcome for one payment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Done {
+    Completed,
+    Expired,
+    Cancelled,
+    Refunded,
+    /// A concurrent run was faster, or there was nothing to do.
+    Nothing,
+    Left,
+}
+
+impl From<Done> for ReconcileReport {
+    fn from(done: Done) -> Self {
+        let one = Self { looked_at: 1, ..Self::default() };
+        match done {
+            Done::Completed => Self { completed: 1, ..one },
+            Done::Expired => Self { expired: 1, ..one },
+            Done::Cancelled => Self { cancelled: 1, ..one },
+            Done::Refunded => Self { refunded: 1, ..one },
+            Done::Left => Self { left: 1, ..one },
+            Done::Nothing => one,
+        }
+    }
+}
+
+/// Reconciles now, whether or not the job is due. Of several concurrent calls in any processes one does the work,
+/// and the others wait for it.
+///
+/// # Errors
+///
+/// If the run fails, a concurrent run takes too long, or the database is unavailable.
+pub async fn reconcile_purchases(app: &Arc<App>) -> Result<PurchasesReconciled, StoreError> {
+    let began = Instant::now();
+    let done = Arc::default();
+    let unavailable = |why: &str| StoreError::Unavailable(why.to_owned());
+    let refreshed = match app.run_now(run(Arc::clone(&done)), PATIENCE).await? {
+        AtOnce::Done => true,
+        AtOnce::Joined => false,
+        AtOnce::Failed => return Err(unavailable("the purchases were not reconciled")),
+        AtOnce::Busy => return Err(unavailable("another process still reconciles the purchases")),
+    };
+    let report = *done.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(PurchasesReconciled { refreshed, took: began.elapsed(), report })
+}
+
+/// Checks all due payments in portions and settles those that can be settled. Several runs may overlap; a run may
+/// be stopped at any time and started again.
+///
+/// # Errors
+///
+/// If the database is unavailable. Settled payments of the portion stay settled.
+pub async fn reconcile(app: &App) -> Result<ReconcileReport, StoreError> {
+    reconcile_at(app, &TaskContext::unwatched()).await.map_err(TaskFailure::into_store)
+}
+
+/// [`reconcile`] in the context of a maintenance task. A dry run only reads the state of payments from
+/// providers: a checkout that would be closed counts as closed, a payment that would be refunded counts as
+/// refunded.
+pub(crate) async fn reconcile_at(app: &App, pace: &TaskContext) -> Result<ReconcileReport, TaskFailure> {
+    let by = app.now();
+    let mut report = ReconcileReport::default();
+    let mut after = None;
+    loop {
+        let due = into_infallible(app.query(DuePayments { by, limit: PORTION, after }).await)?;
+        let Some((_, last)) = due.last() else { return Ok(report) };
+        after = Some((last.due_at.unwrap_or(by), last.purchase));
+        let count = u64::try_from(due.len()).unwrap_or(u64::MAX);
+        let works = due.into_iter().map(|(purchase, payment)| settle_one(app, purchase, payment, pace));
+        let done: Vec<_> = stream::iter(works).buffer_unordered(TOGETHER).collect().await;
+        for done in done {
+            report = report.and(done?.into());
+        }
+        pace.advance(count);
+    }
+}
+
+async fn settle_one(
+    app: &App,
+    purchase: Purchase,
+    payment: Payment,
+    pace: &TaskContext,
+) -> Result<Done, TaskFailure> {
+    pace.go_on()?;
+    match (purchase.state, payment.refund) {
+        (PurchaseState::Pending, _) => settle_pending(app, &purchase, &payment, pace).await,
+        (PurchaseState::Refunded, Some(RefundState::Owed)) => give_back(app, &purchase, &payment, pace).await,
+        (
+            PurchaseState::Completed
+            | PurchaseState::Expired
+            | PurchaseState::Cancelled
+            | PurchaseState::Refunded,
+            _,
+        ) => {
+            look_again(app, purchase.id, None, pace).await?;
+            Ok(Done::Nothing)
+        }
+    }
+}
+
+async fn settle_pending(
+    app: &App,
+    purchase: &Purchase,
+    payment: &Payment,
+    pace: &TaskContext,
+) -> Result<Done, TaskFailure> {
+    let now = app.now();
+    let expires_at = purchase.expires_at.unwrap_or(purchase.created_at);
+    let is_over = expires_at.is_over(now);
+    let asked = match (app.provider_of(payment), BegunCheckout::of(purchase, payment)) {
+        (Some(provider), Some(begun)) => {
+            let state = match (is_over, pace.is_dry()) {
+                (true, false) => provider.close(begun.clone()).await,
+                (false, _) => provider.look_up(begun.clone()).await,
+                (true, true) => provider.look_up(begun.clone()).await.map(|state| match state {
+                    // The state that closing would lead to.
+                    PaymentState::Open => PaymentState::Ended,
+                    PaymentState::Paid(_) | PaymentState::Ended | PaymentState::Refunded(_) => state,
+                }),
+            };
+            Some((provider.name(), begun, state))
+        }
+        // No checkout was begun, or the provider is no longer configured.
+        _ => None,
+    };
+    let notice = match asked {
+        Some((name, begun, Ok(PaymentState::Paid(money)))) => {
+            Some((name, app.found(&begun, NoticeKind::Paid, money), Done::Completed))
+        }
+        Some((name, begun, Ok(PaymentState::Refunded(money)))) => {
+            Some((name, app.found(&begun, NoticeKind::Refunded, money), Done::Refunded))
+        }
+        Some((name, begun, Ok(PaymentState::Ended))) if !is_over => {
+            let money = begun.price;
+            Some((name, app.found(&begun, NoticeKind::Cancelled, money), Done::Cancelled))
+        }
+        Some((_, _, Err(fault))) => {
+            log::warn!("the payment of purchase {} is unknown: {fault}", purchase.id);
+            if !is_over || !expires_at.plus(GRACE).is_over(now) {
+                look_again(app, purchase.id, Some(now.plus(pause(payment.attempts))), pace).await?;
+                return Ok(Done::Left);
+            }
+            None
+        }
+        Some((_, _, Ok(PaymentState::Open))) if is_over && !expires_at.plus(GRACE).is_over(now) => {
+            look_again(app, purchase.id, Some(now.plus(pause(payment.attempts))), pace).await?;
+            return Ok(Done::Left);
+        }
+        Some((_, _, Ok(PaymentState::Open | PaymentState::Ended))) | None => None,
+    };
+    if let Some((name, notice, done)) = notice {
+        return Ok(match take_notice(app, name, notice, pace).await? {
+            NoticeTaken::Applied => done,
+            NoticeTaken::Nothing | NoticeTaken::Before => Done::Nothing,
+            NoticeTaken::Mismatch(mismatch) => {
+                log::error!("the provider's state of purchase {} does not match: {mismatch}", purchase.id);
+                look_again(app, purchase.id, Some(now.plus(PAUSES.1)), pace).await?;
+                Done::Left
+            }
+        });
+    }
+    if is_over {
+        let book = app.pack_book().await?;
+        let end = EndPending { purchase: purchase.id, how: CloseReason::Expired, book };
+        return Ok(if pace.batch(app, end).await? { Done::Expired } else { Done::Nothing });
+    }
+    look_again(app, purchase.id, Some(now.plus(LOOK).min(expires_at)), pace).await?;
+    Ok(Done::Left)
+}
+
+/// Applies a notice as part of a task; a dry run rolls it back.
+async fn take_notice(
+    app: &App,
+    provider: &'static str,
+    notice: PaymentNotice,
+    pace: &TaskContext,
+) -> Result<NoticeTaken, TaskFailure> {
+    let (kind, command) = (notice.kind, app.notice_command(provider, notice).await?);
+    let taken = pace.batch(app, command).await?;
+    taken.record(kind);
+    Ok(taken)
+}
+
+async fn give_back(
+    app: &App,
+    purchase: &Purchase,
+    payment: &Payment,
+    pace: &TaskContext,
+) -> Result<Done, TaskFailure> {
+    let asked = match (app.provider_of(payment), BegunCheckout::of(purchase, payment)) {
+        (Some(_), Some(_)) if pace.is_dry() => Ok(()),
+        (Some(provider), Some(begun)) => provider.refund(begun).await,
+        _ => Err(ProviderFault::Passing(format!("there is no provider {} here", payment.provider))),
+    };
+    match asked {
+        Ok(()) => {
+            let given = pace.batch(app, RefundGiven { purchase: purchase.id }).await?;
+            Ok(if given { Done::Refunded } else { Done::Nothing })
+        }
+        Err(fault) => {
+            log::error!("the payment of purchase {} was not refunded: {fault}", purchase.id);
+            let pause = match fault {
+                ProviderFault::Passing(_) => pause(payment.attempts),
+                ProviderFault::Refused(_) => PAUSES.1,
+            };
+            look_again(app, purchase.id, Some(app.now().plus(pause)), pace).await?;
+            Ok(Done::Left)
+        }
+    }
+}
+
+async fn look_again(
+    app: &App,
+    purchase: PurchaseId,
+    at: Option<Timestamp>,
+    pace: &TaskContext,
+) -> Result<(), TaskFailure> {
+    pace.batch(app, LookAgain { purchase, at }).await
+}
+
+fn pause(attempts: u32) -> Duration {
+    PAUSES.0.saturating_mul(2_u32.saturating_pow(attempts.min(20))).min(PAUSES.1)
+}
+
+/// Schedules the next check of a payment, unless it was settled in the meantime.
+struct LookAgain {
+    purchase: PurchaseId,
+    at: Option<Timestamp>,
+}
+
+impl Command for LookAgain {
+    const NAME: &'static str = "look_again_at_payment";
+    type Output = ();
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<(), Infallible> {
+        let Some(purchase) = tx.lock_purchase(self.purchase)? else { return Ok(()) };
+        let Some(payment) = tx.payment(self.purchase)? else { return Ok(()) };
+        let is_open = purchase.state == PurchaseState::Pending || payment.refund == Some(RefundState::Owed);
+        let due_at = self.at.filter(|_| is_open);
+        if payment.due_at.is_some() && (due_at.is_some() || !is_open) {
+            tx.put_payment(&Payment { due_at, attempts: payment.attempts.saturating_add(1), ..payment })?;
+        }
+        Ok(())
+    }
+}
+
+/// Records a refund; returns whether it was this command that recorded it.
+struct RefundGiven {
+    purchase: PurchaseId,
+}
+
+impl Command for RefundGiven {
+    const NAME: &'static str = "refund_given";
+    type Output = bool;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+        if tx.lock_purchase(self.purchase)?.is_none() {
+            return Ok(false);
+        }
+        let Some(payment) = tx.payment(self.purchase)? else { return Ok(false) };
+        let owed = payment.refund == Some(RefundState::Owed);
+        if owed {
+            tx.put_payment(&Payment { refund: Some(RefundState::Given), due_at: None, ..payment })?;
+        }
+        Ok(owed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_and_stay_bounded() {
+        let pauses: Vec<_> = [0, 1, 2, 3, 6, 7, u32::MAX].map(|attempts| pause(attempts).as_secs()).into();
+        assert_eq!(pauses, [30, 60, 120, 240, 1920, 3600, 3600]);
+    }
+
+    #[test]
+    fn reports_add_up() {
+        let all =
+            [Done::Completed, Done::Expired, Done::Cancelled, Done::Refunded, Done::Left, Done::Nothing];
+        let report =
+            all.into_iter().map(ReconcileReport::from).fold(ReconcileReport::default(), ReconcileReport::and);
+        let one =
+            ReconcileReport { looked_at: 6, completed: 1, expired: 1, cancelled: 1, refunded: 1, left: 1 };
+        assert_eq!(report, one);
+        assert!(!report.is_idle() && ReconcileReport::from(Done::Left).is_idle());
+    }
+}
