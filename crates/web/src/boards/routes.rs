@@ -3,7 +3,7 @@
 use crate::boards::dto::{
     JoinBody, JoinedBoard, Leaderboard, LeaderboardList, LeaderboardPage, OwnStanding, PointsPage,
 };
-use crate::boards::pages::BoardPages;
+use crate::boards::pages::{BoardPages, LEADERBOARD};
 use crate::edge::{Shell, conditional_json};
 use crate::error::{ApiError, Code};
 use crate::extract::{JsonBody, MaybeSignedIn, Query, SignedIn};
@@ -17,8 +17,6 @@ use terrace_kernel::{MalformedId, UserId};
 use terrace_scoring::{BoardId, SeasonId};
 use utoipa::IntoParams;
 
-/// The name of the list in cursors.
-pub(crate) const LEADERBOARD: &str = "leaderboard";
 const POINTS: &str = "points";
 
 /// The parameters of a board.
@@ -230,14 +228,4 @@ pub(crate) async fn read_points(
     app.boards_show_points_of(viewer.user_id).await;
     let next = next_cursor(&app, points.page.next.as_ref(), POINTS, &filter);
     Ok(Json(PointsPage::new(&points, next)))
-}
-
-/// The body of a board page.
-pub(crate) fn leaderboard_page(
-    app: &App,
-    shown: &terrace_app::ShownBoard,
-    page: &terrace_app::BoardPage,
-    filter: &str,
-) -> LeaderboardPage {
-    LeaderboardPage::new(shown, page, next_cursor(app, page.next.as_ref(), LEADERBOARD, filter))
 }

@@ -10,20 +10,12 @@ use crate::quests::dto::{
 };
 use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, get, post};
-use terrace_app::quests::{
-    OwnRuns, ReadAchievements, ReadCompletedQuests, ReadOwnRuns, StartQuest, VisitDaily,
-};
+use terrace_app::quests::{ReadAchievements, ReadCompletedQuests, ReadOwnRuns, StartQuest, VisitDaily};
 use terrace_app::{App, QuestBook};
 use terrace_kernel::UserId;
 use terrace_quests::{QuestId, StepId};
 
 const COMPLETED: &str = "completed-quests";
-
-/// The open quests with the reader's progress.
-pub(crate) fn quest_list(book: &QuestBook, own: &OwnRuns, app: &App) -> QuestList {
-    let open = book.quests().iter().filter(|quest| quest.is_open(app.now()));
-    QuestList { quests: open.map(|quest| Quest::new(quest, own.get(&quest.id))).collect() }
-}
 
 /// List quests.
 ///
@@ -48,7 +40,7 @@ pub(crate) async fn list_quests(
         None => shell.quest_page.answer(&app, &book),
         Some(viewer) => {
             let own = app.query(ReadOwnRuns { user: viewer.user_id }).await?;
-            conditional_json(Some(&viewer), &quest_list(&book, &own, &app))
+            conditional_json(Some(&viewer), &QuestList::open(&book, &own, app.now()))
         }
     }
 }
