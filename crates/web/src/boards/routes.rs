@@ -4,7 +4,7 @@ use crate::boards::dto::{
     JoinBody, JoinedBoard, Leaderboard, LeaderboardList, LeaderboardPage, OwnStanding, PointsPage,
 };
 use crate::boards::pages::{BoardPages, LEADERBOARD};
-use crate::edge::{Shell, conditional_json};
+use crate::edge::conditional_json;
 use crate::error::{ApiError, Code};
 use crate::extract::{JsonBody, MaybeSignedIn, Query, SignedIn};
 use crate::platform::{PageQuery, asked, next_cursor};
@@ -95,7 +95,7 @@ pub(crate) async fn read_leaderboard(
     viewer: MaybeSignedIn,
     Query(query): Query<BoardQuery>,
     app: Data<App>,
-    shell: Data<Shell>,
+    pages: Data<BoardPages>,
 ) -> Result<HttpResponse, ApiError> {
     let reader = viewer.0.as_ref().map(|viewer| viewer.user_id);
     let board = choice(
@@ -116,7 +116,7 @@ pub(crate) async fn read_leaderboard(
         None => None,
     };
     let asked = ReadBoard { board, season, around, limit: page.limit, after, reader };
-    shell.board_pages.answer(&app, now, &shown, asked, viewer.0.as_ref()).await
+    pages.answer(&app, now, &shown, asked, viewer.0.as_ref()).await
 }
 
 /// List boards.

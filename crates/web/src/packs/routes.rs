@@ -1,12 +1,12 @@
 //! Packs: the list, purchases and openings.
 
-use crate::config::WebConfig;
+use crate::edge::WebConfig;
 use crate::edge::{Shell, conditional_json, host};
 use crate::error::{ApiError, Code, Invalid};
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
 use crate::packs::dto::{Pack, PackEnvelope, PackList};
 use crate::packs::own_packs_dto::{OpenBody, OpenResult, PurchaseBody, PurchaseResult};
-use crate::packs::pages::Shown;
+use crate::packs::pages::{PackPage, Shown};
 use crate::payments::dto::CompleteBody;
 use crate::platform::{PageQuery, created, done, keyed, needed, next_cursor, respond};
 use actix_web::web::Data;
@@ -40,7 +40,7 @@ fn no_pack() -> ApiError {
 pub(crate) async fn list_packs(
     viewer: MaybeSignedIn,
     Query(query): Query<PageQuery>,
-    shell: Data<Shell>,
+    kept: Data<PackPage>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
     let page = query.asked::<String>(&app, PACKS, "")?;
@@ -58,7 +58,7 @@ pub(crate) async fn list_packs(
     let shown = Shown { book: book.clone(), packs: ids, next_cursor, supply };
     match &viewer.0 {
         Some(viewer) => conditional_json(Some(viewer), &answer(&shown)),
-        None => shell.pack_page.answer(shown, answer),
+        None => kept.answer(shown, answer),
     }
 }
 

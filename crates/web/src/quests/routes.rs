@@ -1,6 +1,6 @@
 //! Quests, daily visits, achievements.
 
-use crate::edge::{Shell, conditional_json};
+use crate::edge::conditional_json;
 use crate::error::{ApiError, Code};
 use crate::extract::{JsonBody, MaybeSignedIn, Query, SignedIn};
 use crate::platform::{PageQuery, next_cursor};
@@ -8,6 +8,7 @@ use crate::quests::dto::{
     Achievement, AchievementList, CheckResult, CompletedQuest, CompletedQuestList, EmptyBody, Quest,
     QuestEnvelope, QuestList, QuestStep, StartBody, StepBody, StepResult, VisitResult,
 };
+use crate::quests::pages::QuestPage;
 use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, get, post};
 use terrace_app::quests::{ReadAchievements, ReadCompletedQuests, ReadOwnRuns, StartQuest, VisitDaily};
@@ -33,11 +34,11 @@ const COMPLETED: &str = "completed-quests";
 pub(crate) async fn list_quests(
     viewer: MaybeSignedIn,
     app: Data<App>,
-    shell: Data<Shell>,
+    page: Data<QuestPage>,
 ) -> Result<HttpResponse, ApiError> {
     let book = app.quest_book().await?;
     match viewer.0 {
-        None => shell.quest_page.answer(&app, &book),
+        None => page.answer(&app, &book),
         Some(viewer) => {
             let own = app.query(ReadOwnRuns { user: viewer.user_id }).await?;
             conditional_json(Some(&viewer), &QuestList::open(&book, &own, app.now()))

@@ -1,11 +1,10 @@
 //! The locker room: the feed and its posts.
 
-use crate::edge::Shell;
 use crate::error::{ApiError, Code, Invalid};
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
 use crate::platform::{asked, created, keyed, respond};
 use crate::room::dto::{CreatePostBody, Post, PostEnvelope, PostList, ReactBody, ReportBody};
-use crate::room::pages::{FEED, filter, page_of};
+use crate::room::pages::{FEED, FeedPages, filter, page_of};
 use crate::trends;
 use actix_web::http::header::ContentType;
 use actix_web::web::{Data, Json};
@@ -109,7 +108,7 @@ impl FeedQuery {
 pub(crate) async fn read_feed(
     viewer: MaybeSignedIn,
     Query(query): Query<FeedQuery>,
-    shell: Data<Shell>,
+    pages: Data<FeedPages>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
     let scope = feed_scope(query.scope, query.team_id.as_deref())?;
@@ -128,7 +127,7 @@ pub(crate) async fn read_feed(
     if asked.scope.is_personal() {
         return Ok(HttpResponse::Ok().json(page_of(&app, &app.query(asked).await?)));
     }
-    let body = shell.feed_pages.body(&app, asked).await?;
+    let body = pages.body(&app, asked).await?;
     Ok(HttpResponse::Ok().content_type(ContentType::json()).body(body))
 }
 
