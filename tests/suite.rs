@@ -28,6 +28,7 @@ mod crash {
 /// Rules of the workspace: which crate may depend on which, and what no file may contain.
 mod house {
     mod areas;
+    mod circles;
     mod excerpts;
     mod files;
     mod layers;

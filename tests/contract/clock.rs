@@ -113,11 +113,7 @@ fn lists_positions_and_keys_stay_correct(kind: DatabaseKind) -> Result<()> {
         let request = KeyedRequest { scope, key: "late".to_owned(), fingerprint: [1; 32] };
         let answer = service.app().execute_once(post(), Some(request), |written| {
             let id = written.post.id;
-            StoredAnswer {
-                status: 201,
-                location: Some(format!("/api/locker-room/{id}")),
-                body: id.to_string(),
-            }
+            StoredAnswer { created: Some(format!("/api/locker-room/{id}")), body: id.to_string() }
         });
         service.run(answer).expect("an answer")
     };

@@ -131,7 +131,7 @@ fn with_a_history(service: &TestApp, bo: &Fan, of_bo: PostId) -> (UserId, Token,
     };
     service.done(ChangeProfile { user: mia, change });
     let hers = CreatePost { author: mia, team: None, media: None, body: "What a save!".to_owned() };
-    let render = |_: &_| StoredAnswer { status: 201, location: None, body: "{}".to_owned() };
+    let render = |_: &_| StoredAnswer { created: None, body: "{}".to_owned() };
     let key = keyed("POST /api/locker-room", Some(mia));
     service.run(service.app().execute_once(hers, Some(key), render)).expect("a post");
     let of_mia = *feed(service).iter().find(|post| **post != of_bo).expect("her post");

@@ -103,7 +103,7 @@ fn rule_13_the_second_run_of_everything_changes_nothing(kind: DatabaseKind) -> R
 }
 
 fn created(view: &PostView<AuthorCard>) -> StoredAnswer {
-    StoredAnswer { status: 201, location: None, body: view.post.body.clone() }
+    StoredAnswer { created: None, body: view.post.body.clone() }
 }
 
 /// Fans with points, and something wrong or overdue of most kinds.

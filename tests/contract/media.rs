@@ -50,13 +50,13 @@ fn set(service: &TestApp, user: UserId, shade: u8) -> MediaHash {
 
 /// The answer contains the upload's id and hash, so that the test can read them from it.
 pub(crate) fn answer(uploaded: &Uploaded) -> StoredAnswer {
-    StoredAnswer { status: 201, location: Some(uploaded.hash.to_string()), body: uploaded.id.to_string() }
+    StoredAnswer { created: Some(uploaded.hash.to_string()), body: uploaded.id.to_string() }
 }
 
 pub(crate) fn upload(service: &TestApp, user: UserId, shade: u8) -> (MediaId, MediaHash) {
     let answered =
         service.run(service.app().upload_media(file(user, shade), None, answer)).expect("an upload");
-    let hash = answered.answer.location.expect("a hash");
+    let hash = answered.answer.created.expect("a hash");
     (answered.answer.body.parse().expect("an id"), hash.parse().expect("a hash"))
 }
 

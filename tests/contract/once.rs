@@ -39,7 +39,7 @@ fn post(author: UserId) -> CreatePost {
 /// The answer contains the id that was created, so that two effects cannot look like one.
 fn created(view: &PostView<AuthorCard>) -> StoredAnswer {
     let id = view.post.id;
-    StoredAnswer { status: 201, location: Some(format!("/api/locker-room/{id}")), body: id.to_string() }
+    StoredAnswer { created: Some(format!("/api/locker-room/{id}")), body: id.to_string() }
 }
 
 fn once<C: Command>(

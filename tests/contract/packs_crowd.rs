@@ -119,7 +119,7 @@ fn the_last_of_an_edition_goes_to_one_and_the_others_draw_again(kind: DatabaseKi
 
 fn the_same_key_fifty_times_at_once_buys_once(kind: DatabaseKind) -> Result<()> {
     fn render(purchased: &PackPurchased) -> StoredAnswer {
-        StoredAnswer { status: 201, location: None, body: purchased.purchase.id.to_string() }
+        StoredAnswer { created: None, body: purchased.purchase.id.to_string() }
     }
     let service = shop(kind)?;
     let other = service.another()?;

@@ -151,7 +151,7 @@ pub(super) fn begin(service: &TestApp, fan: UserId, pack: PackId, copies: i64) -
 
 fn shown(purchased: &PackPurchased) -> StoredAnswer {
     let url = purchased.purchase.checkout_url.clone().unwrap_or_default();
-    StoredAnswer { status: 201, location: None, body: url }
+    StoredAnswer { created: None, body: url }
 }
 
 pub(super) fn now(service: &TestApp, purchase: &Purchase) -> Purchase {

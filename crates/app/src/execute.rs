@@ -23,7 +23,7 @@ pub struct KeyedRequest {
 /// The answer to a keyed request: computed now, or stored by an earlier request under the same key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answered {
-    /// Status and body to send.
+    /// The answer to send.
     pub answer: StoredAnswer,
     /// Whether an earlier request stored the answer.
     pub replayed: bool,

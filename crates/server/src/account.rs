@@ -1,8 +1,8 @@
 //! `terrace account`: administration of accounts while servers run.
 
-use crate::secret_settings::read_secret;
-use crate::settings::Settings;
-use crate::{open, ready_app, report};
+use crate::database::{open, ready_app};
+use crate::report;
+use crate::settings::{Settings, read_secret};
 use anyhow::bail;
 use clap::{Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};

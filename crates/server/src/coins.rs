@@ -1,7 +1,8 @@
 //! `terrace maintain coins`: administration of coin balances while servers run.
 
+use crate::database::{open, ready_app};
+use crate::report;
 use crate::settings::Settings;
-use crate::{open, ready_app, report};
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;

@@ -1,10 +1,11 @@
 //! `terrace maintain import-completions FILE`: imports old completions of quests in batches and reports lines that
 //! match nothing.
 
+use crate::database::{open, ready_app};
 use crate::follow_graph::{SHOWN, TURN, cannot_read, lines};
 use crate::progress::Progress;
+use crate::report;
 use crate::settings::Settings;
-use crate::{open, ready_app, report};
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::fs::File;

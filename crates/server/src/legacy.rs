@@ -1,9 +1,10 @@
 //! `terrace import legacy FILE…`: imports the tables of an older system and prints a summary.
 
+use crate::database::{open_with, ready_app};
 use crate::follow_graph::{CACHE_KIB, SLOW, lines};
 use crate::progress::Progress;
+use crate::report;
 use crate::settings::Settings;
-use crate::{open_with, ready_app, report};
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use std::collections::BTreeSet;

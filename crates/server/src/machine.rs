@@ -1,6 +1,7 @@
 //! The system's clock and randomness, which all other code receives as parameters, and process-wide memory and
 //! priority settings.
 
+use anyhow::Context;
 use rand::Rng;
 use std::time::{SystemTime, UNIX_EPOCH};
 use terrace_kernel::{Clock, Entropy, Timestamp};
@@ -48,4 +49,13 @@ pub(crate) fn keep_to_small_pages() {
     if let Err(error) = rustix::thread::disable_transparent_huge_pages(true) {
         log::debug!("transparent huge pages could not be disabled: {error}");
     }
+}
+
+/// Starts the asynchronous runtime.
+pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .thread_name("terrace")
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")
 }

@@ -2,16 +2,15 @@
 
 mod account;
 mod backup;
+mod cli;
 mod coins;
 mod completions;
+mod database;
 mod doctor;
-mod edge_settings;
 mod follow_graph;
-mod hidden;
 mod legacy;
 mod machine;
 mod maintenance;
-mod media_settings;
 mod minting;
 mod payments;
 #[cfg(unix)]
@@ -20,25 +19,19 @@ mod place;
 mod progress;
 mod report;
 mod secret;
-mod secret_settings;
+mod seed;
 mod serve;
 mod settings;
-mod stream_settings;
-mod trend_settings;
 mod upkeep;
+mod verify;
 mod verify_opening;
 
-use crate::machine::{SystemClock, SystemEntropy};
-use crate::settings::{Cli, Command, Demo, Maintain, Seed, Settings};
-use anyhow::Context;
+use crate::cli::{Cli, Command, Maintain};
+use crate::machine::runtime;
 use clap::{CommandFactory, FromArgMatches};
 use mimalloc::MiMalloc;
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-use terrace_app::{App, Catalogue, PackContent, QuestContent, into_infallible};
-use terrace_kernel::StoreError;
-use terrace_ops::Verify;
-use terrace_storage::{Storage, StorageConfig};
 
 /// The system allocator keeps the memory of a burst of sign-ins, 19 MiB for each thread that ever hashed a password;
 /// this one returns it.
@@ -58,8 +51,8 @@ fn main() -> ExitCode {
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(LOGGED))
         .format_timestamp_millis()
         .init();
-    secret_settings::warn_of_secret_flags(&matches);
-    let folders = place::of(&cli);
+    settings::warn_of_secret_flags(&matches);
+    let folders = folders(&cli);
     match run(cli) {
         Ok(code) => code,
         Err(error) => {
@@ -74,6 +67,15 @@ fn main() -> ExitCode {
     }
 }
 
+/// The folders that a command may write to.
+fn folders(cli: &Cli) -> Vec<PathBuf> {
+    let mut folders = place::of_settings(&cli.settings);
+    if let Some(Command::Backup { file }) = &cli.command {
+        folders.push(file.parent().unwrap_or(file).to_owned());
+    }
+    folders
+}
+
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let Cli { command, settings } = cli;
     if matches!(command, Some(Command::Maintain(_))) {
@@ -81,9 +83,9 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     }
     match command.unwrap_or(Command::Serve) {
         Command::Serve => runtime()?.block_on(serve::serve(settings)),
-        Command::Migrate { revert_all } => migrate(&settings, revert_all),
-        Command::Seed(wanted) => runtime()?.block_on(seed(wanted, settings)),
-        Command::Maintain(Maintain::Verify) => runtime()?.block_on(verify(settings)),
+        Command::Migrate { revert_all } => database::migrate(&settings, revert_all),
+        Command::Seed(wanted) => runtime()?.block_on(seed::seed(wanted, settings)),
+        Command::Maintain(Maintain::Verify) => runtime()?.block_on(verify::verify(settings)),
         Command::Maintain(Maintain::List) => maintenance::list(&settings),
         Command::Maintain(Maintain::Plan(which)) => maintenance::plan(&which, &settings),
         Command::Maintain(Maintain::Run(arguments)) => {
@@ -120,150 +122,4 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
     }
-}
-
-fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread()
-        .thread_name("terrace")
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")
-}
-
-/// Opens the database; creates its folder if it is missing.
-fn open(settings: &Settings) -> anyhow::Result<Storage> {
-    open_with(settings.storage()?)
-}
-
-fn open_with(config: StorageConfig) -> anyhow::Result<Storage> {
-    Storage::open(config, Arc::new(SystemClock), Arc::new(SystemEntropy)).context("cannot open the database")
-}
-
-/// Creates the application on an open database.
-fn app(settings: &Settings, storage: &Storage) -> App {
-    App::new(Arc::new(storage.clone()), Arc::new(SystemClock), Arc::new(SystemEntropy), settings.app())
-}
-
-/// Creates the application, and fails unless the schema is the one that this program needs.
-async fn ready_app(settings: &Settings, storage: &Storage) -> anyhow::Result<App> {
-    let app = app(settings, storage);
-    app.ready().await.map_err(|error| {
-        let words = match &error {
-            // The schema of a newer version.
-            StoreError::Defect { .. } => "the database is not one that this program can use",
-            StoreError::Unavailable(_) | StoreError::Contended(_) | StoreError::Corrupt { .. } => {
-                "the database is not ready; `terrace migrate` brings it up to date"
-            }
-        };
-        anyhow::Error::new(error).context(words)
-    })?;
-    Ok(app)
-}
-
-/// Applies all pending migrations.
-fn bring_up_to_date(storage: &Storage) -> anyhow::Result<()> {
-    for name in storage.migrate().context("cannot migrate the database")? {
-        log::info!("applied migration {name}");
-    }
-    Ok(())
-}
-
-fn migrate(settings: &Settings, revert_all: bool) -> anyhow::Result<ExitCode> {
-    let storage = open(settings)?;
-    if revert_all {
-        for name in storage.revert_all().context("cannot revert the migrations")? {
-            report::line(&format!("reverted {name}"))?;
-        }
-    } else {
-        let applied = storage.migrate().context("cannot migrate the database")?;
-        for name in &applied {
-            report::line(&format!("applied {name}"))?;
-        }
-        if applied.is_empty() {
-            report::line("the database is up to date")?;
-        }
-    }
-    storage.close();
-    Ok(ExitCode::SUCCESS)
-}
-
-async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<ExitCode> {
-    // Opened before anything is written, so that a bad file changes nothing.
-    let graph =
-        wanted.follow_graph.as_deref().map(|file| follow_graph::open(file, wanted.strict)).transpose()?;
-    let mut config = settings.storage()?;
-    if graph.is_some() {
-        config.write_cache_kib = follow_graph::CACHE_KIB;
-        config.slow_query = follow_graph::SLOW;
-    }
-    let storage = open_with(config)?;
-    bring_up_to_date(&storage)?;
-    let app = app(&settings, &storage);
-    app.found_seasons().await.context("cannot make the first seasons")?;
-    let summary = app.load_catalogue(Catalogue::embedded()?).await?;
-    let quests = app.load_quests(QuestContent::embedded()?).await;
-    let quests = quests.map_err(|failure| anyhow::anyhow!("cannot load the quests: {failure:?}"))?;
-    let packs = app.load_packs(PackContent::embedded()?).await;
-    let packs = packs.map_err(|failure| anyhow::anyhow!("cannot load the packs: {failure:?}"))?;
-    let (leagues, teams, quests, packs) = (summary.leagues, summary.teams, quests.quests, packs.packs);
-    report::line(&format!(
-        "{leagues} leagues, {teams} teams, {quests} quests and {packs} packs are up to date"
-    ))?;
-    if settings.demo == Demo::Always {
-        report::line(&report::demo(app.load_demo(false).await?))?;
-    }
-    if let Some(graph) = graph {
-        graph.bring_in(&app).await?;
-    }
-    storage.close();
-    Ok(ExitCode::SUCCESS)
-}
-
-async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
-    let storage = open(&settings)?;
-    let app = Arc::new(ready_app(&settings, &storage).await?);
-    let checks = into_infallible(app.query(Verify).await)?;
-    // Concurrently: each only reads, in batches.
-    let (points, ledger, rows) = tokio::try_join!(
-        terrace_ops::verify_points(&app),
-        terrace_ops::verify_ledger(&app),
-        terrace_ops::maintenance::verify_rows(&app)
-    )?;
-    storage.close();
-    for check in &checks {
-        report::line(&report::counter(check))?;
-    }
-    upkeep::tell(&points)?;
-    upkeep::tell_of_ledger(&ledger)?;
-    for ran in &rows {
-        report::line(&report::to_be_mended(ran))?;
-    }
-    let to_be_mended: u64 = rows.iter().flat_map(|ran| ran.counts.values()).sum();
-    let wrong: u64 = checks.iter().map(|check| check.wrong).sum();
-    if points.wrong() > 0 {
-        report::line(&format!(
-            "{} rows disagree with the ledger of points; `terrace maintain repair` makes them right",
-            points.wrong()
-        ))?;
-    }
-    if ledger.wrong() > 0 {
-        report::line(&format!(
-            "{} balances disagree with the journal; `terrace maintain repair` makes them right",
-            ledger.wrong()
-        ))?;
-    }
-    if wrong > 0 {
-        report::line(&format!(
-            "{wrong} counters disagree with what they count; `terrace maintain repair` makes them right, and \
-             `terrace maintain run sweep-blocked-follows` ends follows beside blocks"
-        ))?;
-    }
-    if to_be_mended > 0 {
-        report::line(&format!("{to_be_mended} rows are to be mended; `terrace maintain repair` does it"))?;
-    }
-    if wrong > 0 || points.wrong() > 0 || ledger.wrong() > 0 || to_be_mended > 0 {
-        return Ok(ExitCode::FAILURE);
-    }
-    report::line("every counter agrees with what it counts")?;
-    Ok(ExitCode::SUCCESS)
 }

@@ -1,14 +1,15 @@
 //! `terrace maintain list`, `plan`, `run` and `history`, and the short forms of some tasks: maintenance of the data
 //! while servers run.
 
+use crate::database::{app, open, ready_app};
 use crate::minting::with_minter;
 use crate::payments::with_payments;
 use crate::place;
 use crate::progress::Progress;
+use crate::report;
 use crate::secret::{self, check_secret, cron_secret_task};
 use crate::serve::stop_signal;
 use crate::settings::Settings;
-use crate::{app, open, ready_app, report};
 use anyhow::bail;
 use clap::Args;
 use std::env;
@@ -440,7 +441,7 @@ fn came_to(ran: &TaskRun, is_dry: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::{Cli, Command, Maintain};
+    use crate::cli::{Cli, Command, Maintain};
     use clap::Parser;
 
     fn asked(arguments: &[&str]) -> Result<Maintain, clap::Error> {

@@ -1,7 +1,7 @@
 //! The folders that a command writes to, and advice if one of them is not writable: error texts of the system and of
 //! SQLite name only the failed call.
 
-use crate::settings::{Cli, Command, Settings};
+use crate::settings::Settings;
 use std::path::{Path, PathBuf};
 
 /// Fragments of error texts of the system and of SQLite that indicate an unwritable folder.
@@ -27,16 +27,6 @@ pub(crate) fn embedded(url: &str) -> Option<&Path> {
 pub(crate) fn nearest(folder: &Path) -> &Path {
     let there = folder.ancestors().find(|folder| folder.exists());
     there.filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
-}
-
-/// The folders that a command may write to.
-pub(crate) fn of(cli: &Cli) -> Vec<PathBuf> {
-    let Cli { command, settings } = cli;
-    let mut folders = of_settings(settings);
-    if let Some(Command::Backup { file }) = command {
-        folders.push(file.parent().unwrap_or(file).to_owned());
-    }
-    folders
 }
 
 /// The folders of the database file and the pictures, as far as they are local.

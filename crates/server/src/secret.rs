@@ -5,21 +5,9 @@ use crate::settings::Settings;
 use anyhow::{Context, bail};
 use std::fs;
 use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use terrace_app::{App, SecretKey};
 use terrace_ops::maintenance::{Category, Task, TaskFailure};
-
-impl Settings {
-    /// The file that contains the secret.
-    pub(crate) fn secret_path(&self) -> PathBuf {
-        self.secrets.secret_file.clone().unwrap_or_else(|| self.data_dir.join("secret"))
-    }
-
-    /// The default file of the cron secret; it may not exist.
-    pub(crate) fn made_cron_secret(&self) -> PathBuf {
-        self.data_dir.join("cron-secret")
-    }
-}
 
 /// Reads the secret. The default file in the data folder is created if it is missing; a configured file must
 /// exist.

@@ -1,17 +1,17 @@
 //! `terrace serve`: runs the server until it receives a stop signal.
 
+use crate::database::{app, bring_up_to_date, open};
 use crate::machine::{SystemClock, SystemEntropy};
 use crate::payments::{self, browsable};
 #[cfg(unix)]
 use crate::permissions;
 use crate::report;
 use crate::settings::{OnlyIfNew, Settings, Switch};
-use crate::{app, bring_up_to_date, minting, open, secret};
+use crate::{minting, secret};
 use anyhow::Context;
 use std::net::{SocketAddr, TcpListener};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 use terrace_app::{App, DemoOutcome, Job};
 use terrace_ops::Upkeep;
 use terrace_storage::{DatabaseKind, Storage};
@@ -21,7 +21,7 @@ use tokio::sync::watch;
 /// Opens and migrates the database, loads demo content if configured, and serves.
 pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     let cron_secret = settings.cron_secret()?.map(|secret| CronSecret::new(&secret));
-    let web = WebConfig { cron_secret, ..web_config(&settings)? };
+    let web = WebConfig { cron_secret, ..settings.web_config()? };
     let listeners = Listeners {
         main: vec![listen(settings.listen, "--listen")?],
         metrics: settings.metrics_listen.map(|address| listen(address, "--metrics-listen")).transpose()?,
@@ -137,29 +137,6 @@ fn announce(
         None => report::line("register an account to sign in: POST /api/register")?,
     }
     Ok(())
-}
-
-pub(crate) fn web_config(settings: &Settings) -> anyhow::Result<WebConfig> {
-    let public_url = settings.site()?;
-    Ok(settings.edge.apply(WebConfig {
-        public_url,
-        json_limit: settings.web.json_limit,
-        picture_limit: settings.media.picture_limit,
-        picture_memory: settings.media.picture_memory_mib.saturating_mul(1024 * 1024),
-        pictures_per_account: settings.media.pictures_per_account,
-        body_timeout: Duration::from_secs(settings.web.body_timeout),
-        cookie_life: settings.app().session_life.min(settings.app().session_longest),
-        limits: settings.limits(),
-        streams: settings.streams.config(),
-        metrics_on_main: settings.edge.metrics_on_main(settings.metrics_listen.is_some()),
-        workers: settings.web.workers,
-        max_connections: settings.web.max_connections,
-        keep_alive: Duration::from_secs(settings.web.keep_alive),
-        head_timeout: Duration::from_secs(settings.web.client_timeout),
-        drain_delay: Duration::from_secs(settings.web.drain_delay),
-        shutdown_timeout: Duration::from_secs(settings.web.shutdown_timeout),
-        ..WebConfig::default()
-    }))
 }
 
 /// Completes on Ctrl-C or, on Unix, SIGTERM.

@@ -1,7 +1,8 @@
 //! `terrace maintain season`: administration of seasons while servers run; and the output of the points checks.
 
+use crate::database::{open, ready_app};
+use crate::report;
 use crate::settings::Settings;
-use crate::{open, ready_app, report};
 use anyhow::Context;
 use clap::Subcommand;
 use std::process::ExitCode;

@@ -1,5 +1,6 @@
 //! `terrace verify`: checks the result of a pack opening from its response alone.
 
+use crate::machine::runtime;
 use crate::report;
 use anyhow::{Context, ensure};
 use std::ffi::OsStr;
@@ -54,7 +55,7 @@ fn address(place: &OsStr) -> Option<anyhow::Result<Endpoint>> {
 }
 
 fn fetch(from: Endpoint) -> anyhow::Result<String> {
-    let body = crate::runtime()?.block_on(Caller::new(PATIENCE).fetch(from, LARGEST))?;
+    let body = runtime()?.block_on(Caller::new(PATIENCE).fetch(from, LARGEST))?;
     Ok(String::from_utf8(body)?)
 }
 

@@ -14,11 +14,9 @@ pub struct IdempotencyScope {
 /// An answer as it was returned, so that it can be returned again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredAnswer {
-    /// The HTTP status, 200 to 299.
-    pub status: u16,
-    /// The `Location` header, if there was one.
-    pub location: Option<String>,
-    /// Response body.
+    /// Name of the resource that the command created, if it created one. The caller chooses its form.
+    pub created: Option<String>,
+    /// The answer's text. The caller chooses its form.
     pub body: String,
 }
 

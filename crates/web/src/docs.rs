@@ -1,6 +1,6 @@
 //! The OpenAPI 3.1 document and the page to browse it, both embedded in the binary.
 
-use crate::edge::{Parameters, RouteTable, Shell, etag};
+use crate::edge::{Contract, Parameters, RouteTable, Shell, etag};
 use crate::error::{ApiError, Code};
 use crate::payments::sandbox;
 use crate::problem::{Problem, ProblemPart};
@@ -56,24 +56,18 @@ const INDEX: &str = r#"<!doctype html>
 "#;
 
 /// The served document, generated once from the handlers.
-#[derive(Clone)]
 pub(crate) struct Document {
-    pub(crate) json: Bytes,
-    pub(crate) table: RouteTable,
-    pub(crate) parameters: Parameters,
+    json: Bytes,
+    pub(crate) contract: Contract,
     tag: etag::Tag,
 }
 
 impl Document {
-    pub(crate) fn build() -> Self {
-        Self::of(&openapi())
-    }
-
     pub(crate) fn of(document: &OpenApi) -> Self {
         let json = Bytes::from(document.to_json().unwrap_or_default());
         let tag = etag::Tag::of(None, &json);
         let table = RouteTable::new(document, &OTHERS).and(sandbox::PAGE, &[Method::GET, Method::POST]);
-        Self { json, table, parameters: Parameters::new(document), tag }
+        Self { json, contract: Contract { table, parameters: Parameters::new(document) }, tag }
     }
 }
 
@@ -147,8 +141,11 @@ async fn front_door() -> HttpResponse {
     HttpResponse::Found().insert_header((header::LOCATION, PAGE)).finish()
 }
 
-async fn document(req: HttpRequest, shell: Data<Shell>) -> Result<HttpResponse, ApiError> {
-    let document = &shell.document;
+async fn document(
+    req: HttpRequest,
+    document: Data<Document>,
+    shell: Data<Shell>,
+) -> Result<HttpResponse, ApiError> {
     answer(&req, &shell, DOCUMENT, &document.tag, "application/json", document.json.clone()).await
 }
 
@@ -212,16 +209,17 @@ fn content_type(name: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::WebConfig;
-    use crate::edge::{LimitConfig, build};
-    use crate::test_support::{FakeBackend, shell};
+    use crate::edge::LimitConfig;
+    use crate::edge::WebConfig;
+    use crate::test_support::{FakeBackend, service};
     use actix_web::test::{TestRequest, init_service, read_body, try_call_service};
 
     #[actix_web::test]
     async fn constant_responses_are_compressed_once_in_each_coding() {
         let config = WebConfig { limits: LimitConfig::off(), ..WebConfig::default() };
-        let shell = shell(Arc::new(FakeBackend::new(false)), config, |_| {});
-        let service = init_service(build(shell.clone(), None, |_| {})).await;
+        let service = service(Arc::new(FakeBackend::new(false)), config, |_| {});
+        let shell = service.shell.clone();
+        let service = init_service(service.build()).await;
         let mut runs = 0;
         for path in ["/api/docs/swagger-ui-bundle.js", "/api/docs/swagger-ui.css", DOCUMENT] {
             let mut sizes = Vec::new();

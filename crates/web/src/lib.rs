@@ -1,12 +1,11 @@
 //! The HTTP interface of Terrace: the only crate that uses the web framework.
 //!
-//! [`serve`] runs the server. `edge::shell` documents the order of the middleware; `routes` registers the
+//! [`serve`] runs the server. `service` composes it and documents the order of the middleware; `routes` registers the
 //! handlers; `error` defines the codes and statuses of all errors.
 
 mod accounts;
 mod balances;
 mod boards;
-mod config;
 mod cursor;
 mod docs;
 mod dto;
@@ -22,18 +21,21 @@ mod problem;
 mod quests;
 mod room;
 mod routes;
+mod server;
+mod service;
 mod streams;
 mod teams;
 #[cfg(test)]
 mod test_support;
 mod trends;
 
-pub use config::{MetricsOnMain, WebConfig};
 pub use docs::openapi;
 pub use edge::{
-    AllowedHost, CorsOrigin, CronSecret, ForwardingHeader, LimitConfig, Listeners, MalformedHost,
-    MalformedNetwork, MalformedOrigin, MalformedPublicUrl, Network, PublicUrl, Rate, TrustedProxies, Wiring,
-    install_metrics, serve,
+    AllowedHost, CorsOrigin, CronSecret, ForwardingHeader, LimitConfig, MalformedHost, MalformedNetwork,
+    MalformedOrigin, MalformedPublicUrl, MetricsOnMain, Network, PublicUrl, Rate, TrustedProxies, WebConfig,
+    install_metrics,
 };
 pub use packs::{OpeningFault, VerifiedSlot, verify_opening};
+pub use server::{Listeners, serve};
+pub use service::Wiring;
 pub use streams::StreamConfig;

@@ -1,9 +1,9 @@
-//! A shell without a store, for tests.
+//! A service without a store, for tests.
 
-use crate::config::WebConfig;
 use crate::docs::Document;
+use crate::edge::WebConfig;
 use crate::edge::{Backend, Shell};
-use actix_web::web::Data;
+use crate::service::Service;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use terrace_app::store::BoxFuture;
@@ -77,13 +77,16 @@ impl Entropy for Counting {
     }
 }
 
-/// A shell on `backend` with the document of `routes`.
-pub(crate) fn shell(
+/// A service on `backend` with these routes and their document.
+pub(crate) fn service(
     backend: Arc<FakeBackend>,
     config: WebConfig,
-    routes: impl FnOnce(&mut ServiceConfig),
-) -> Data<Shell> {
+    routes: fn(&mut ServiceConfig<'_>),
+) -> Service {
     let (_, document) = actix_web::App::new().into_utoipa_app().configure(routes).split_for_parts();
     let entropy = Arc::new(Counting(AtomicU64::new(0)));
-    Data::new(Shell::on(backend, Arc::new(Fixed), entropy, None, config, Document::of(&document)))
+    let document = Document::of(&document);
+    let contract = document.contract.clone();
+    let shell = Shell::new(backend, Arc::new(Fixed), entropy, None, config, contract);
+    Service::of(shell, document, None, routes)
 }

@@ -104,7 +104,7 @@ impl Command for Register {
             ctx.now(),
         )?;
         if let Some(KeyedRequest { scope, key, .. }) = &self.request {
-            let answer = StoredAnswer { status: 201, location: None, body: account.id.to_string() };
+            let answer = StoredAnswer { created: None, body: account.id.to_string() };
             tx.store_answer(scope, key, Some(account.id), &answer)?;
         }
         let profile = present(OwnProfile::read(tx, account.id)?, "read a profile")?;

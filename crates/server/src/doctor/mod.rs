@@ -5,9 +5,10 @@ mod database;
 mod findings;
 mod setup;
 
+use crate::database::{app, open};
 use crate::doctor::findings::Findings;
 use crate::settings::Settings;
-use crate::{app, machine, open, report};
+use crate::{machine, report};
 use std::process::ExitCode;
 use std::sync::Arc;
 use terrace_app::media::MediaStore;

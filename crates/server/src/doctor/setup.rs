@@ -4,7 +4,6 @@ use crate::doctor::findings::Findings;
 #[cfg(unix)]
 use crate::permissions;
 use crate::place;
-use crate::serve::web_config;
 use crate::settings::{Demo, PaymentMode, Settings, Switch};
 use std::path::Path;
 use terrace_web::{AllowedHost, PublicUrl};
@@ -16,7 +15,7 @@ const NO_SPACE: u64 = 100 << 20;
 
 /// Checks the settings alone, without connecting to anything.
 pub(super) fn configuration(settings: &Settings, findings: &mut Findings) {
-    match web_config(settings) {
+    match settings.web_config() {
         Ok(config) => addresses(settings, config.public_url.as_ref(), findings),
         Err(error) => findings.fail("public URL", format!("{error:#}")),
     }
@@ -180,8 +179,8 @@ fn disk(free: u64, folder: &Path, findings: &mut Findings) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::Cli;
     use crate::doctor::findings::Level;
-    use crate::settings::Cli;
     use clap::Parser;
 
     fn found(arguments: &[&str]) -> Findings {

@@ -26,16 +26,21 @@ struct UsedKeyRow {
     body: Option<String>,
 }
 
+/// The column `status` of an answer. Earlier versions of the program replay it as the HTTP status; this version requires
+/// only that it is set.
+fn status_of(answer: &StoredAnswer) -> i32 {
+    if answer.created.is_some() { 201 } else { 200 }
+}
+
 impl UsedKeyRow {
     /// Claim and response are committed together, so a committed key without a response was not written by this
     /// program.
     fn into_claim(self) -> Result<KeyClaim, StoreError> {
-        let status = self.status.ok_or_else(|| corrupt(TABLE, "status", &"a used key has none"))?;
-        let status = u16::try_from(status).map_err(|error| corrupt(TABLE, "status", &error))?;
+        self.status.ok_or_else(|| corrupt(TABLE, "status", &"a used key has none"))?;
         let body = self.body.ok_or_else(|| corrupt(TABLE, "body", &"a used key has none"))?;
         Ok(KeyClaim::Used {
             fingerprint: digest(TABLE, "fingerprint", self.fingerprint)?,
-            answer: StoredAnswer { status, location: self.location, body },
+            answer: StoredAnswer { created: self.location, body },
         })
     }
 }
@@ -105,8 +110,8 @@ impl IdempotencyWrite for DieselTx<'_> {
     ) -> Result<(), StoreError> {
         let scope = scope_text(scope);
         let changes = (
-            idempotency_keys::status.eq(i32::from(answer.status)),
-            idempotency_keys::location.eq(answer.location.as_deref()),
+            idempotency_keys::status.eq(status_of(answer)),
+            idempotency_keys::location.eq(answer.created.as_deref()),
             idempotency_keys::body.eq(&answer.body),
             idempotency_keys::account_id.eq(account.map(Key::of)),
         );
@@ -141,6 +146,7 @@ mod tests {
 
     on_each_database! {
         a_key_is_fresh_then_used_then_fresh_again_when_it_is_old,
+        answers_that_earlier_versions_stored_are_returned,
         accounts_and_routes_do_not_share_keys,
         old_keys_go_in_bounded_portions,
     }
@@ -152,7 +158,7 @@ mod tests {
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
         let scope = IdempotencyScope { account: Some(ana), route: ROUTE };
-        let answer = StoredAnswer { status: 201, location: Some("/x".to_owned()), body: "{}".to_owned() };
+        let answer = StoredAnswer { created: Some("/x".to_owned()), body: "{}".to_owned() };
         assert_eq!(tx.claim_key(&scope, "k", &[1; 32], at(10), at(0)).unwrap(), KeyClaim::Fresh);
         tx.store_answer(&scope, "k", Some(ana), &answer).unwrap();
 
@@ -164,10 +170,32 @@ mod tests {
             matches!(error, StoreError::Corrupt { column: "status", .. }),
             "the old answer is gone: {error}"
         );
-        let answer = StoredAnswer { status: 204, location: None, body: String::new() };
+        let answer = StoredAnswer { created: None, body: String::new() };
         tx.store_answer(&scope, "k", None, &answer).unwrap();
         let used = KeyClaim::Used { fingerprint: [2; 32], answer };
         assert_eq!(tx.claim_key(&scope, "k", &[3; 32], at(22), at(10)).unwrap(), used);
+    }
+
+    fn answers_that_earlier_versions_stored_are_returned(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let scope = IdempotencyScope { account: None, route: ROUTE };
+        for (key, status, location) in
+            [("made", 201, Some("/api/x/1")), ("done", 200, None), ("empty", 204, None)]
+        {
+            tx.claim_key(&scope, key, &[1; 32], at(10), at(0)).unwrap();
+            let text = scope_text(&scope);
+            let columns = (
+                idempotency_keys::status.eq(status),
+                idempotency_keys::location.eq(location),
+                idempotency_keys::body.eq("{}"),
+            );
+            let row = idempotency_keys::table.find((text, key));
+            on!(tx.conn, |conn| diesel::update(row).set(columns).execute(conn)).unwrap();
+            let answer = StoredAnswer { created: location.map(str::to_owned), body: "{}".to_owned() };
+            let used = KeyClaim::Used { fingerprint: [1; 32], answer };
+            assert_eq!(tx.claim_key(&scope, key, &[1; 32], at(11), at(0)).unwrap(), used);
+        }
     }
 
     fn accounts_and_routes_do_not_share_keys(kind: DatabaseKind) {
@@ -179,7 +207,7 @@ mod tests {
             let scope = IdempotencyScope { account, route };
             assert_eq!(tx.claim_key(&scope, "k", &[1; 32], at(10), at(0)).unwrap(), KeyClaim::Fresh);
         }
-        let answer = StoredAnswer { status: 201, location: None, body: String::new() };
+        let answer = StoredAnswer { created: None, body: String::new() };
         let unclaimed = IdempotencyScope { account: None, route: "POST /unclaimed" };
         assert!(tx.store_answer(&unclaimed, "k", None, &answer).is_err());
     }

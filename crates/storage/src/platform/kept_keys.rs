@@ -49,7 +49,7 @@ mod tests {
         let ana = {
             let tx = &mut database.tx();
             let (ana, bea) = (fan(tx, 1), fan(tx, 2));
-            let answer = StoredAnswer { status: 201, location: None, body: String::new() };
+            let answer = StoredAnswer { created: None, body: String::new() };
             let keys = [
                 (None, "POST /api/register", "r", ana),
                 (Some(ana), "POST /a", "2", ana),

@@ -4,6 +4,7 @@ pub(crate) mod dto;
 mod own_account;
 pub(crate) mod own_account_dto;
 mod profile;
+mod refusals;
 mod routes;
 mod sessions;
 

@@ -163,6 +163,13 @@ impl LeaderboardPage {
             stream_position: page.stream_position.get(),
         }
     }
+
+    /// All fields that the entity tag covers. It excludes the stream position, which changes with every event elsewhere
+    /// although the content is the same.
+    pub(crate) fn content(&self) -> impl Serialize {
+        let Self { leaderboard, season, entries, me, total, version, next_cursor, stream_position: _ } = self;
+        (leaderboard, season, entries, me, total, version, next_cursor)
+    }
 }
 
 /// Boards.

@@ -2,10 +2,11 @@
 
 pub(crate) mod dto;
 mod pages;
+mod refusals;
 mod routes;
 
 pub(crate) use pages::BoardPages;
-pub(crate) use routes::{choice, id, leaderboard_page};
+pub(crate) use routes::{choice, id};
 
 use utoipa_actix_web::service_config::ServiceConfig;
 

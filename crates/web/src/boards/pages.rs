@@ -4,9 +4,10 @@
 //! A client that has received the response to an award finds the points, because the board is brought up to the
 //! latest commit before its stamp is read. A signed-in reader has separate pages.
 
-use crate::boards::leaderboard_page;
+use crate::boards::dto::LeaderboardPage;
 use crate::edge::{JSON, Tag, tagged};
 use crate::error::ApiError;
+use crate::platform::next_cursor;
 use actix_web::HttpResponse;
 use bytes::Bytes;
 use moka::sync::Cache;
@@ -23,8 +24,8 @@ const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// Maximum age of a page, even if the stamp is unchanged: properties of the board other than its lines may be this
 /// old.
 const LONGEST: Duration = Duration::from_secs(1);
-/// The last field of a page.
-const STREAM_POSITION: &[u8] = b"\"streamPosition\":";
+/// The name of the list in cursors.
+pub(crate) const LEADERBOARD: &str = "leaderboard";
 
 /// The key of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,15 +102,13 @@ impl BoardPages {
         }
         let at = Instant::now();
         let page = app.read_board(now, shown, &asked).await?;
-        let body = leaderboard_page(app, shown, &page, &Self::filter(shown));
-        let mut body = serde_json::to_vec(&body).map_err(ApiError::internal)?;
+        let next = next_cursor(app, page.next.as_ref(), LEADERBOARD, &Self::filter(shown));
+        let list = LeaderboardPage::new(shown, &page, next);
+        let tag = Tag::of_json(viewer, &list.content())?;
+        let mut body = serde_json::to_vec(&list).map_err(ApiError::internal)?;
         // The weigher counts the length, and the buffer may have up to twice that capacity.
         body.shrink_to_fit();
         let body = Bytes::from(body);
-        // The tag excludes the stream position, which changes with every event elsewhere although the content
-        // is the same.
-        let stable = body.windows(STREAM_POSITION.len()).rposition(|field| field == STREAM_POSITION);
-        let tag = Tag::of(viewer, body.get(..stable.unwrap_or(body.len())).unwrap_or_default());
         if let Some(stamp) = page.stamp {
             self.0.insert(name, Arc::new(Encoded { stamp, at, body: body.clone(), tag: tag.clone() }));
         }

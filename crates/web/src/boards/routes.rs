@@ -3,8 +3,8 @@
 use crate::boards::dto::{
     JoinBody, JoinedBoard, Leaderboard, LeaderboardList, LeaderboardPage, OwnStanding, PointsPage,
 };
-use crate::boards::pages::BoardPages;
-use crate::edge::{Shell, conditional_json};
+use crate::boards::pages::{BoardPages, LEADERBOARD};
+use crate::edge::conditional_json;
 use crate::error::{ApiError, Code};
 use crate::extract::{JsonBody, MaybeSignedIn, Query, SignedIn};
 use crate::platform::{PageQuery, asked, next_cursor};
@@ -17,8 +17,6 @@ use terrace_kernel::{MalformedId, UserId};
 use terrace_scoring::{BoardId, SeasonId};
 use utoipa::IntoParams;
 
-/// The name of the list in cursors.
-pub(crate) const LEADERBOARD: &str = "leaderboard";
 const POINTS: &str = "points";
 
 /// The parameters of a board.
@@ -97,7 +95,7 @@ pub(crate) async fn read_leaderboard(
     viewer: MaybeSignedIn,
     Query(query): Query<BoardQuery>,
     app: Data<App>,
-    shell: Data<Shell>,
+    pages: Data<BoardPages>,
 ) -> Result<HttpResponse, ApiError> {
     let reader = viewer.0.as_ref().map(|viewer| viewer.user_id);
     let board = choice(
@@ -118,7 +116,7 @@ pub(crate) async fn read_leaderboard(
         None => None,
     };
     let asked = ReadBoard { board, season, around, limit: page.limit, after, reader };
-    shell.board_pages.answer(&app, now, &shown, asked, viewer.0.as_ref()).await
+    pages.answer(&app, now, &shown, asked, viewer.0.as_ref()).await
 }
 
 /// List boards.
@@ -230,14 +228,4 @@ pub(crate) async fn read_points(
     app.boards_show_points_of(viewer.user_id).await;
     let next = next_cursor(&app, points.page.next.as_ref(), POINTS, &filter);
     Ok(Json(PointsPage::new(&points, next)))
-}
-
-/// The body of a board page.
-pub(crate) fn leaderboard_page(
-    app: &App,
-    shown: &terrace_app::ShownBoard,
-    page: &terrace_app::BoardPage,
-    filter: &str,
-) -> LeaderboardPage {
-    LeaderboardPage::new(shown, page, next_cursor(app, page.next.as_ref(), LEADERBOARD, filter))
 }

@@ -1,7 +1,7 @@
 //! Resolves the caller: from a bearer token, else from the session cookie.
 
-use crate::config::WebConfig;
 use crate::edge::area::Area;
+use crate::edge::config::WebConfig;
 use crate::edge::limits::{Address, ClientAddress};
 use crate::edge::shell::{Served, Shell, refuse, shell_of};
 use crate::edge::{cron, crosssite};

@@ -1,12 +1,12 @@
 //! Tests with slow clients on real connections. None of them measures time: each waits for an end that would
 //! never come without the limit under test.
 
-use crate::config::WebConfig;
+use crate::edge::config::WebConfig;
 use crate::edge::limits::LimitConfig;
-use crate::edge::server::{Listeners, run};
 use crate::error::ApiError;
 use crate::extract::JsonBody;
-use crate::test_support::{FakeBackend, shell};
+use crate::server::{Listeners, run};
+use crate::test_support::{FakeBackend, service};
 use actix_web::body::{BodySize, MessageBody};
 use actix_web::{HttpResponse, get, post};
 use bytes::Bytes;
@@ -113,12 +113,12 @@ impl Running {
         let main = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = main.local_addr().unwrap();
         let config = WebConfig { workers: Some(1), limits: LimitConfig::off(), ..config };
-        let shell = shell(Arc::new(FakeBackend::new(false)), config, routes);
+        let service = service(Arc::new(FakeBackend::new(false)), config, routes);
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
             let listeners = Listeners { main: vec![main], metrics: None };
-            runtime.unwrap().block_on(run(listeners, shell, None, routes, async {
+            runtime.unwrap().block_on(run(listeners, service, async {
                 stopped.await.unwrap();
             }))
         });

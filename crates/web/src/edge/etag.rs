@@ -64,6 +64,11 @@ impl Tag {
         let digest: [u8; 32] = digest.finalize().into();
         Self::new(&URL_SAFE_NO_PAD.encode(digest.first_chunk::<16>().copied().unwrap_or_default()))
     }
+
+    /// The tag of a value as shown to `viewer`.
+    pub(crate) fn of_json<T: Serialize>(viewer: Option<&Viewer>, value: &T) -> Result<Self, ApiError> {
+        Ok(Self::of(viewer, &serde_json::to_vec(value).map_err(ApiError::internal)?))
+    }
 }
 
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");

@@ -118,7 +118,7 @@ pub(crate) fn allow(methods: &[Method]) -> HeaderValue {
 
 /// Handles every request that matches no route.
 pub(crate) async fn answer(req: HttpRequest, shell: Data<Shell>) -> Result<HttpResponse, ApiError> {
-    let methods = shell.document.table.allowed(req.path()).ok_or(Code::NotFound)?;
+    let methods = shell.contract.table.allowed(req.path()).ok_or(Code::NotFound)?;
     if *req.method() == Method::OPTIONS {
         return Ok(HttpResponse::NoContent().insert_header((header::ALLOW, allow(methods))).finish());
     }

@@ -1,7 +1,7 @@
 //! The headers of every response, whether a handler or a middleware produced it.
 
-use crate::config::WebConfig;
 use crate::edge::area::Area;
+use crate::edge::config::WebConfig;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 /// For everything except the API's page: no resource may be loaded, no frame shown, no form submitted.

@@ -1,6 +1,6 @@
 //! Liveness, readiness and metrics for monitoring.
 
-use crate::config::MetricsOnMain;
+use crate::edge::config::MetricsOnMain;
 use crate::edge::forwarded::is_forwarded;
 use crate::edge::host;
 use crate::edge::limits::ClientAddress;

@@ -5,8 +5,8 @@
 //! URL's host, under hosts that the operator allows, and under hosts that no name server can redirect: loopback names
 //! and addresses, and, where the service listens on a network without a public URL, any IP address.
 
-use crate::config::WebConfig;
 use crate::edge::area::Area;
+use crate::edge::config::WebConfig;
 use crate::edge::origin::Host;
 use crate::error::{ApiError, Code};
 use actix_web::HttpRequest;

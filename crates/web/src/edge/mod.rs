@@ -3,30 +3,30 @@
 
 mod allowance;
 mod area;
-mod auth;
+pub(crate) mod auth;
 mod backend;
 mod compressed;
+mod config;
 #[cfg(test)]
 mod connection_tests;
 mod cors;
 mod cron;
-mod crosssite;
+pub(crate) mod crosssite;
 pub(crate) mod etag;
 pub(crate) mod fallback;
 mod forwarded;
 mod headers;
-mod health;
+pub(crate) mod health;
 pub(crate) mod host;
-mod in_time;
+pub(crate) mod in_time;
 mod known_origins;
 mod limits;
 mod normalize;
 mod observe;
 mod origin;
-mod parameters;
-mod patience;
+pub(crate) mod parameters;
+pub(crate) mod patience;
 mod request_id;
-mod server;
 mod shell;
 #[cfg(test)]
 mod shell_tests;
@@ -34,6 +34,7 @@ mod slots;
 
 #[cfg(test)]
 pub(crate) use backend::Backend;
+pub use config::{MetricsOnMain, WebConfig};
 pub use cors::{CorsOrigin, MalformedOrigin};
 pub(crate) use cron::CronCaller;
 pub use cron::CronSecret;
@@ -48,14 +49,9 @@ pub use observe::install_metrics;
 pub use origin::{MalformedPublicUrl, PublicUrl};
 pub(crate) use parameters::Parameters;
 pub(crate) use patience::Pulse;
-pub use server::{Listeners, serve};
-pub(crate) use shell::Shell;
-pub use shell::Wiring;
-#[cfg(test)]
-pub(crate) use shell::build;
+pub(crate) use shell::{Contract, Shell};
 pub(crate) use slots::{PasswordSlot, holding};
 
-use crate::config::WebConfig;
 use crate::edge::cors::{Leave, Preflight};
 use crate::edge::crosssite::writes;
 use crate::edge::observe::Seen;
@@ -126,7 +122,7 @@ pub(crate) async fn edge<B: MessageBody>(
     // is an error that renders itself as the response.
     let mut rendered = RenderedError::new(&broken, &seen, ends);
     finish_headers(&mut rendered.headers, &seen, &shell, &cors);
-    seen.finish(rendered.status, shell.document.table.template(seen.path()), &shell.series);
+    seen.finish(rendered.status, shell.contract.table.template(seen.path()), &shell.series);
     Err(rendered.into())
 }
 

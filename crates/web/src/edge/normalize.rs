@@ -38,7 +38,7 @@ pub(crate) fn response<B: MessageBody>(
     }
     if problem.status() == StatusCode::METHOD_NOT_ALLOWED
         && !kept.contains_key(header::ALLOW)
-        && let Some(allow) = shell.document.table.allowed(seen.path())
+        && let Some(allow) = shell.contract.table.allowed(seen.path())
     {
         kept.insert(header::ALLOW, fallback::allow(allow));
     }

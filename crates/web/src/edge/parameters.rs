@@ -95,9 +95,9 @@ pub(crate) async fn guard<B: MessageBody>(req: ServiceRequest, next: Next<B>) ->
     if !req.query_string().is_empty() {
         let shell = shell_of(&req)?;
         let signed_in = viewer_of(req.request()).is_some() || cron::is_admitted(req.request());
-        let document = &shell.document;
-        let checked = document.table.template(req.path()).map_or(Ok(()), |template| {
-            document.parameters.check(template, req.method(), req.query_string(), signed_in)
+        let contract = &shell.contract;
+        let checked = contract.table.template(req.path()).map_or(Ok(()), |template| {
+            contract.parameters.check(template, req.method(), req.query_string(), signed_in)
         });
         if let Err(error) = checked {
             return Ok(refuse(req, error));

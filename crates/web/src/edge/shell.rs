@@ -1,83 +1,35 @@
-//! State shared by middleware and handlers, and the order of the middleware.
-//!
-//! From the outside in, with the reason for each position:
-//!
-//! 1. [`edge`](crate::edge): assigns the request id, so that everything below can be found in the log; rewrites HEAD
-//!    to GET before routing; determines the client's address and the request's [area](crate::edge::area); refuses
-//!    paths that the router would decode differently, and [hosts](crate::edge::host) that the service does not serve;
-//!    catches panics of everything below; turns every failure into a problem document; writes the security and CORS
-//!    headers of every response; logs and counts the final response.
-//! 2. [`etag`](crate::edge::etag): outside compression, because a strong tag covers the content coding, and so that a
-//!    response answered with 304 is never compressed.
-//! 3. compression: its own refusals (406) become problem documents in `edge`.
-//! 4. [`crosssite`](crate::edge::crosssite): needs no lookup, so it precedes the middleware that does one.
-//! 5. [`in_time`](crate::edge::in_time): around everything that calls the store.
-//! 6. [`auth`](crate::edge::auth): applies the limit of the address, resolves the session, then applies the limit of
-//!    the account. It precedes routing so that extractors of handlers need not wait, and so that a missing session is
-//!    reported before any error in the body.
-//! 7. [`parameters`](crate::edge::parameters): after `auth`, because a missing session is reported first.
-//! 8. the routes, and [`fallback`](crate::edge::fallback) for requests that match none of them.
+//! State that middleware and handlers share.
 
-use crate::boards::BoardPages;
-use crate::config::WebConfig;
-use crate::docs::Document;
+use crate::edge::auth;
 use crate::edge::backend::Backend;
 use crate::edge::compressed::Compressed;
-use crate::edge::limits::{Address, ClientAddress, RateLimits};
+use crate::edge::config::WebConfig;
+use crate::edge::fallback::RouteTable;
+use crate::edge::limits::{self, Address, ClientAddress, RateLimits};
 use crate::edge::observe::Series;
+use crate::edge::parameters::Parameters;
 use crate::edge::slots::{PasswordOwner, PasswordSlot};
-use crate::edge::{auth, crosssite, etag, fallback, health, in_time, limits, parameters};
 use crate::error::ApiError;
 use crate::media::PictureBodies;
-use crate::packs::PackPage;
-use crate::payments::sandbox;
-use crate::quests::QuestPage;
-use crate::room::FeedPages;
-use crate::streams::{Hub, Streams};
-use crate::{docs, edge, problem};
-use actix_web::body::{EitherBody, MessageBody};
+use actix_web::body::EitherBody;
 use actix_web::cookie::Cookie;
-use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
-use actix_web::middleware::{Compress, from_fn};
-use actix_web::web::{self, Data};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::web::Data;
 use actix_web::{Error, HttpRequest};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use terrace_app::{App, OnDemand};
 use terrace_identity::Secret;
 use terrace_kernel::{Clock, Entropy, UserId};
-use utoipa_actix_web::service_config::ServiceConfig;
 
 /// The result of a middleware: a response, or an error that becomes one.
 pub(crate) type Served<B> = Result<ServiceResponse<B>, Error>;
 
-/// Dependencies of the HTTP server.
+/// What the OpenAPI document says about requests.
 #[derive(Clone)]
-pub struct Wiring {
-    /// The application: its commands and queries.
-    pub app: Arc<App>,
-    /// The upkeep that operators request under `/api/cron`.
-    pub on_demand: Arc<dyn OnDemand>,
-    /// Clock for the timestamp in request ids.
-    pub clock: Arc<dyn Clock>,
-    /// Randomness for request ids.
-    pub entropy: Arc<dyn Entropy>,
-    /// Source of `/metrics`; `None` disables the route.
-    pub metrics: Option<PrometheusHandle>,
-}
-
-/// What handlers call.
-#[derive(Clone)]
-pub(crate) struct UseCases {
-    pub(crate) app: Data<App>,
-    on_demand: Data<dyn OnDemand>,
-}
-
-impl UseCases {
-    pub(crate) fn of(wiring: Wiring) -> Self {
-        Self { app: Data::from(wiring.app), on_demand: Data::from(wiring.on_demand) }
-    }
+pub(crate) struct Contract {
+    pub(crate) table: RouteTable,
+    pub(crate) parameters: Parameters,
 }
 
 /// State that middleware and handlers share across all workers.
@@ -88,36 +40,24 @@ pub(crate) struct Shell {
     pub(crate) metrics: Option<PrometheusHandle>,
     pub(crate) limits: RateLimits,
     pub(crate) picture_bodies: Arc<PictureBodies>,
-    pub(crate) document: Document,
+    pub(crate) contract: Contract,
     pub(crate) compressed: Compressed,
-    pub(crate) feed_pages: FeedPages,
-    pub(crate) board_pages: BoardPages,
-    pub(crate) quest_page: QuestPage,
-    pub(crate) pack_page: PackPage,
-    pub(crate) streams: Arc<Streams>,
     pub(crate) series: Series,
     config: WebConfig,
     draining: AtomicBool,
 }
 
 impl Shell {
-    pub(crate) fn new(wiring: &Wiring, config: WebConfig) -> Self {
-        let Wiring { app, on_demand: _, clock, entropy, metrics } = wiring.clone();
-        Self::on(app, clock, entropy, metrics, config, Document::build())
-    }
-
-    /// Builds a shell on any backend.
-    pub(crate) fn on(
+    pub(crate) fn new(
         backend: Arc<dyn Backend>,
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
         metrics: Option<PrometheusHandle>,
         config: WebConfig,
-        document: Document,
+        contract: Contract,
     ) -> Self {
         let limits = RateLimits::new(&config.limits);
         let picture_bodies = PictureBodies::new(config.picture_memory, config.pictures_per_account);
-        let streams = Arc::new(Streams::new(config.streams.clone(), config.limits.enabled));
         Self {
             backend,
             clock,
@@ -125,13 +65,8 @@ impl Shell {
             metrics,
             limits,
             picture_bodies: Arc::new(picture_bodies),
-            document,
+            contract,
             compressed: Compressed::default(),
-            feed_pages: FeedPages::new(),
-            board_pages: BoardPages::new(),
-            quest_page: QuestPage::default(),
-            pack_page: PackPage::default(),
-            streams,
             series: Series::default(),
             config,
             draining: AtomicBool::new(false),
@@ -239,43 +174,4 @@ pub(crate) fn shell_of(req: &ServiceRequest) -> Result<Data<Shell>, ApiError> {
 /// Answers a request with an error instead of calling its handler.
 pub(crate) fn refuse<B>(req: ServiceRequest, error: ApiError) -> ServiceResponse<EitherBody<B>> {
     req.error_response(error).map_into_right_body()
-}
-
-/// The service of one worker: state, middleware, routes.
-pub(crate) fn build(
-    shell: Data<Shell>,
-    use_cases: Option<UseCases>,
-    routes: impl FnOnce(&mut ServiceConfig),
-) -> actix_web::App<
-    impl ServiceFactory<
-        ServiceRequest,
-        Config = (),
-        Response = ServiceResponse<impl MessageBody>,
-        Error = Error,
-        InitError = (),
-    >,
-> {
-    let metrics = shell.config().metrics_on_main;
-    // One hub for each worker.
-    let hub = Hub::new(Arc::clone(&shell.streams));
-    let mut service = actix_web::App::new().app_data(shell).app_data(hub);
-    if let Some(UseCases { app, on_demand }) = use_cases {
-        service = service.app_data(app).app_data(on_demand);
-    }
-    service
-        .wrap(from_fn(parameters::guard))
-        .wrap(from_fn(auth::authenticate))
-        .wrap(from_fn(in_time::bound))
-        .wrap(from_fn(crosssite::guard))
-        .wrap(Compress::default())
-        .wrap(from_fn(etag::revalidate))
-        .wrap(from_fn(edge::edge))
-        .configure(|config| {
-            routes(&mut ServiceConfig::new(config));
-            docs::configure(config);
-            health::configure(config, metrics);
-            sandbox::configure(config);
-            config.route("/problems/{code}", web::get().to(problem::explain));
-        })
-        .default_service(web::to(fallback::answer))
 }

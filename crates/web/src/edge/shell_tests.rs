@@ -1,13 +1,13 @@
 //! Tests of the whole shell, with test routes and without a store.
 
-use crate::config::WebConfig;
+use crate::edge::config::WebConfig;
 use crate::edge::etag::conditional_json;
 use crate::edge::limits::{LimitConfig, Rate};
-use crate::edge::server::{Listeners, run};
-use crate::edge::shell::{Shell, build};
+use crate::edge::shell::Shell;
 use crate::error::{ApiError, Code, Invalid};
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, SignedIn};
-use crate::test_support::{FakeBackend, shell};
+use crate::server::{Listeners, run};
+use crate::test_support::{FakeBackend, service};
 use actix_web::body::MessageBody;
 use actix_web::dev::ServiceResponse;
 use actix_web::http::Method;
@@ -143,8 +143,9 @@ macro_rules! service {
     };
     ($config:expr, $broken:expr) => {{
         let backend = Arc::new(FakeBackend::new($broken));
-        let shell = shell(backend.clone(), $config, routes);
-        (init_service(build(shell.clone(), None, routes)).await, backend, shell)
+        let service = service(backend.clone(), $config, routes);
+        let shell = service.shell.clone();
+        (init_service(service.build()).await, backend, shell)
     }};
 }
 
@@ -401,13 +402,13 @@ impl Running {
         let main = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = main.local_addr().unwrap();
         let config = WebConfig { workers: Some(1), ..open() };
-        let shell = shell(Arc::new(FakeBackend::new(false)), config, routes);
+        let service = service(Arc::new(FakeBackend::new(false)), config, routes);
+        let shell = service.shell.clone();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let served = shell.clone();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
             let listeners = Listeners { main: vec![main], metrics: None };
-            runtime.unwrap().block_on(run(listeners, served, None, routes, async {
+            runtime.unwrap().block_on(run(listeners, service, async {
                 stopped.await.unwrap();
             }))
         });

@@ -3,6 +3,7 @@
 pub(crate) mod dto;
 mod recommended;
 pub(crate) mod recommended_dto;
+mod refusals;
 mod routes;
 
 use utoipa_actix_web::service_config::ServiceConfig;

@@ -2,6 +2,7 @@
 
 pub(crate) mod dto;
 mod picture_bodies;
+mod refusals;
 mod routes;
 
 pub(crate) use picture_bodies::PictureBodies;

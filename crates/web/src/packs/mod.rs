@@ -4,6 +4,7 @@ pub(crate) mod dto;
 mod own_packs;
 pub(crate) mod own_packs_dto;
 mod pages;
+mod refusals;
 mod routes;
 mod verify;
 

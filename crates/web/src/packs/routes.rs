@@ -1,21 +1,20 @@
 //! Packs: the list, purchases and openings.
 
-use crate::config::WebConfig;
+use crate::edge::WebConfig;
 use crate::edge::{Shell, conditional_json, host};
 use crate::error::{ApiError, Code, Invalid};
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
 use crate::packs::dto::{Pack, PackEnvelope, PackList};
 use crate::packs::own_packs_dto::{OpenBody, OpenResult, PurchaseBody, PurchaseResult};
-use crate::packs::pages::Shown;
+use crate::packs::pages::{PackPage, Shown};
 use crate::payments::dto::CompleteBody;
 use crate::platform::{PageQuery, created, done, keyed, needed, next_cursor, respond};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get, post, put};
-use serde::Deserialize;
 use terrace_app::packs::{OpenPackRequest, PackOpened, PackPurchased, ReadSupply};
 use terrace_app::store::StoredAnswer;
 use terrace_app::{App, PackBook};
-use terrace_packs::{ClientSeed, PackId, PurchaseId, PurchaseState, Quantity};
+use terrace_packs::{ClientSeed, PackId, PurchaseId, Quantity};
 
 const PACKS: &str = "packs";
 
@@ -41,7 +40,7 @@ fn no_pack() -> ApiError {
 pub(crate) async fn list_packs(
     viewer: MaybeSignedIn,
     Query(query): Query<PageQuery>,
-    shell: Data<Shell>,
+    kept: Data<PackPage>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
     let page = query.asked::<String>(&app, PACKS, "")?;
@@ -59,7 +58,7 @@ pub(crate) async fn list_packs(
     let shown = Shown { book: book.clone(), packs: ids, next_cursor, supply };
     match &viewer.0 {
         Some(viewer) => conditional_json(Some(viewer), &answer(&shown)),
-        None => shell.pack_page.answer(shown, answer),
+        None => kept.answer(shown, answer),
     }
 }
 
@@ -130,12 +129,16 @@ pub(crate) async fn purchase_pack(
     let quantity = body.into_inner().quantity.map_or(Ok(Quantity::ONE), Quantity::new);
     let quantity = quantity.map_err(|error| Invalid::at("/quantity", error.to_string()))?;
     let command = app.purchase_pack(viewer.user_id, pack, quantity).await?;
-    if command.is_for_money() {
+    let render = if command.is_for_money() {
         shell.check_purchase(&http)?;
-    }
-    let mut answered = app.execute_once(command, request.clone(), purchased).await?;
-    if let Some(purchase) = without_checkout(&app, &answered.answer) {
-        // Between the transactions: from now on the stored response contains the checkout URL.
+        before_checkout
+    } else {
+        purchased
+    };
+    let mut answered = app.execute_once(command, request.clone(), render).await?;
+    if let Ok(purchase) = answered.answer.body.parse::<PurchaseId>() {
+        // The purchase is new, or the process that stored it stopped before the checkout. The checkout is begun between
+        // transactions and replaces the stored answer.
         let site = own_site(&http, shell.config());
         answered.answer = app.begin_checkout(viewer.user_id, purchase, site, request, purchased).await?;
     }
@@ -149,26 +152,6 @@ fn own_site(http: &HttpRequest, config: &WebConfig) -> Option<String> {
         return None;
     }
     host::local_authority(http).map(|authority| format!("http://{}", authority.to_ascii_lowercase()))
-}
-
-/// The purchase in a response that waits for payment and has no checkout URL: it is new, or the process that answered
-/// first stopped before it had called the provider.
-fn without_checkout(app: &App, answer: &StoredAnswer) -> Option<PurchaseId> {
-    #[derive(Deserialize)]
-    struct Answer {
-        purchase: Waiting,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Waiting {
-        id: String,
-        status: String,
-        checkout_url: Option<String>,
-    }
-    app.payments()?;
-    let Answer { purchase } = serde_json::from_str(&answer.body).ok()?;
-    let waits = purchase.status == PurchaseState::Pending.as_str() && purchase.checkout_url.is_none();
-    if waits { purchase.id.parse().ok() } else { None }
 }
 
 /// Complete the purchase of a pack.
@@ -208,6 +191,11 @@ fn completed(outcome: &PackPurchased) -> StoredAnswer {
 
 fn purchased(outcome: &PackPurchased) -> StoredAnswer {
     created(format!("/api/user/purchases/{}", outcome.purchase.id), &PurchaseResult::from(outcome))
+}
+
+/// What is stored for a purchase for money until its checkout has begun: its id, which no response shows.
+fn before_checkout(outcome: &PackPurchased) -> StoredAnswer {
+    StoredAnswer { created: None, body: outcome.purchase.id.to_string() }
 }
 
 /// Open a copy of a pack.

@@ -1,6 +1,7 @@
 //! Webhooks of payment providers, and the sandbox's checkout page.
 
 pub(crate) mod dto;
+mod refusals;
 mod routes;
 pub(crate) mod sandbox;
 

@@ -3,7 +3,6 @@
 use crate::error::{ApiError, Code};
 use crate::extract::IdempotencyKey;
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use actix_web::http::header::{self, ContentType};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -34,14 +33,14 @@ pub(crate) fn keyed(
     })
 }
 
-/// 201 with the resource and its location.
+/// The answer for a resource that was created at `location`: 201 with `Location`.
 pub(crate) fn created<T: Serialize>(location: String, resource: &T) -> StoredAnswer {
-    StoredAnswer { status: 201, location: Some(location), body: json(resource) }
+    StoredAnswer { created: Some(location), body: json(resource) }
 }
 
-/// 200 with the resource.
+/// The answer for a resource that was not created: 200.
 pub(crate) fn done<T: Serialize>(resource: &T) -> StoredAnswer {
-    StoredAnswer { status: 200, location: None, body: json(resource) }
+    StoredAnswer { created: None, body: json(resource) }
 }
 
 /// Refuses a request without a key on a route that requires one.
@@ -66,12 +65,15 @@ fn json<T: Serialize>(resource: &T) -> String {
 /// Builds the response from a new or a stored answer.
 pub(crate) fn respond(answered: Answered) -> HttpResponse {
     let Answered { answer, replayed } = answered;
-    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
-    let mut response = HttpResponse::build(status);
+    let mut response = match answer.created {
+        Some(location) => {
+            let mut response = HttpResponse::Created();
+            response.insert_header((header::LOCATION, location));
+            response
+        }
+        None => HttpResponse::Ok(),
+    };
     response.insert_header(ContentType::json());
-    if let Some(location) = answer.location {
-        response.insert_header((header::LOCATION, location));
-    }
     if replayed {
         response.insert_header(REPLAYED);
     }

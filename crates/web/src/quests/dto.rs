@@ -2,7 +2,8 @@
 
 use crate::dto::{IdText, Time};
 use serde::{Deserialize, Serialize};
-use terrace_app::quests::{CompletedQuest as Completed, DailyVisit as VisitMade};
+use terrace_app::QuestBook;
+use terrace_app::quests::{CompletedQuest as Completed, DailyVisit as VisitMade, OwnRuns};
 use terrace_kernel::Timestamp;
 use terrace_quests::{
     Achievement as Known, AchievementFacts, Check, Quest as Told, QuestId, Run, RunStatus, Step as ToldStep,
@@ -167,7 +168,15 @@ impl Quest {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct QuestList {
     /// Those that are open, in the order of the content.
-    pub(crate) quests: Vec<Quest>,
+    quests: Vec<Quest>,
+}
+
+impl QuestList {
+    /// The open quests with the reader's progress.
+    pub(crate) fn open(book: &QuestBook, own: &OwnRuns, now: Timestamp) -> Self {
+        let open = book.quests().iter().filter(|quest| quest.is_open(now));
+        Self { quests: open.map(|quest| Quest::new(quest, own.get(&quest.id))).collect() }
+    }
 }
 
 /// A quest.

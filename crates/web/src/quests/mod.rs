@@ -2,10 +2,10 @@
 
 pub(crate) mod dto;
 mod pages;
+mod refusals;
 mod routes;
 
 pub(crate) use pages::QuestPage;
-pub(crate) use routes::quest_list;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 

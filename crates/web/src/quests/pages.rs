@@ -2,7 +2,7 @@
 
 use crate::edge::{JSON, Tag, tagged};
 use crate::error::ApiError;
-use crate::quests::quest_list;
+use crate::quests::dto::QuestList;
 use actix_web::HttpResponse;
 use bytes::Bytes;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -33,7 +33,7 @@ impl QuestPage {
             return Ok(tagged(false, &kept.tag, JSON, kept.body));
         }
         let at = Instant::now();
-        let list = quest_list(book, &OwnRuns::new(), app);
+        let list = QuestList::open(book, &OwnRuns::new(), app.now());
         let body: Bytes = serde_json::to_vec(&list).map_err(ApiError::internal)?.into();
         let tag = Tag::of(None, &body);
         let fresh = Encoded { book: Arc::clone(book), at, body: body.clone(), tag: tag.clone() };

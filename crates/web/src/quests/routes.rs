@@ -1,6 +1,6 @@
 //! Quests, daily visits, achievements.
 
-use crate::edge::{Shell, conditional_json};
+use crate::edge::conditional_json;
 use crate::error::{ApiError, Code};
 use crate::extract::{JsonBody, MaybeSignedIn, Query, SignedIn};
 use crate::platform::{PageQuery, next_cursor};
@@ -8,22 +8,15 @@ use crate::quests::dto::{
     Achievement, AchievementList, CheckResult, CompletedQuest, CompletedQuestList, EmptyBody, Quest,
     QuestEnvelope, QuestList, QuestStep, StartBody, StepBody, StepResult, VisitResult,
 };
+use crate::quests::pages::QuestPage;
 use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, get, post};
-use terrace_app::quests::{
-    OwnRuns, ReadAchievements, ReadCompletedQuests, ReadOwnRuns, StartQuest, VisitDaily,
-};
+use terrace_app::quests::{ReadAchievements, ReadCompletedQuests, ReadOwnRuns, StartQuest, VisitDaily};
 use terrace_app::{App, QuestBook};
 use terrace_kernel::UserId;
 use terrace_quests::{QuestId, StepId};
 
 const COMPLETED: &str = "completed-quests";
-
-/// The open quests with the reader's progress.
-pub(crate) fn quest_list(book: &QuestBook, own: &OwnRuns, app: &App) -> QuestList {
-    let open = book.quests().iter().filter(|quest| quest.is_open(app.now()));
-    QuestList { quests: open.map(|quest| Quest::new(quest, own.get(&quest.id))).collect() }
-}
 
 /// List quests.
 ///
@@ -41,14 +34,14 @@ pub(crate) fn quest_list(book: &QuestBook, own: &OwnRuns, app: &App) -> QuestLis
 pub(crate) async fn list_quests(
     viewer: MaybeSignedIn,
     app: Data<App>,
-    shell: Data<Shell>,
+    page: Data<QuestPage>,
 ) -> Result<HttpResponse, ApiError> {
     let book = app.quest_book().await?;
     match viewer.0 {
-        None => shell.quest_page.answer(&app, &book),
+        None => page.answer(&app, &book),
         Some(viewer) => {
             let own = app.query(ReadOwnRuns { user: viewer.user_id }).await?;
-            conditional_json(Some(&viewer), &quest_list(&book, &own, &app))
+            conditional_json(Some(&viewer), &QuestList::open(&book, &own, app.now()))
         }
     }
 }

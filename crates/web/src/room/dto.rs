@@ -3,6 +3,7 @@
 use crate::dto::{IdText, Time, UserCard, given, media_url};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
+use terrace_app::room::{FeedPage, FeedScope};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{MediaId, TeamId};
 use terrace_social::{PostView, ReactionCounts, ReactionKind};
@@ -164,6 +165,17 @@ pub(crate) struct PostList {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(crate) fallback: Option<bool>,
+}
+
+impl PostList {
+    pub(crate) fn new(feed: &FeedPage, next_cursor: Option<String>) -> Self {
+        Self {
+            posts: feed.page.items.iter().map(Post::from).collect(),
+            next_cursor,
+            stream_position: feed.position.get(),
+            fallback: (feed.scope == FeedScope::InsteadOfFollowing).then_some(true),
+        }
+    }
 }
 
 /// One comment.

@@ -3,10 +3,11 @@
 mod comments;
 pub(crate) mod dto;
 mod pages;
+mod refusals;
 mod routes;
 
 pub(crate) use pages::FeedPages;
-pub(crate) use routes::{Scope, feed_scope, post_list};
+pub(crate) use routes::{Scope, feed_scope};
 
 use utoipa_actix_web::service_config::ServiceConfig;
 

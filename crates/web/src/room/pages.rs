@@ -7,8 +7,8 @@
 //! sees the effect: its post appears, and a blocked account does not.
 
 use crate::error::ApiError;
+use crate::platform::next_cursor;
 use crate::room::dto::PostList;
-use crate::room::post_list;
 use bytes::Bytes;
 use moka::sync::Cache;
 use std::collections::{BTreeSet, HashMap};
@@ -16,11 +16,13 @@ use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use terrace_app::App;
-use terrace_app::room::{FeedScope, ReadFeed, SeenByReader};
+use terrace_app::room::{FeedPage, FeedScope, ReadFeed, SeenByReader};
 use terrace_kernel::{PostId, UserId};
 use terrace_social::ReactionKind;
 use tokio::sync::Mutex;
 
+/// The name of the list in cursors.
+pub(crate) const FEED: &str = "feed";
 /// Maximum size of all pages in bytes, estimated with the maximum size of a post.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// Maximum size in bytes of a post on a page: its text and its author.
@@ -35,6 +37,22 @@ const LONGEST: Duration = Duration::from_secs(1);
 const HOLE: &str = "\"myReaction\":null";
 /// The part of [`HOLE`] that a reaction replaces.
 const NULL: &str = "null";
+
+/// The text that binds cursors to one feed.
+pub(crate) fn filter(scope: FeedScope) -> String {
+    match scope {
+        FeedScope::All => "all".to_owned(),
+        FeedScope::Team(team) => team.to_string(),
+        FeedScope::OwnTeams => "own-teams".to_owned(),
+        FeedScope::Following => "following".to_owned(),
+        FeedScope::InsteadOfFollowing => "instead-of-following".to_owned(),
+    }
+}
+
+/// The page with its cursor.
+pub(crate) fn page_of(app: &App, feed: &FeedPage) -> PostList {
+    PostList::new(feed, next_cursor(app, feed.page.next.as_ref(), FEED, &filter(feed.scope)))
+}
 
 /// The key of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -103,7 +121,7 @@ impl FeedPages {
         let Some(reader) = reader else { return Ok(page.body.clone()) };
         match page.seen_by(app, reader).await? {
             Some(body) => Ok(body),
-            None => encode(&post_list(app, &app.query(asked).await?)),
+            None => encode(&page_of(app, &app.query(asked).await?)),
         }
     }
 }
@@ -122,7 +140,7 @@ impl Slot {
             return Ok(page);
         }
         let feed = app.query(asked).await?;
-        let body = serde_json::to_string(&post_list(app, &feed)).map_err(ApiError::internal)?;
+        let body = serde_json::to_string(&page_of(app, &feed)).map_err(ApiError::internal)?;
         let views = &feed.page.items;
         let posts: Vec<PostId> = views.iter().map(|view| view.post.id).collect();
         let page = Arc::new(Encoded {

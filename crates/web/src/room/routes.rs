@@ -1,24 +1,22 @@
 //! The locker room: the feed and its posts.
 
-use crate::edge::Shell;
 use crate::error::{ApiError, Code, Invalid};
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
-use crate::platform::{asked, created, keyed, next_cursor, respond};
+use crate::platform::{asked, created, keyed, respond};
 use crate::room::dto::{CreatePostBody, Post, PostEnvelope, PostList, ReactBody, ReportBody};
+use crate::room::pages::{FEED, FeedPages, filter, page_of};
 use crate::trends;
 use actix_web::http::header::ContentType;
 use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, delete, get, post};
 use serde::Deserialize;
 use terrace_app::App;
-use terrace_app::room::{CreatePost, DeletePost, FeedPage, FeedScope, GetPost, React, ReadFeed, ReportPost};
+use terrace_app::room::{CreatePost, DeletePost, FeedScope, GetPost, React, ReadFeed, ReportPost};
 use terrace_app::store::StoredAnswer;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{PostId, TeamId, UserId};
 use terrace_social::{PostView, ReactionKind, post_body, report_reason};
 use utoipa::{IntoParams, ToSchema};
-
-const FEED: &str = "feed";
 
 /// Which part of the locker room is read.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
@@ -110,7 +108,7 @@ impl FeedQuery {
 pub(crate) async fn read_feed(
     viewer: MaybeSignedIn,
     Query(query): Query<FeedQuery>,
-    shell: Data<Shell>,
+    pages: Data<FeedPages>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
     let scope = feed_scope(query.scope, query.team_id.as_deref())?;
@@ -127,31 +125,10 @@ pub(crate) async fn read_feed(
     }
     let asked = query.page(&app, scope, reader)?;
     if asked.scope.is_personal() {
-        return Ok(HttpResponse::Ok().json(post_list(&app, &app.query(asked).await?)));
+        return Ok(HttpResponse::Ok().json(page_of(&app, &app.query(asked).await?)));
     }
-    let body = shell.feed_pages.body(&app, asked).await?;
+    let body = pages.body(&app, asked).await?;
     Ok(HttpResponse::Ok().content_type(ContentType::json()).body(body))
-}
-
-/// The text that binds cursors to one feed.
-fn filter(scope: FeedScope) -> String {
-    match scope {
-        FeedScope::All => "all".to_owned(),
-        FeedScope::Team(team) => team.to_string(),
-        FeedScope::OwnTeams => "own-teams".to_owned(),
-        FeedScope::Following => "following".to_owned(),
-        FeedScope::InsteadOfFollowing => "instead-of-following".to_owned(),
-    }
-}
-
-/// The response body of a feed page.
-pub(crate) fn post_list(app: &App, feed: &FeedPage) -> PostList {
-    PostList {
-        posts: feed.page.items.iter().map(Post::from).collect(),
-        next_cursor: next_cursor(app, feed.page.next.as_ref(), FEED, &filter(feed.scope)),
-        stream_position: feed.position.get(),
-        fallback: (feed.scope == FeedScope::InsteadOfFollowing).then_some(true),
-    }
 }
 
 /// Create a post.

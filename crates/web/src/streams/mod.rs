@@ -7,6 +7,7 @@
 //! resume at any server.
 
 mod body;
+mod config;
 pub(crate) mod dto;
 mod feeder;
 mod frame;
@@ -21,6 +22,7 @@ mod readers;
 mod routes;
 mod view;
 
+pub use config::StreamConfig;
 pub(crate) use feeder::feed;
 pub(crate) use hub::Hub;
 pub(crate) use open::{Asked, open, start};
@@ -50,39 +52,6 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
 
 /// Number of reconnecting readers that read events from the table at once.
 const REPLAYS: usize = 4;
-
-/// Configuration of the streams.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StreamConfig {
-    /// Minimum lifetime of a stream. Up to a fifth is added at random, so that clients do not reconnect all at once.
-    pub life: Duration,
-    /// Longest silence before a heartbeat is sent.
-    pub heartbeat: Duration,
-    /// Maximum number of streams of one account; not applied if the rate limits are disabled.
-    pub per_account: u32,
-    /// Maximum number of signed-out streams from one address; not applied if the rate limits are disabled.
-    pub per_address: u32,
-    /// Number of events of each kind of stream that are kept in memory for clients that reconnect.
-    pub kept_events: usize,
-    /// Maximum size of these events in bytes, for each kind of stream.
-    pub kept_bytes: usize,
-    /// How long a client may read nothing while data is pending.
-    pub write_timeout: Duration,
-}
-
-impl Default for StreamConfig {
-    fn default() -> Self {
-        Self {
-            life: Duration::from_mins(5),
-            heartbeat: Duration::from_secs(15),
-            per_account: 12,
-            per_address: 1000,
-            kept_events: 4096,
-            kept_bytes: 8 * 1024 * 1024,
-            write_timeout: Duration::from_secs(20),
-        }
-    }
-}
 
 /// Stream state that all workers share.
 pub(crate) struct Streams {

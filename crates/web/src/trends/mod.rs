@@ -1,6 +1,7 @@
 //! Trending topics over HTTP.
 
 pub(crate) mod dto;
+mod refusals;
 pub(crate) mod routes;
 
 use utoipa_actix_web::service_config::ServiceConfig;

@@ -31,7 +31,7 @@ impl fmt::Debug for Hidden {
 
 #[cfg(test)]
 mod tests {
-    use crate::settings::Cli;
+    use crate::cli::Cli;
     use clap::Parser;
 
     #[test]

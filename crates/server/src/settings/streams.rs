@@ -55,7 +55,7 @@ impl StreamSettings {
 
 #[cfg(test)]
 mod tests {
-    use crate::settings::Cli;
+    use crate::cli::Cli;
     use clap::Parser;
     use terrace_web::StreamConfig;
 

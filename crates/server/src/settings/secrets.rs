@@ -1,7 +1,6 @@
 //! The settings that are secrets. Each can be given as a text or as a file that contains the text.
 
-use crate::hidden::Hidden;
-use crate::settings::Settings;
+use crate::settings::hidden::Hidden;
 use anyhow::{Context, bail};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args};
@@ -82,6 +81,11 @@ pub(crate) struct SecretSettings {
 }
 
 impl SecretSettings {
+    /// The database URL, if configured.
+    pub(crate) fn database_url(&self) -> anyhow::Result<Option<String>> {
+        text_or_file(self.database_url.as_ref(), self.database_url_file.as_deref())
+    }
+
     /// The direct address for notifications, if configured.
     pub(crate) fn listen_database_url(&self) -> anyhow::Result<Option<String>> {
         text_or_file(self.listen_database_url.as_ref(), self.listen_database_url_file.as_deref())
@@ -91,25 +95,13 @@ impl SecretSettings {
     pub(crate) fn read_database_url(&self) -> anyhow::Result<Option<String>> {
         text_or_file(self.read_database_url.as_ref(), self.read_database_url_file.as_deref())
     }
-}
 
-impl Settings {
-    /// The URL of the database.
-    pub(crate) fn database_url(&self) -> anyhow::Result<String> {
-        let SecretSettings { database_url, database_url_file, .. } = &self.secrets;
-        let configured = text_or_file(database_url.as_ref(), database_url_file.as_deref())?;
-        Ok(configured.unwrap_or_else(|| format!("sqlite:{}", self.data_dir.join("terrace.db").display())))
-    }
-
-    /// The cron secret, if one is configured or was created by `maintain run cron-secret`.
-    pub(crate) fn cron_secret(&self) -> anyhow::Result<Option<String>> {
-        let SecretSettings { cron_secret, cron_secret_file, .. } = &self.secrets;
-        let secret = match text_or_file(cron_secret.as_ref(), cron_secret_file.as_deref())? {
+    /// The cron secret, if one is configured or the file `made` exists.
+    pub(crate) fn cron_secret(&self, made: &Path) -> anyhow::Result<Option<String>> {
+        let secret = match text_or_file(self.cron_secret.as_ref(), self.cron_secret_file.as_deref())? {
             Some(secret) => secret,
-            None => match self.made_cron_secret() {
-                file if file.exists() => read_secret(&file)?,
-                _ => return Ok(None),
-            },
+            None if made.exists() => read_secret(made)?,
+            None => return Ok(None),
         };
         if secret.len() < 32 {
             bail!("the cron secret has {} bytes; it needs 32 or more", secret.len());
@@ -165,7 +157,8 @@ fn holds_password(url: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::Cli;
+    use crate::cli::Cli;
+    use crate::settings::Settings;
     use clap::{CommandFactory, Parser};
 
     fn settings(arguments: &[&str]) -> Settings {

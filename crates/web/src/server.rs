@@ -1,12 +1,10 @@
 //! The listeners, their workers, and the orderly shutdown.
 
-use crate::config::{MetricsOnMain, WebConfig};
-use crate::edge::health;
 use crate::edge::host::{ListenedOn, Serves};
 use crate::edge::patience::{Patience, Patient};
-use crate::edge::shell::{Shell, UseCases, Wiring, build};
+use crate::edge::{self, MetricsOnMain, Shell, WebConfig, health};
+use crate::service::{Service, Wiring};
 use crate::streams::feed;
-use crate::{edge, routes};
 use actix_http::HttpService;
 use actix_http::error::DispatchError;
 use actix_server::{GracefulShutdownSignal, Server};
@@ -23,7 +21,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use terrace_app::App;
 use tokio::net::TcpStream;
-use utoipa_actix_web::service_config::ServiceConfig;
 
 /// Interval at which expired rate limits and counted metric samples are released.
 const UPKEEP: Duration = Duration::from_secs(10);
@@ -53,20 +50,18 @@ pub async fn serve(
     config: WebConfig,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let shell = Data::new(Shell::new(&wiring, config));
-    run(listeners, shell, Some(UseCases::of(wiring)), routes::routes, shutdown).await
+    run(listeners, Service::new(wiring, config), shutdown).await
 }
 
-/// [`serve`] with other routes and another shell, for tests.
+/// [`serve`] with any service.
 pub(crate) async fn run(
     listeners: Listeners,
-    shell: Data<Shell>,
-    use_cases: Option<UseCases>,
-    routes: fn(&mut ServiceConfig<'_>),
+    service: Service,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
+    let Service { shell, use_cases, streams, .. } = service.clone();
+    let app = use_cases.map(|use_cases| use_cases.app);
     let config = shell.config();
-    let watched = use_cases.as_ref().map(|use_cases| use_cases.app.clone());
     let mut server = Server::build()
         .max_concurrent_connections(config.max_connections)
         .backlog(config.backlog)
@@ -77,18 +72,18 @@ pub(crate) async fn run(
     }
     let stopping = server.graceful_shutdown_signal();
     for (nth, listener) in listeners.main.into_iter().enumerate() {
-        let (shell, use_cases, stopping) = (shell.clone(), use_cases.clone(), stopping.clone());
+        let (service, stopping) = (service.clone(), stopping.clone());
         let source = ListenedOn { address: listener.local_addr()?, serves: Serves::Main };
         server = server.listen(format!("main-{nth}"), listener, move || {
-            connections(source, shell.clone(), use_cases.clone(), routes, stopping.clone())
+            connections(source, service.clone(), stopping.clone())
         })?;
     }
     let main = server.run();
     let handle = main.handle();
     let mut main = tokio::spawn(main);
     let metrics = listeners.metrics.map(|listener| serve_metrics(listener, shell.clone())).transpose()?;
-    let feeder = watched.clone().map(|app| tokio::spawn(feed(Arc::clone(&shell.streams), app.into_inner())));
-    let upkeep = tokio::spawn(upkeep(shell.clone(), watched));
+    let feeder = app.clone().map(|app| tokio::spawn(feed(Arc::clone(&streams), app.into_inner())));
+    let upkeep = tokio::spawn(upkeep(shell.clone(), app));
 
     let ended = tokio::select! {
         () = shutdown => None,
@@ -101,7 +96,7 @@ pub(crate) async fn run(
         tokio::time::sleep(config.drain_delay).await;
         // Before the listeners are stopped: the stop waits for requests in flight, and streams are in flight
         // for minutes.
-        shell.streams.close();
+        streams.close();
         handle.stop(true).await;
         main.await
     };
@@ -119,12 +114,10 @@ pub(crate) async fn run(
 /// connections, which that server cannot be extended with.
 fn connections(
     source: ListenedOn,
-    shell: Data<Shell>,
-    use_cases: Option<UseCases>,
-    routes: fn(&mut ServiceConfig<'_>),
+    service: Service,
     stopping: GracefulShutdownSignal,
 ) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()> {
-    let config = shell.config();
+    let config = service.shell.config();
     let patience = Patience {
         head: config.head_timeout,
         // The framework closes idle connections itself. This deadline covers connections that it does not
@@ -144,7 +137,7 @@ fn connections(
             let stopping = stopping.clone();
             async move { stopping.notified().await }
         });
-    let service = build(shell, use_cases, routes).into_factory().map_err(|error| error.error_response());
+    let service = service.build().into_factory().map_err(|error| error.error_response());
     fn_service(move |stream: TcpStream| {
         let peer = stream.peer_addr().ok();
         // Fails only if the connection is already closed, which the next read reports.

@@ -3,6 +3,7 @@
 use clap::Args;
 use terrace_app::AppConfig;
 use terrace_app::media::UploadQuota;
+use terrace_web::WebConfig;
 
 /// Pictures.
 #[derive(Debug, Args)]
@@ -64,6 +65,16 @@ pub(crate) struct MediaSettings {
 }
 
 impl MediaSettings {
+    /// Copies the settings into the web configuration.
+    pub(crate) fn apply_web(&self, config: WebConfig) -> WebConfig {
+        WebConfig {
+            picture_limit: self.picture_limit,
+            picture_memory: self.picture_memory_mib.saturating_mul(1024 * 1024),
+            pictures_per_account: self.pictures_per_account,
+            ..config
+        }
+    }
+
     /// Copies the settings into the application's configuration.
     pub(crate) fn apply(&self, config: &mut AppConfig) {
         config.media_workers = self.media_workers;
@@ -78,8 +89,8 @@ impl MediaSettings {
 
 #[cfg(test)]
 mod tests {
-    use crate::serve::web_config;
-    use crate::settings::{Cli, Settings};
+    use crate::cli::Cli;
+    use crate::settings::Settings;
     use clap::Parser;
     use terrace_app::AppConfig;
     use terrace_web::WebConfig;
@@ -97,7 +108,7 @@ mod tests {
         let ours = settings(&["--waiting-uploads=3", "--waiting-upload-mib=1"]).app().upload_quota;
         assert_eq!((ours.count, ours.bytes), (3, 1 << 20));
         let figures = |web: WebConfig| (web.picture_limit, web.picture_memory, web.pictures_per_account);
-        let web = |arguments: &[&str]| figures(web_config(&settings(arguments)).unwrap());
+        let web = |arguments: &[&str]| figures(settings(arguments).web_config().unwrap());
         assert_eq!(web(&[]), figures(WebConfig::default()));
         assert_eq!(web(&["--picture-memory-mib=7", "--pictures-per-account=1"]), (5 << 20, 7 << 20, 1));
     }

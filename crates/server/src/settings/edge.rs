@@ -102,7 +102,7 @@ impl EdgeSettings {
 
 #[cfg(test)]
 mod tests {
-    use crate::settings::Cli;
+    use crate::cli::Cli;
     use clap::Parser;
     use terrace_web::{MetricsOnMain, WebConfig};
 

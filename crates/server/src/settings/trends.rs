@@ -35,7 +35,7 @@ impl TrendSettings {
 
 #[cfg(test)]
 mod tests {
-    use crate::settings::Cli;
+    use crate::cli::Cli;
     use clap::Parser;
     use terrace_app::AppConfig;
 

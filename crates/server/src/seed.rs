@@ -1,0 +1,54 @@
+//! `terrace seed`: the catalogue, and with it demo content or a follow graph.
+
+use crate::database::{app, bring_up_to_date, open_with};
+use crate::settings::{Demo, Settings};
+use crate::{follow_graph, report};
+use anyhow::Context;
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use terrace_app::{Catalogue, PackContent, QuestContent};
+
+/// What else is loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct Seed {
+    /// An edge list to bring in: a header line, then two numbers a line, `from,to`. Each number is a fan, each line a
+    /// mutual follow. What is there already stays as it is.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) follow_graph: Option<PathBuf>,
+    /// Refuse a follow graph with bad lines as a whole, before anything is written, instead of passing over them.
+    #[arg(long, requires = "follow_graph")]
+    pub(crate) strict: bool,
+}
+
+pub(crate) async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<ExitCode> {
+    // Opened before anything is written, so that a bad file changes nothing.
+    let graph =
+        wanted.follow_graph.as_deref().map(|file| follow_graph::open(file, wanted.strict)).transpose()?;
+    let mut config = settings.storage()?;
+    if graph.is_some() {
+        config.write_cache_kib = follow_graph::CACHE_KIB;
+        config.slow_query = follow_graph::SLOW;
+    }
+    let storage = open_with(config)?;
+    bring_up_to_date(&storage)?;
+    let app = app(&settings, &storage);
+    app.found_seasons().await.context("cannot make the first seasons")?;
+    let summary = app.load_catalogue(Catalogue::embedded()?).await?;
+    let quests = app.load_quests(QuestContent::embedded()?).await;
+    let quests = quests.map_err(|failure| anyhow::anyhow!("cannot load the quests: {failure:?}"))?;
+    let packs = app.load_packs(PackContent::embedded()?).await;
+    let packs = packs.map_err(|failure| anyhow::anyhow!("cannot load the packs: {failure:?}"))?;
+    let (leagues, teams, quests, packs) = (summary.leagues, summary.teams, quests.quests, packs.packs);
+    report::line(&format!(
+        "{leagues} leagues, {teams} teams, {quests} quests and {packs} packs are up to date"
+    ))?;
+    if settings.demo == Demo::Always {
+        report::line(&report::demo(app.load_demo(false).await?))?;
+    }
+    if let Some(graph) = graph {
+        graph.bring_in(&app).await?;
+    }
+    storage.close();
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,64 @@
+//! Settings of the HTTP server.
+
+use clap::Args;
+use std::time::Duration;
+use terrace_web::WebConfig;
+
+/// The HTTP server.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "HTTP")]
+pub(crate) struct WebSettings {
+    /// Threads that serve; by default one per core.
+    #[arg(long, env = "TERRACE_WORKERS", global = true, value_name = "COUNT")]
+    pub(crate) workers: Option<usize>,
+    /// Connections that are held at once by each worker.
+    #[arg(
+        long,
+        env = "TERRACE_MAX_CONNECTIONS",
+        global = true,
+        default_value_t = 15_000,
+        value_name = "COUNT"
+    )]
+    pub(crate) max_connections: usize,
+    /// The largest JSON body, in bytes.
+    #[arg(long, env = "TERRACE_JSON_LIMIT", global = true, default_value_t = 65_536, value_name = "BYTES")]
+    pub(crate) json_limit: usize,
+    /// How long a client may take to send its request's head.
+    #[arg(long, env = "TERRACE_CLIENT_TIMEOUT", global = true, default_value_t = 10, value_name = "SECONDS")]
+    pub(crate) client_timeout: u64,
+    /// How long a client may take to send its request's body.
+    #[arg(long, env = "TERRACE_BODY_TIMEOUT", global = true, default_value_t = 30, value_name = "SECONDS")]
+    pub(crate) body_timeout: u64,
+    /// How long an idle connection is kept.
+    #[arg(long, env = "TERRACE_KEEP_ALIVE", global = true, default_value_t = 75, value_name = "SECONDS")]
+    pub(crate) keep_alive: u64,
+    /// How long /readyz says no, when the program stops, before it takes no more connections.
+    #[arg(long, env = "TERRACE_DRAIN_DELAY", global = true, default_value_t = 0, value_name = "SECONDS")]
+    pub(crate) drain_delay: u64,
+    /// How long requests in flight may take to end when the program stops.
+    #[arg(
+        long,
+        env = "TERRACE_SHUTDOWN_TIMEOUT",
+        global = true,
+        default_value_t = 5,
+        value_name = "SECONDS"
+    )]
+    pub(crate) shutdown_timeout: u64,
+}
+
+impl WebSettings {
+    /// Copies the settings into the web configuration.
+    pub(crate) fn apply(&self, config: WebConfig) -> WebConfig {
+        WebConfig {
+            json_limit: self.json_limit,
+            body_timeout: Duration::from_secs(self.body_timeout),
+            workers: self.workers,
+            max_connections: self.max_connections,
+            keep_alive: Duration::from_secs(self.keep_alive),
+            head_timeout: Duration::from_secs(self.client_timeout),
+            drain_delay: Duration::from_secs(self.drain_delay),
+            shutdown_timeout: Duration::from_secs(self.shutdown_timeout),
+            ..config
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! `terrace maintain verify`: compares derived rows with their sources.
+
+use crate::database::{open, ready_app};
+use crate::settings::Settings;
+use crate::{report, upkeep};
+use std::process::ExitCode;
+use std::sync::Arc;
+use terrace_app::into_infallible;
+use terrace_ops::Verify;
+
+pub(crate) async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
+    let storage = open(&settings)?;
+    let app = Arc::new(ready_app(&settings, &storage).await?);
+    let checks = into_infallible(app.query(Verify).await)?;
+    // Concurrently: each only reads, in batches.
+    let (points, ledger, rows) = tokio::try_join!(
+        terrace_ops::verify_points(&app),
+        terrace_ops::verify_ledger(&app),
+        terrace_ops::maintenance::verify_rows(&app)
+    )?;
+    storage.close();
+    for check in &checks {
+        report::line(&report::counter(check))?;
+    }
+    upkeep::tell(&points)?;
+    upkeep::tell_of_ledger(&ledger)?;
+    for ran in &rows {
+        report::line(&report::to_be_mended(ran))?;
+    }
+    let to_be_mended: u64 = rows.iter().flat_map(|ran| ran.counts.values()).sum();
+    let wrong: u64 = checks.iter().map(|check| check.wrong).sum();
+    if points.wrong() > 0 {
+        report::line(&format!(
+            "{} rows disagree with the ledger of points; `terrace maintain repair` makes them right",
+            points.wrong()
+        ))?;
+    }
+    if ledger.wrong() > 0 {
+        report::line(&format!(
+            "{} balances disagree with the journal; `terrace maintain repair` makes them right",
+            ledger.wrong()
+        ))?;
+    }
+    if wrong > 0 {
+        report::line(&format!(
+            "{wrong} counters disagree with what they count; `terrace maintain repair` makes them right, and \
+             `terrace maintain run sweep-blocked-follows` ends follows beside blocks"
+        ))?;
+    }
+    if to_be_mended > 0 {
+        report::line(&format!("{to_be_mended} rows are to be mended; `terrace maintain repair` does it"))?;
+    }
+    if wrong > 0 || points.wrong() > 0 || ledger.wrong() > 0 || to_be_mended > 0 {
+        return Ok(ExitCode::FAILURE);
+    }
+    report::line("every counter agrees with what it counts")?;
+    Ok(ExitCode::SUCCESS)
+}

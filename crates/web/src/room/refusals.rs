@@ -1,0 +1,77 @@
+//! Maps the refusals of the locker room to error codes.
+
+use crate::error::{ApiError, Code, Invalid};
+use crate::platform::{no_longer, unknown_team};
+use terrace_app::room::{
+    CreateCommentRefusal, CreatePostRefusal, DeleteCommentRefusal, DeletePostRefusal, FeedRefusal,
+    ReactRefusal, ReportPostRefusal,
+};
+
+fn no_post() -> ApiError {
+    ApiError::new(Code::NotFound, "there is no such post")
+}
+
+impl From<FeedRefusal> for ApiError {
+    fn from(refusal: FeedRefusal) -> Self {
+        match refusal {
+            FeedRefusal::SignInFirst => Code::AuthenticationRequired.into(),
+            FeedRefusal::UnknownTeam => Self::new(Code::NotFound, "there is no such team"),
+        }
+    }
+}
+
+impl From<CreatePostRefusal> for ApiError {
+    fn from(refusal: CreatePostRefusal) -> Self {
+        match refusal {
+            CreatePostRefusal::UnknownTeam => unknown_team("/teamId"),
+            CreatePostRefusal::UnknownMedia => {
+                Invalid::at("/mediaId", "no upload of yours that still waits for a post has this id")
+            }
+            CreatePostRefusal::NotActive => no_longer(),
+        }
+    }
+}
+
+impl From<DeletePostRefusal> for ApiError {
+    fn from(refusal: DeletePostRefusal) -> Self {
+        match refusal {
+            DeletePostRefusal::NotFound => no_post(),
+            DeletePostRefusal::NotYours => Self::new(Code::Forbidden, "somebody else wrote this post"),
+        }
+    }
+}
+
+impl From<CreateCommentRefusal> for ApiError {
+    fn from(refusal: CreateCommentRefusal) -> Self {
+        match refusal {
+            CreateCommentRefusal::PostNotFound => no_post(),
+            CreateCommentRefusal::NotActive => no_longer(),
+        }
+    }
+}
+
+impl From<DeleteCommentRefusal> for ApiError {
+    fn from(refusal: DeleteCommentRefusal) -> Self {
+        match refusal {
+            DeleteCommentRefusal::NotFound => Self::new(Code::NotFound, "there is no such comment"),
+            DeleteCommentRefusal::NotYours => Self::new(Code::Forbidden, "somebody else wrote this comment"),
+        }
+    }
+}
+
+impl From<ReactRefusal> for ApiError {
+    fn from(refusal: ReactRefusal) -> Self {
+        match refusal {
+            ReactRefusal::PostNotFound => no_post(),
+            ReactRefusal::NotActive => no_longer(),
+        }
+    }
+}
+
+impl From<ReportPostRefusal> for ApiError {
+    fn from(refusal: ReportPostRefusal) -> Self {
+        match refusal {
+            ReportPostRefusal::PostNotFound => no_post(),
+        }
+    }
+}
