@@ -31,6 +31,7 @@ mod house {
     mod files;
     mod layers;
     mod links;
+    mod spec;
     mod tidy;
     mod words;
 }

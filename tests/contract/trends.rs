@@ -1,4 +1,4 @@
-//! Specification §1 rule 12 and the contract under "Platform": trends are refreshed by sync routes and by the
+//! Spec §1 rule 12 and the contract under "Platform": trends are refreshed by sync routes and by the
 //! schedule, once for all concurrent requests, in small transactions; a reader pages through one ranking.
 
 use super::watched::{Fate, Watched};

@@ -1,4 +1,4 @@
-//! The contract under "Rate limits", for passwords and refresh tokens: guessing is bounded, and the requests
+//! The contract under "Rate limits" (spec §8), for passwords and refresh tokens: guessing is bounded, and the requests
 //! of one account or one address keep no other out.
 
 use anyhow::{Context, Result};
