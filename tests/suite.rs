@@ -74,6 +74,7 @@ mod contract {
     mod paging;
     mod payments;
     mod payments_crowd;
+    mod payments_notices;
     mod payments_reconciled;
     mod points;
     mod points_crowd;
@@ -87,6 +88,7 @@ mod contract {
     mod replica;
     mod schema;
     mod trends;
+    mod trends_runs;
     mod upkeep;
     mod upload_quota;
     mod watched;

@@ -40,7 +40,7 @@ fn counting(runs: &Arc<AtomicUsize>) -> Job {
 }
 
 /// One attempt by a process that is not stopped.
-async fn attempt(app: Arc<App>, job: Job) -> Turn {
+pub(super) async fn attempt(app: Arc<App>, job: Job) -> Turn {
     let (_keep, mut stop) = watch::channel(false);
     app.try_job(&job, &mut stop).await.expect("the database is there")
 }
