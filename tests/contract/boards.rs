@@ -1,5 +1,5 @@
-//! Reads of boards: equal from memory and from the tables, up to date at once, and correct as of the version
-//! that they name.
+//! Reads of boards (spec §1, scoring rules 2, 3 and 7): equal from memory and from the tables, up to date at
+//! once, and correct as of the version that they name.
 
 use super::live::Living;
 use super::points;

@@ -1,4 +1,4 @@
-//! Rule 4 of the specification: recommendations derive from the current state of the follow graph, in every
+//! Spec §1 rule 4: recommendations derive from the current state of the follow graph, in every
 //! process, after any history and whichever process wrote it.
 
 use anyhow::Result;

@@ -1,5 +1,5 @@
-//! Spec §3, rule 4: each notice of a payment counts once, in any order; a purchase that is unpaid, refunded or whose
-//! buyer is gone gives back what it held.
+//! Spec §3, rule 4: each notice of a payment counts once, in any order; a purchase that is unpaid, refunded
+//! or whose buyer is gone gives back what it held.
 
 use super::ledger::in_order;
 use super::packs::{buy, open, pack, stock};

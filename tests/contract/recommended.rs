@@ -1,6 +1,6 @@
-//! The contract under "Locker room and social", `GET /api/user/recommended`: never the reader, nor a fan who
-//! is followed, blocked, dismissed or without a session for 90 days, also while the graph in memory lags
-//! behind.
+//! The contract under "Locker room and social", `GET /api/user/recommended` (spec §1 rules 4 and 6): never
+//! the reader, nor a fan who is followed, blocked, dismissed or without a session for 90 days, also while
+//! the graph in memory lags behind.
 
 use super::live::{Living, follow};
 use anyhow::Result;

@@ -1,5 +1,5 @@
-//! Spec §1 rule 12: trends are refreshed by sync routes and by the schedule, once for all concurrent requests, in small
-//! transactions, and a run that fails or is stopped leaves what was published.
+//! Spec §1 rule 12: trends are refreshed by sync routes and by the schedule, once for all concurrent
+//! requests, in small transactions, and a run that fails or is stopped leaves what was published.
 
 use super::jobs::attempt;
 use super::trends::{kept, order, post, synced, topics, trends, watched};

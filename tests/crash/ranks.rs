@@ -1,5 +1,6 @@
-//! Ranks that are right however the processes end: every page that was served is a sort of the ledger up to
-//! the `version` that it names, and no acknowledged award is lost or counted twice.
+//! Ranks that are right however the processes end (spec §1, scoring rules 2 and 3): every page that was
+//! served is a sort of the ledger up to the `version` that it names, and no acknowledged award is lost or
+//! counted twice.
 
 use super::dice::Dice;
 use crate::contract::published_totals::PublishedTotals;

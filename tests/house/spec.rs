@@ -1,5 +1,5 @@
-//! The table of tests in `docs/spec.md` is complete and true: each rule has a row, each row names tests that exist,
-//! and their files name the section.
+//! The table of tests in `docs/spec.md` is complete and true: each rule has a row, each row names tests that
+//! exist, and their files name the section.
 
 use super::files::root;
 use anyhow::{Context, Result, ensure};

@@ -1,4 +1,5 @@
-//! The contract under "Locker room and social", `GET /api/user/recommended`, over HTTP (spec §1 rule 4, and §4).
+//! The contract under "Locker room and social", `GET /api/user/recommended`, over HTTP (spec §1 rule 4, and
+//! §4).
 
 use super::sample::UNKNOWN;
 use anyhow::Result;

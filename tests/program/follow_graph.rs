@@ -1,4 +1,4 @@
-//! `terrace seed --follow-graph`, as operators run it.
+//! `terrace seed --follow-graph`, as operators run it (spec §1 rule 13).
 
 use anyhow::{Result, ensure};
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! `terrace import legacy`, as operators run it.
+//! `terrace import legacy`, as operators run it (spec §1 rule 13).
 
 use super::follow_graph::Watcher;
 use crate::contract::legacy::ALL;

@@ -1,4 +1,5 @@
-//! `terrace maintain` for points and seasons, beside a server that runs on the same database.
+//! `terrace maintain` for points and seasons, beside a server that runs on the same database (spec §1 rule
+//! 13, and scoring rule 7).
 
 use anyhow::Result;
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! The contract under "Rate limits" (spec §8), for passwords and refresh tokens: guessing is bounded, and the requests
-//! of one account or one address keep no other out.
+//! The contract under "Rate limits" (spec §8), for passwords and refresh tokens: guessing is bounded, and
+//! the requests of one account or one address keep no other out.
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
