@@ -87,7 +87,8 @@ fn number_of(text: &str) -> Option<u32> {
 fn tests_of(cell: &str) -> Vec<(PathBuf, Vec<String>)> {
     let mut tests: Vec<(PathBuf, Vec<String>)> = Vec::new();
     for word in cell.split('`').skip(1).step_by(2) {
-        let is_path = word.contains('/') || word.ends_with(".rs");
+        let is_path =
+            word.contains('/') || Path::new(word).extension().is_some_and(|extension| extension == "rs");
         match tests.last_mut() {
             Some((path, _)) if is_path && !word.contains('/') => {
                 let sibling = path.with_file_name(word);
@@ -110,16 +111,16 @@ fn rows(table: &str) -> Vec<(&str, &str)> {
 
 /// Whether the text names the section, as `§1` or in the name of a test, as `spec_1`.
 fn names_section(text: &str, section: &str) -> bool {
-    let test = format!("fn spec_{}_", section.trim_start_matches('§'));
+    let name = format!("fn spec_{}_", section.trim_start_matches('§'));
     let mut rest = text.split(section).skip(1);
-    text.contains(&test) || rest.any(|after| !after.starts_with(|next: char| next.is_ascii_digit()))
+    text.contains(&name) || rest.any(|after| !after.starts_with(|next: char| next.is_ascii_digit()))
 }
 
 /// What is wrong with a row: files and tests that do not exist, and files that do not name a section of the row.
 fn faults(rules: &BTreeSet<String>, cell: &str) -> Vec<String> {
     let sections: BTreeSet<&str> = rules
         .iter()
-        .map(|rule| if rule.starts_with("scoring") { "§1" } else { &rule[..'§'.len_utf8() + 1] })
+        .map(|rule| if rule.starts_with("scoring") { "§1" } else { &rule[..='§'.len_utf8()] })
         .collect();
     let mut faults = Vec::new();
     for (path, names) in tests_of(cell) {

@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 use crate::contract::Contract;
-use crate::wait::wait_at_most;
+use crate::wait::{PATIENCE, wait_at_most};
 use anyhow::{Context, Result, bail, ensure};
 use std::env;
 use std::ffi::OsString;
@@ -15,8 +15,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::{NamedTempFile, TempDir};
 
-/// How long the program may take to start, to run a chore, or to stop.
-const PATIENCE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(10);
 /// The number of log lines that are useful after a failure.
 const LOG_TAIL: usize = 200;

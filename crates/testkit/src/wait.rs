@@ -3,8 +3,9 @@
 use anyhow::{Result, ensure};
 use std::time::{Duration, Instant};
 
-/// The longest wait of [`wait_until`]: much longer than any state takes on a loaded machine.
-const PATIENCE: Duration = Duration::from_mins(2);
+/// The longest wait of [`wait_until`], and for the program to start, to run a chore or to stop: much longer than any
+/// state takes on a loaded machine.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 /// The shortest and the longest time between two checks.
 const INTERVALS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
 
