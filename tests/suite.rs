@@ -33,6 +33,7 @@ mod house {
     mod files;
     mod layers;
     mod links;
+    mod spec;
     mod tidy;
     mod words;
 }
@@ -75,6 +76,7 @@ mod contract {
     mod paging;
     mod payments;
     mod payments_crowd;
+    mod payments_notices;
     mod payments_reconciled;
     mod points;
     mod points_crowd;
@@ -88,6 +90,7 @@ mod contract {
     mod replica;
     mod schema;
     mod trends;
+    mod trends_runs;
     mod upkeep;
     mod upload_quota;
     mod watched;

@@ -1,4 +1,4 @@
-//! Rule 4 of the specification: recommendations derive from the current state of the follow graph, in every
+//! Spec §1 rule 4: recommendations derive from the current state of the follow graph, in every
 //! process, after any history and whichever process wrote it.
 
 use anyhow::Result;
@@ -15,7 +15,9 @@ use terrace_testkit::kernel::{
     Ctx, Entropy, EventKind, Failure, Limit, NewEvent, StoreError, TeamId, Topic, UserId,
 };
 use terrace_testkit::ops;
-use terrace_testkit::{DatabaseKind, Fan, PASSWORD, SeededEntropy, TestApp, on_each_database, pgtemp};
+use terrace_testkit::{
+    DatabaseKind, Fan, PASSWORD, SeededEntropy, TestApp, on_each_database, pgtemp, wait_until,
+};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -260,18 +262,9 @@ fn an_imported_follow_graph_reaches_other_processes(kind: DatabaseKind) -> Resul
     let fans: Vec<UserId> = importer.ask(|tx| tx.follows(None, 10)).into_iter().map(|(one, _)| one).collect();
     does(&living.service, Deed::Follow(mia, fans[0]));
     // The reload happens by itself, a moment later.
-    let reloaded = async {
-        loop {
-            let list = living.service.app().recommended(mia, Limit::default()).await.expect("a list");
-            if list.first().is_some_and(|first| first.mutual_count == 1) {
-                return;
-            }
-            tokio::task::yield_now().await;
-        }
-    };
-    let reloaded = async { timeout(PATIENCE, reloaded).await };
-    assert!(living.service.run(reloaded).is_ok(), "no process loads the import");
-    Ok(())
+    wait_until("the process has loaded the import", || {
+        Ok(living.suggestions(mia).first().is_some_and(|first| first.mutual_count == 1))
+    })
 }
 
 /// Without a graph there is still an answer, which the database alone computes.

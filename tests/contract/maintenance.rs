@@ -1,6 +1,7 @@
 //! Spec §1 rules 12 and 13: maintenance has an order, has a dry run, changes nothing the second time, is
 //! recorded, and runs in one process at a time.
 
+use super::jobs::{LEASE, wait_for_renewal};
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -300,26 +301,20 @@ fn a_killed_run_is_recorded_as_such_and_taken_over(kind: DatabaseKind) -> Result
 fn a_run_that_lasts_longer_than_its_lease_keeps_it(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let other = service.another()?;
-    let config = AppConfig { job_lease: Duration::from_millis(300), ..AppConfig::default() };
+    let config = AppConfig { job_lease: LEASE, ..AppConfig::default() };
     let store = Arc::new(service.storage().clone());
     let clock = Arc::new(service.clock().clone());
     let hasty = Arc::new(App::new(store, clock, Arc::new(SeededEntropy::new(77)), config));
     let refused = Arc::new(AtomicU64::new(0));
     let task = Task::new("wait", Category::Repair, "Takes its time", {
-        let (clock, storage, refused) =
-            (service.clock().clone(), service.storage().clone(), Arc::clone(&refused));
+        let (clock, refused) = (service.clock().clone(), Arc::clone(&refused));
         let other = Arc::clone(other.app());
         move |_| {
-            let (clock, storage, refused, other) =
-                (clock.clone(), storage.clone(), Arc::clone(&refused), Arc::clone(&other));
+            let (clock, refused, other) = (clock.clone(), Arc::clone(&refused), Arc::clone(&other));
             async move {
                 for _ in 0..4 {
                     clock.advance(Duration::from_millis(200));
-                    // The second prolongation begins after the first is stored.
-                    let before = storage.statements();
-                    while storage.statements() < before + 4 {
-                        tokio::task::yield_now().await;
-                    }
+                    wait_for_renewal(&other, "maintenance", clock.now().plus(LEASE)).await;
                     let seasons = round(&catalogue(), &wanted(&["seasons"]));
                     let end = carry_out(Arc::clone(&other), seasons).await;
                     refused.fetch_add(u64::from(matches!(end, Err(RoundFailure::Busy(_)))), Ordering::SeqCst);

@@ -14,9 +14,11 @@ use terrace_testkit::kernel::{
     Ctx, Event, EventKind, Limit, NewEvent, Position, PostId, StoreError, TimeKey, Topic, UserId,
 };
 use terrace_testkit::social::NewComment;
-use terrace_testkit::{DatabaseKind, Gate, TestApp, body, on, on_each_database, pgtemp, question};
+use terrace_testkit::{
+    DatabaseKind, Gate, TestApp, body, on, on_each_database, pgtemp, question, wait_until,
+};
 use tokio::sync::watch;
-use tokio::task::{JoinHandle, yield_now};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 on_each_database! {
@@ -382,14 +384,11 @@ fn while_consumed(services: &[&TestApp], work: impl FnOnce()) {
         .filter(|event| event.what.kind == EventKind::PostCreated)
         .map(|event| event.position)
         .max();
-    let done = async {
-        // The consumer itself rings no bell, so this polls until its own time limit.
-        while service.app().query(question(|tx| tx.consumer_position(GREETER.name))).await.ok() < last {
-            yield_now().await;
-        }
-    };
-    let done = async { timeout(PATIENCE, done).await };
-    assert!(service.run(done).is_ok(), "the consumer does not catch up");
+    // The consumer itself rings no bell.
+    wait_until("the consumer has processed every post", || {
+        Ok(Some(service.ask(|tx| tx.consumer_position(GREETER.name))) >= last)
+    })
+    .expect("a consumer that catches up");
     stop.send_replace(true);
     for running in running {
         service.join(running);

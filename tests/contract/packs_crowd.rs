@@ -1,5 +1,5 @@
-//! Many requests at once: no more is sold than can be filled, each serial is assigned once, and a repeated
-//! request buys once.
+//! Many requests at once (spec §1, rules 8 and 9): no more is sold than can be filled, each serial is
+//! assigned once, and a repeated request buys once.
 
 use super::ledger::{balance, in_order};
 use super::packs::{buy, give_coins, open, pack, prove, shop, stock};

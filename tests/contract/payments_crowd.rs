@@ -1,5 +1,5 @@
-//! Many requests at once: a notice counts once however often and wherever it is received, and purchases that
-//! wait for their payment never hold more than the stock.
+//! Many requests at once (spec §1, rules 8 and 10, and §3, rule 4): a notice counts once however often and
+//! wherever it is received, and purchases that wait for their payment never hold more than the stock.
 
 use super::packs::{buy, open, pack, stock};
 use super::payments::{CASHIER, begin, copies, journal, notice, owned, paid_shop, state, tell};

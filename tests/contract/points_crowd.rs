@@ -1,5 +1,5 @@
-//! Points under concurrency: each fact pays once, no award is lost, and no fan is listed who should not be,
-//! whatever happens in the same moment.
+//! Points under concurrency (spec §1, scoring rules 1 and 4): each fact pays once, no award is lost, and no
+//! fan is listed who should not be, whatever happens in the same moment.
 
 use super::points::{
     active, award, board_of, fact, found, founded, global, ledger, points_on, start_season, totals, unbroken,

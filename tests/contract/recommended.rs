@@ -1,6 +1,6 @@
-//! The contract under "Locker room and social", `GET /api/user/recommended`: never the reader, nor a fan who
-//! is followed, blocked, dismissed or without a session for 90 days, also while the graph in memory lags
-//! behind.
+//! The contract under "Locker room and social", `GET /api/user/recommended` (spec §1 rules 4 and 6): never
+//! the reader, nor a fan who is followed, blocked, dismissed or without a session for 90 days, also while
+//! the graph in memory lags behind.
 
 use super::live::{Living, follow};
 use anyhow::Result;
@@ -10,7 +10,7 @@ use terrace_testkit::app::accounts::{ChangeProfile, SuspendAccount};
 use terrace_testkit::app::graph::{Dismiss, DismissRefusal};
 use terrace_testkit::identity::{Password, ProfileChange};
 use terrace_testkit::kernel::UserId;
-use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
+use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database, wait_until};
 
 on_each_database! {
     excluded_fans_are_not_recommended_while_the_graph_lags,
@@ -132,10 +132,7 @@ fn a_fan_absent_for_ninety_days_returns_with_a_session(kind: DatabaseKind) -> Re
     assert!(service.viewer(bo.cookie).is_some());
     // It is recorded by a command of its own, which may still be running.
     service.clock().advance(DAY * 11);
-    let noted = std::time::Instant::now();
-    while people(&living, mia.id) != [bo.id] {
-        assert!(noted.elapsed() < Duration::from_secs(30), "{:?}", people(&living, mia.id));
-    }
+    wait_until("the use of the session is recorded", || Ok(people(&living, mia.id) == [bo.id]))?;
     let back = service.run(service.app().login("ana", Password::offer(PASSWORD.to_owned())));
     assert!(back.is_ok());
     assert!(both(people(&living, mia.id)));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use terrace_testkit::app::store::Store;
 use terrace_testkit::storage::{ColumnDescription, Storage, StorageConfig};
 use terrace_testkit::{
-    DatabaseKind, ManualClock, SeededEntropy, TestApp, TestDatabase, databases, on_each_database, pgtemp,
+    DatabaseKind, ManualClock, SeededEntropy, TestApp, TestDatabase, on, on_each_database, pgtemp,
 };
 
 on_each_database! {
@@ -245,10 +245,11 @@ fn a_database_without_tables_is_not_ready(kind: DatabaseKind) -> Result<()> {
 /// other crate can write such a row there.)
 #[test]
 fn a_newer_schema_is_refused_on_postgres() -> Result<()> {
-    if !databases()?.contains(&DatabaseKind::Postgres) {
-        return Ok(());
-    }
-    let database = TestDatabase::empty(DatabaseKind::Postgres)?;
+    on(DatabaseKind::Postgres, newer_schema_is_refused)
+}
+
+fn newer_schema_is_refused(kind: DatabaseKind) -> Result<()> {
+    let database = TestDatabase::empty(kind)?;
     let storage = open(&database)?;
     storage.migrate()?;
     let before = storage.describe_schema()?;

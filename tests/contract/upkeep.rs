@@ -1,4 +1,4 @@
-//! Leaderboard scoring rules 2, 3 and 7 of the specification: the totals and entries beside the ledger equal
+//! Spec §1 rules 12 and 13, and scoring rules 2, 3 and 7: the totals and entries beside the ledger equal
 //! its records, and differences are found and repaired, while points are awarded.
 
 use super::live::Living;

@@ -6,13 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use terrace_testkit::{Client, EventStream};
+use terrace_testkit::{Client, EventStream, wait_at_most};
 
 /// The longest silence of the stream: there are no writes while a round is verified, which takes its time on
 /// a busy machine.
 const PATIENCE: Duration = Duration::from_mins(15);
-/// How long the reader waits after a refused connection.
-const A_MOMENT: Duration = Duration::from_millis(50);
 
 /// A reader in a thread of its own, which reconnects with the last id whenever the connection breaks.
 pub(super) struct Listener {
@@ -75,10 +73,12 @@ fn listen(client: &Client, start: i64, over: &AtomicBool) -> Result<Received> {
     let path = format!("/api/locker-room/stream?since={start}");
     while !over.load(Ordering::SeqCst) {
         ensure!(lately.elapsed() < PATIENCE, "no event for {PATIENCE:?}");
-        let Ok(mut stream) = client.try_stream(&path, Some(&known)) else {
-            thread::park_timeout(A_MOMENT);
-            continue;
-        };
+        let mut opened = None;
+        wait_at_most(PATIENCE, "a stream is open", || {
+            opened = client.try_stream(&path, Some(&known)).ok();
+            Ok(opened.is_some() || over.load(Ordering::SeqCst))
+        })?;
+        let Some(mut stream) = opened else { break };
         received.connections += 1;
         let ended = receive(&mut stream, &mut received, &mut lately);
         known = stream.last_id.unwrap_or(known);

@@ -7,10 +7,10 @@ use super::dice::Dice;
 use super::line::Line;
 use super::outage::is_away;
 use super::world::World;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::time::{Duration, Instant};
-use terrace_testkit::{CRON_SECRET, DatabaseKind, Invocation, Program, ThrowawayPostgres, on};
+use std::time::Duration;
+use terrace_testkit::{CRON_SECRET, DatabaseKind, Invocation, Program, ThrowawayPostgres, on, wait_at_most};
 
 /// How soon the service serves again once the network does.
 const RECOVERY: Duration = Duration::from_secs(15);
@@ -65,10 +65,8 @@ fn a_network_that_vanishes_silently_is_survived() -> Result<()> {
 
 /// Broken connections are closed, and no more are opened in their place than allowed.
 fn leaves_nothing_behind(program: &Program, line: &Line) -> Result<()> {
-    let since = Instant::now();
-    while line.open() > CONNECTIONS {
-        ensure!(since.elapsed() < GONE, "{} connections are open", line.open());
+    wait_at_most(GONE, "broken connections are closed", || {
         program.client().get("/readyz").expect(200);
-    }
-    Ok(())
+        Ok(line.open() <= CONNECTIONS)
+    })
 }

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use terrace_testkit::app::PackContent;
 use terrace_testkit::{
     Answer, CRON_SECRET, Client, DatabaseKind, Invocation, Program, TestDatabase, on_each_database,
+    wait_until,
 };
 
 on_each_database! { editions_are_sold_and_drawn_once_while_the_service_is_killed }
@@ -230,20 +231,15 @@ fn ask_for_each(
 ) -> Result<usize> {
     let mut lost = 0;
     for buyer in buyers {
-        loop {
+        let mut reply = Reply::Nothing;
+        wait_until("a request has an answer, or may be lost", || {
             let answer = buyer.send(client, pack, wish);
-            let reply = answer.map_or(Ok(Reply::Nothing), |answer| buyer.keep(wish, &answer))?;
+            reply = answer.map_or(Ok(Reply::Nothing), |answer| buyer.keep(wish, &answer))?;
             // The receiver may have returned already.
             let _ = tell.send(reply);
-            if reply != Reply::Nothing {
-                break;
-            }
-            if Instant::now() >= until {
-                lost += 1;
-                break;
-            }
-            thread::yield_now();
-        }
+            Ok(reply != Reply::Nothing || Instant::now() >= until)
+        })?;
+        lost += usize::from(reply == Reply::Nothing);
     }
     Ok(lost)
 }

@@ -1,5 +1,6 @@
-//! Ranks that are right however the processes end: every page that was served is a sort of the ledger up to
-//! the `version` that it names, and no acknowledged award is lost or counted twice.
+//! Ranks that are right however the processes end (spec §1, scoring rules 2 and 3): every page that was
+//! served is a sort of the ledger up to the `version` that it names, and no acknowledged award is lost or
+//! counted twice.
 
 use super::dice::Dice;
 use crate::contract::published_totals::PublishedTotals;
@@ -9,14 +10,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
 use terrace_testkit::app::{App, AppConfig, PasswordCost};
 use terrace_testkit::kernel::{Position, UserId};
 use terrace_testkit::scoring::{PointsRecord, Ranked, SourceKind};
 use terrace_testkit::storage::{Storage, StorageConfig};
 use terrace_testkit::{
     Answer, Client, DatabaseKind, Invocation, ManualClock, Program, SeededEntropy, TestDatabase,
-    on_each_database,
+    on_each_database, wait_until,
 };
 use tokio::runtime::Runtime;
 
@@ -31,7 +31,6 @@ const KILLS: usize = 4;
 /// Awards that are acknowledged, at least, before a kill, and on the remaining process after it.
 const BEFORE: u64 = 150;
 const AFTER: u64 = 30;
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An award as it was sent: fan, source, points, team.
 #[derive(Debug, Clone)]
@@ -165,12 +164,7 @@ impl Gone for Client {
 }
 
 fn wait_for(acknowledged: &AtomicU64, count: u64) -> Result<()> {
-    let begun = Instant::now();
-    while acknowledged.load(Ordering::SeqCst) < count {
-        ensure!(begun.elapsed() < PATIENCE, "only {} awards", acknowledged.load(Ordering::SeqCst));
-        thread::yield_now();
-    }
-    Ok(())
+    wait_until("enough awards are acknowledged", || Ok(acknowledged.load(Ordering::SeqCst) >= count))
 }
 
 /// The lines of a page: rank, points, fan, time in milliseconds.
@@ -191,15 +185,16 @@ fn expected(line: &Ranked) -> (Value, Value, Value, Value) {
 impl Served {
     /// A page of a process that has processed everything up to `last`; events of other processes arrive soon.
     fn when_it_knows(client: &Client, board: &str, last: Position) -> Result<Self> {
-        let begun = Instant::now();
-        loop {
-            let answer = client.get(&format!("{BOARD}?limit=100{board}")).expect(200);
-            if answer.at("/streamPosition").as_i64().is_some_and(|known| known >= last.get()) {
-                return Ok(Self { rows: 100, around: None, answer });
+        let read = || client.get(&format!("{BOARD}?limit=100{board}")).expect(200);
+        let mut answer = read();
+        wait_until("the process has read the newest event", || {
+            let is_known = answer.at("/streamPosition").as_i64().is_some_and(|known| known >= last.get());
+            if !is_known {
+                answer = read();
             }
-            ensure!(begun.elapsed() < PATIENCE, "{} of {last}", answer.at("/streamPosition"));
-            thread::yield_now();
-        }
+            Ok(is_known)
+        })?;
+        Ok(Self { rows: 100, around: None, answer })
     }
 
     /// Compares the page with the board as of `version`.

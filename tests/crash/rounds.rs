@@ -8,8 +8,8 @@ use super::listener::{Listener, THE_END};
 use super::world::World;
 use crate::streams::balancer::Balancer;
 use anyhow::{Context, Result, ensure};
+use std::env;
 use std::time::{Duration, Instant};
-use std::{env, thread};
 use terrace_testkit::{
     CRON_SECRET, DatabaseKind, Invocation, Program, TestDatabase, ThrowawayPostgres, on_each_database,
 };
@@ -101,7 +101,7 @@ impl Site {
         let (program, server) = (&mut self.program, &mut self.server);
         crowd.under_load(&client, |replies| {
             await_replies(replies, Reply::Done, round.acknowledged, &[])?;
-            thread::park_timeout(round.moment);
+            ensure!(!program.ends_within(round.moment)?, "the program ended by itself");
             if let Some(server) = server.as_mut().filter(|_| round.victim != Victim::Program) {
                 server.kill_server()?;
             }
@@ -122,7 +122,7 @@ impl Site {
         }
         if let Some(moment) = round.false_start {
             let mut false_start = self.invocation.begin()?;
-            thread::park_timeout(moment);
+            ensure!(!false_start.ends_within(moment)?, "the program ended while it started");
             false_start.kill()?;
         }
         let gone = self.program.address();

@@ -5,7 +5,9 @@ use serde_json::json;
 use std::io::Write;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
-use terrace_testkit::{DatabaseKind, Invocation, Program, TestDatabase, on_each_database, read_some};
+use terrace_testkit::{
+    DatabaseKind, Invocation, Program, TestDatabase, on_each_database, read_some, wait_at_most,
+};
 
 on_each_database! {
     a_stop_lets_requests_in_flight_end,
@@ -71,9 +73,7 @@ fn a_stop_lets_requests_in_flight_end(kind: DatabaseKind) -> Result<()> {
     let started = Instant::now();
     program.terminate()?;
     // New connections are refused as soon as the service has the signal.
-    while TcpStream::connect(program.address()).is_ok() {
-        ensure!(started.elapsed() < BOUND, "connections are still taken");
-    }
+    wait_at_most(BOUND, "connections are refused", || Ok(TcpStream::connect(program.address()).is_err()))?;
     for request in begun {
         let answer = request.end()?;
         assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");

@@ -1,11 +1,13 @@
 //! Several processes on one database.
 
 use super::crowd::read_all;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use serde_json::json;
 use std::thread;
-use std::time::{Duration, Instant};
-use terrace_testkit::{Client, DatabaseKind, Invocation, Program, TestDatabase, on, on_each_database};
+use std::time::Duration;
+use terrace_testkit::{
+    Client, DatabaseKind, Invocation, Program, TestDatabase, on, on_each_database, wait_at_most,
+};
 
 on_each_database! {
     processes_that_start_at_once_share_an_empty_database,
@@ -65,35 +67,30 @@ fn writes_of_one_process_are_seen_by_the_other(kind: DatabaseKind) -> Result<()>
         // Read before, so that there is something stale to cache.
         let before = newest();
         let post = client.create_post("One room for everybody.");
-        within(A_SECOND, || newest() == post)?;
+        wait_at_most(A_SECOND, "the other process serves the new post", || Ok(newest() == post))?;
         other.get(&format!("/api/locker-room/{post}")).expect(200);
         client.delete(&format!("/api/locker-room/{post}")).expect(204);
         other.get(&format!("/api/locker-room/{post}")).problem(404, "not_found");
-        within(A_SECOND, || newest() == before)?;
+        wait_at_most(A_SECOND, "the other process no longer serves the deleted post", || {
+            Ok(newest() == before)
+        })?;
     }
 
     for client in [&same_browser, &phone] {
         client.get("/api/user").expect(200);
     }
     browser.post("/api/logout", &json!({})).expect(204);
-    within(A_SECOND, || same_browser.get("/api/user").status == 401)?;
+    wait_at_most(A_SECOND, "the ended session is refused", || {
+        Ok(same_browser.get("/api/user").status == 401)
+    })?;
     let phone_here = here.client().with_bearer(phone.bearer().context("no token")?);
     phone_here.get("/api/user").expect(200);
     phone.post("/api/mobile-auth/logout", &json!({})).expect(204);
-    within(A_SECOND, || phone_here.get("/api/user").status == 401)
+    wait_at_most(A_SECOND, "the ended session is refused", || Ok(phone_here.get("/api/user").status == 401))
 }
 
 /// The events of a new database: its first seasons.
 const FOUNDED: i64 = 2;
-
-/// Repeats the check until it holds.
-fn within(patience: Duration, mut is_so: impl FnMut() -> bool) -> Result<()> {
-    let started = Instant::now();
-    while !is_so() {
-        ensure!(started.elapsed() < patience, "not after {patience:?}");
-    }
-    Ok(())
-}
 
 #[test]
 fn a_hung_process_delays_no_events_of_others() -> Result<()> {
@@ -109,17 +106,19 @@ fn a_hung_process_delays_no_events_of_others() -> Result<()> {
         mia.create_post("one");
         // The first seasons, her account and her post. No other process could assign positions: from now on
         // the first process does.
-        within(TAKEOVER, || position(&mia) == FOUNDED + 2)?;
+        wait_at_most(TAKEOVER, "the account's event is public", || Ok(position(&mia) == FOUNDED + 2))?;
         let second = invocation.serve()?;
         let bo = second.client();
         bo.register("bo_");
         first.pause()?;
         bo.create_post("two");
-        within(TAKEOVER, || position(&bo) == FOUNDED + 4)?;
+        wait_at_most(TAKEOVER, "the new process's event is public", || Ok(position(&bo) == FOUNDED + 4))?;
         first.resume()?;
         mia.create_post("three");
         for client in [&mia, &bo] {
-            within(TAKEOVER, || position(client) == FOUNDED + 5)?;
+            wait_at_most(TAKEOVER, "both processes have read all events", || {
+                Ok(position(client) == FOUNDED + 5)
+            })?;
         }
         Ok(())
     })

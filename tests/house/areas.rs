@@ -1,4 +1,5 @@
-//! One area of the service has one name in every crate, and a folder that other areas enter through its `mod.rs`.
+//! One area of the service has one name in every crate, and a folder that other areas enter through its
+//! `mod.rs`.
 
 use super::files::{root, texts};
 use anyhow::{Result, ensure};

@@ -1,4 +1,4 @@
-//! The contract under "Accounts": registration, profiles, passwords, devices.
+//! The contract under "Accounts" (spec §5): registration, profiles, passwords, devices.
 
 use super::shape::shape;
 use anyhow::Result;

@@ -1,5 +1,5 @@
-//! The contract under "Platform", cron routes: a timer calls them with a separate secret, and no other caller
-//! can.
+//! The contract under "Platform", cron routes (spec §1 rule 12, and §4): a timer calls them with a separate
+//! secret, and no other caller can.
 
 use anyhow::Result;
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! The published contract: `/api/openapi.json` describes the routes, and the routes behave as described; and
-//! the page that shows it loads nothing from elsewhere.
+//! The published contract (spec §2 and §9): `/api/openapi.json` describes the routes, and the routes behave
+//! as described; and the page that shows it loads nothing from elsewhere.
 
 use super::sample::Sample;
 use anyhow::Result;

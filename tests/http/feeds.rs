@@ -1,5 +1,5 @@
-//! The contract under "Locker room and social": the feed of followed fans and teams, and the feed of fans who
-//! block or are blocked, whose pages others share.
+//! The contract under "Locker room and social" (spec §4): the feed of followed fans and teams, and the feed
+//! of fans who block or are blocked, whose pages others share.
 
 use anyhow::Result;
 use serde_json::{Value, json};

@@ -3,10 +3,9 @@
 use super::shape::shape;
 use anyhow::Result;
 use serde_json::json;
-use std::time::{Duration, Instant};
 use terrace_testkit::app::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 use terrace_testkit::ops::{self, Verify};
-use terrace_testkit::{Client, DatabaseKind, PASSWORD, TestService, on_each_database};
+use terrace_testkit::{Client, DatabaseKind, PASSWORD, TestService, on_each_database, wait_until};
 
 on_each_database! {
     a_browser_and_curl_do_the_same,
@@ -127,15 +126,10 @@ fn demo_content_is_lively_and_its_fans_can_sign_in(kind: DatabaseKind) -> Result
     assert_eq!((sweep.steps, sweep.quests, sweep.achievements), (0, 0, 0), "{sweep:?}");
 
     // And gets recommendations, as soon as the graph in memory has processed all this.
-    let asked = Instant::now();
-    loop {
-        let list = client.get("/api/user/recommended").expect(200);
-        let people = list.list("/users");
-        if people.len() > 5 && people.iter().take(5).all(|person| person["mutualCount"].as_i64() > Some(1)) {
-            break;
-        }
-        assert!(asked.elapsed() < Duration::from_secs(30), "{}", list.text());
-    }
+    wait_until("the first five people are recommended for mutual followers", || {
+        let people = client.get("/api/user/recommended").expect(200).list("/users");
+        Ok(people.len() > 5 && people.iter().take(5).all(|person| person["mutualCount"].as_i64() > Some(1)))
+    })?;
 
     // A demo fan is a fan like any other.
     client.create_post("And me too!");

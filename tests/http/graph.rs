@@ -1,4 +1,4 @@
-//! The contract of follows, followers and blocks over HTTP.
+//! The contract of follows, followers and blocks over HTTP (spec §1 rules 3 and 4, and §4).
 
 use super::sample::UNKNOWN;
 use super::shape::shape;

@@ -1,4 +1,4 @@
-//! The contract under "Leaderboard" and the leaderboard scoring rules of spec §1, over HTTP.
+//! The contract under "Leaderboard" and the leaderboard scoring rules of spec §1, over HTTP (spec §4).
 
 use super::sample::UNKNOWN;
 use anyhow::Result;

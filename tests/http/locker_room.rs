@@ -1,4 +1,5 @@
-//! The contract under "Locker room and social": the feed, posts, comments, reactions, reports.
+//! The contract under "Locker room and social" (spec §1 rules 1 and 2, and §4): the feed, posts, comments,
+//! reactions, reports.
 
 use super::shape::shape;
 use anyhow::Result;

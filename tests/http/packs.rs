@@ -1,4 +1,4 @@
-//! The contract under "Packs", and spec §1, rules 7 to 11, over HTTP.
+//! The contract under "Packs", and spec §1, rules 7 to 11, and §4, over HTTP.
 
 use super::sample::UNKNOWN;
 use anyhow::Result;

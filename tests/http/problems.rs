@@ -1,5 +1,5 @@
-//! The contract under "Conventions", Errors: each failure has one shape. The testkit checks the shape of
-//! every failure in the suite; this file has one of each kind, in full.
+//! The contract under "Conventions", Errors (spec §7 and §8): each failure has one shape. The testkit checks
+//! the shape of every failure in the suite; this file has one of each kind, in full.
 
 use super::sample::{Sample, UNKNOWN};
 use super::shape::shape_of;

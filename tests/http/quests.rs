@@ -1,4 +1,4 @@
-//! The contract under "Quests", and spec §1 rule 5 and §3, over HTTP.
+//! The contract under "Quests", and spec §1 rule 5, §3 and §4, over HTTP.
 
 use super::sample::UNKNOWN;
 use anyhow::Result;

@@ -1,6 +1,5 @@
 //! Actions that fulfil the check of a step or an achievement complete it without a request (spec §1 rule 5,
-//! `crates/app/src/quests/mod.rs`): a test for each kind, while the consumers of the event log
-//! run.
+//! and §4; `crates/app/src/quests/mod.rs`): a test for each kind, while the consumers of the event log run.
 
 use super::pictures;
 use super::streams::{OWN, lasting};

@@ -1,10 +1,10 @@
-//! The contract under "Locker room and social", `GET /api/user/recommended`, over HTTP.
+//! The contract under "Locker room and social", `GET /api/user/recommended`, over HTTP (spec §1 rule 4, and
+//! §4).
 
 use super::sample::UNKNOWN;
 use anyhow::Result;
 use serde_json::json;
-use std::time::{Duration, Instant};
-use terrace_testkit::{Client, DatabaseKind, TestService, on_each_database};
+use terrace_testkit::{Client, DatabaseKind, TestService, on_each_database, wait_until};
 
 on_each_database! {
     people_are_recommended_with_a_reason_and_dismissed,
@@ -12,14 +12,13 @@ on_each_database! {
 
 /// Repeats the read until it holds: the answer differs until the graph in memory has processed the change.
 fn until(client: &Client, path: &str, is_so: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
-    let asked = Instant::now();
-    loop {
-        let body = client.get(path).expect(200).json();
-        if is_so(&body) {
-            return body;
-        }
-        assert!(asked.elapsed() < Duration::from_secs(30), "{body}");
-    }
+    let mut body = serde_json::Value::Null;
+    let read = || {
+        body = client.get(path).expect(200).json();
+        Ok(is_so(&body))
+    };
+    wait_until("the graph in memory has processed the change", read).expect("a current answer");
+    body
 }
 
 fn people_are_recommended_with_a_reason_and_dismissed(kind: DatabaseKind) -> Result<()> {

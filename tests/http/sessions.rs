@@ -1,4 +1,4 @@
-//! The contract under "Conventions", Sessions: which credential counts, and for what.
+//! The contract under "Conventions", Sessions (spec §5): which credential counts, and for what.
 
 use anyhow::{Context, Result};
 use serde_json::json;

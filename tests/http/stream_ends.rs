@@ -8,7 +8,7 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 use terrace_testkit::web::LimitConfig;
-use terrace_testkit::{Client, DatabaseKind, EventStream, TestService, raw, read_some};
+use terrace_testkit::{Client, DatabaseKind, EventStream, TestService, raw, read_some, wait_until};
 
 /// Longer than anything here may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -132,13 +132,12 @@ fn capped(account: u32, address: u32) -> Result<TestService> {
 
 /// Opens a stream as soon as one more is allowed.
 fn opens(client: &Client, path: &str) -> Result<EventStream> {
-    let begun = Instant::now();
-    loop {
-        match client.try_stream(path, None) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => ensure!(begun.elapsed() < PATIENCE, "{error:#}"),
-        }
-    }
+    let mut opened = None;
+    wait_until("one more stream is allowed", || {
+        opened = client.try_stream(path, None).ok();
+        Ok(opened.is_some())
+    })?;
+    opened.context("a stream")
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The contract under "Locker room", `GET /api/trends` and `sort=trending`, over HTTP.
+//! The contract under "Locker room", `GET /api/trends` and `sort=trending`, over HTTP (spec §1 rule 12).
 
 use super::shape::shape;
 use anyhow::Result;

@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use terrace_testkit::storage::{EARLIER_VERSIONS, Storage, StorageConfig};
-use terrace_testkit::{Client, Ended, Invocation, ManualClock, SeededEntropy};
+use terrace_testkit::{Client, Ended, Invocation, ManualClock, SeededEntropy, wait_until};
 
-const PATIENCE: Duration = Duration::from_mins(1);
 const NEWEST: &str = "20261122000330";
 
 /// A program that has served once, so that there is something to copy, and a post.
@@ -75,14 +74,7 @@ fn a_backup_under_load_holds_what_was_acknowledged_before_it() -> Result<()> {
         })
         .collect();
     let count = || acknowledged.lock().map_or(0, |acknowledged| acknowledged.len());
-    let wait_for = |posts: usize| {
-        let asked = Instant::now();
-        while count() < posts {
-            ensure!(asked.elapsed() < PATIENCE, "the fans are too slow");
-            thread::yield_now();
-        }
-        Ok(())
-    };
+    let wait_for = |posts: usize| wait_until("enough posts are acknowledged", || Ok(count() >= posts));
     let before = thread::scope(|scope| {
         for (number, client) in fans.iter().enumerate() {
             let (acknowledged, over) = (&acknowledged, &over);
@@ -154,11 +146,8 @@ fn a_backup_replaces_nothing_and_leaves_no_partial_file() -> Result<()> {
     for attempt in 0..5_u32 {
         let name = format!("killed-{attempt}.db");
         let mut chore = terrace.clone().args(["backup", &name]).begin()?;
-        let begun = Instant::now();
-        let moment = Duration::from_millis(u64::from(attempt) * 8);
-        while begun.elapsed() < moment && !chore.has_ended()? {
-            thread::yield_now();
-        }
+        // One that has ended by then is complete.
+        chore.ends_within(Duration::from_millis(u64::from(attempt) * 8))?;
         chore.kill()?;
         if terrace.folder().join(&name).exists() {
             let fresh = Invocation::new()?;

@@ -5,16 +5,15 @@ use anyhow::{Result, ensure};
 use serde_json::json;
 use std::fmt::Write;
 use std::fs;
-use std::time::{Duration, Instant};
 use terrace_testkit::ops::COMPLETIONS_BATCH;
-use terrace_testkit::{DatabaseKind, Ended, Invocation, TestDatabase, on_each_database, question};
+use terrace_testkit::{
+    DatabaseKind, Ended, Invocation, TestDatabase, on_each_database, question, wait_until,
+};
 
 on_each_database! {
     a_file_is_imported_and_unmatched_lines_are_reported,
     a_killed_import_resumes,
 }
-
-const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A database with the quests of the program, and numbered fans.
 fn with_fans(kind: DatabaseKind, fans: usize) -> Result<(TestDatabase, Invocation)> {
@@ -121,10 +120,10 @@ fn a_killed_import_resumes(kind: DatabaseKind) -> Result<()> {
     let watcher = Watcher::on(database.url())?;
     assert_eq!(steps_done(&watcher), 0);
     let mut import = begun(&invocation, &[]).begin()?;
-    let asked = Instant::now();
-    while steps_done(&watcher) == 0 {
-        ensure!(asked.elapsed() < PATIENCE && !import.has_ended()?, "it was not seen in its middle");
-    }
+    wait_until("another process sees a part of the import", || {
+        ensure!(!import.has_ended()?, "it was not seen in its middle");
+        Ok(steps_done(&watcher) > 0)
+    })?;
     import.kill()?;
     verified(&invocation)?;
     let left = steps_done(&watcher);

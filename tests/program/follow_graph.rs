@@ -1,14 +1,14 @@
-//! `terrace seed --follow-graph`, as operators run it.
+//! `terrace seed --follow-graph`, as operators run it (spec §1 rule 13).
 
 use anyhow::{Result, ensure};
 use std::fmt::Write;
 use std::fs;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 use terrace_testkit::kernel::UserId;
 use terrace_testkit::storage::{Storage, StorageConfig};
 use terrace_testkit::{
     DatabaseKind, Ended, FlowingClock, Invocation, SeededEntropy, TestDatabase, on_each_database, question,
+    wait_until,
 };
 
 on_each_database! {
@@ -16,8 +16,6 @@ on_each_database! {
     a_killed_import_resumes,
     a_server_beside_it_uses_the_imported_graph,
 }
-
-const PATIENCE: Duration = Duration::from_mins(1);
 
 fn seed(invocation: &Invocation, list: impl AsRef<[u8]>, flags: &[&str]) -> Result<Ended> {
     fs::write(invocation.folder().join("follows.csv"), list)?;
@@ -102,12 +100,10 @@ fn a_killed_import_resumes(kind: DatabaseKind) -> Result<()> {
     invocation.clone().args(["migrate"]).run()?.succeeded()?;
     let watcher = Watcher::on(database.url())?;
     let mut import = begun(&invocation, &[]).begin()?;
-    let begun_at = Instant::now();
-    let mut seen = 0;
-    while seen == 0 {
-        ensure!(begun_at.elapsed() < PATIENCE && !import.has_ended()?, "it was not seen in its middle");
-        seen = watcher.follows().len();
-    }
+    wait_until("another process sees a part of the import", || {
+        ensure!(!import.has_ended()?, "it was not seen in its middle");
+        Ok(!watcher.follows().is_empty())
+    })?;
     import.kill()?;
     let left = watcher.follows();
     verified(&invocation)?;
@@ -140,15 +136,10 @@ fn a_server_beside_it_uses_the_imported_graph(kind: DatabaseKind) -> Result<()> 
     });
     let two = two.expect("the second of them follows three");
     mia.post("/api/user/follow", &serde_json::json!({"userId": two.to_string()})).expect(200);
-    let asked = Instant::now();
-    loop {
-        let list = mia.get("/api/user/recommended").expect(200).json();
-        let people = list["users"].as_array().cloned().unwrap_or_default();
-        if people.iter().filter(|person| person["mutualCount"] == 1).count() == 3 {
-            return Ok(());
-        }
-        ensure!(asked.elapsed() < PATIENCE, "{list}");
-    }
+    wait_until("three fans are recommended for a mutual follower", || {
+        let people = mia.get("/api/user/recommended").expect(200).list("/users");
+        Ok(people.iter().filter(|person| person["mutualCount"] == 1).count() == 3)
+    })
 }
 
 fn fresh() -> Result<(TestDatabase, Invocation)> {

@@ -1,4 +1,4 @@
-//! `terrace import legacy`, as operators run it.
+//! `terrace import legacy`, as operators run it (spec §1 rule 13).
 
 use super::follow_graph::Watcher;
 use crate::contract::legacy::ALL;
@@ -167,11 +167,7 @@ fn a_killed_import_resumes_and_becomes_visible_whole(kind: DatabaseKind) -> Resu
     let mut kills = 0;
     for moment in [30, 60, 100, 150, 220, 300, 400, 550, 700, 900, 1_200] {
         let mut chore = begun(&terrace, &files).begin()?;
-        let asked = Instant::now();
-        while asked.elapsed() < Duration::from_millis(moment) && !chore.has_ended()? {
-            std::thread::yield_now();
-        }
-        if chore.has_ended()? {
+        if chore.ends_within(Duration::from_millis(moment))? {
             break;
         }
         chore.kill()?;

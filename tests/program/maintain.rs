@@ -1,9 +1,12 @@
-//! `terrace maintain` for points and seasons, beside a server that runs on the same database.
+//! `terrace maintain` for points and seasons, beside a server that runs on the same database (spec §1 rule
+//! 13, and scoring rule 7).
 
 use anyhow::Result;
 use serde_json::json;
-use std::time::{Duration, Instant};
-use terrace_testkit::{CRON_SECRET, DatabaseKind, Ended, Invocation, TestDatabase, on_each_database, pgtemp};
+use std::time::Duration;
+use terrace_testkit::{
+    CRON_SECRET, DatabaseKind, Ended, Invocation, TestDatabase, on_each_database, pgtemp, wait_at_most,
+};
 
 on_each_database! {
     seasons_turn_beside_a_server,
@@ -43,14 +46,10 @@ fn seasons_turn_beside_a_server(kind: DatabaseKind) -> Result<()> {
         "{started}"
     );
     // The server reads the writes of another process within seconds.
-    let asked = Instant::now();
-    let now = loop {
-        let now = mia.get("/api/leaderboard").expect(200);
-        if now.at("/season/name") == "Spring" {
-            break now;
-        }
-        assert!(asked.elapsed() < HEARD_WITHIN, "{}", now.text());
-    };
+    wait_at_most(HEARD_WITHIN, "the server serves the new season", || {
+        Ok(mia.get("/api/leaderboard").expect(200).at("/season/name") == "Spring")
+    })?;
+    let now = mia.get("/api/leaderboard").expect(200);
     assert_eq!(now.at("/total"), 0);
     assert_eq!(give(7, "import:two").at("/seasonId"), now.at("/season/id"));
     assert_eq!(mia.get("/api/leaderboard").expect(200).at("/me/points"), 7);

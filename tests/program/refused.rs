@@ -6,10 +6,10 @@ use crate::contract::repairs::differences;
 use anyhow::{Result, ensure};
 use std::fs;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use terrace_testkit::storage::{Storage, StorageConfig};
 use terrace_testkit::{
-    DatabaseKind, Ended, Invocation, ManualClock, SeededEntropy, TestDatabase, on_each_database,
+    DatabaseKind, Ended, Invocation, ManualClock, SeededEntropy, TestDatabase, on_each_database, wait_at_most,
 };
 
 on_each_database! {
@@ -145,12 +145,11 @@ fn a_database_of_a_newer_version_is_unchanged(kind: DatabaseKind) -> Result<()> 
 fn watched(place: &Place, words: &[&str]) -> Result<(Ended, u64)> {
     const PATIENCE: Duration = Duration::from_mins(3);
     let mut chore = place.terrace.clone().args(words.iter().copied()).begin()?;
-    let (asked, mut peak) = (Instant::now(), 0);
-    while !chore.has_ended()? {
+    let mut peak = 0;
+    wait_at_most(PATIENCE, &format!("{words:?} has ended"), || {
         peak = chore.peak_kib().unwrap_or(0).max(peak);
-        ensure!(asked.elapsed() < PATIENCE, "{words:?} does not end");
-        std::thread::yield_now();
-    }
+        chore.has_ended()
+    })?;
     Ok((chore.wait()?, peak))
 }
 

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use terrace_testkit::web::StreamConfig;
-use terrace_testkit::{Client, DatabaseKind, Invocation, PASSWORD, Program, TestDatabase, on};
+use terrace_testkit::{Client, DatabaseKind, Invocation, PASSWORD, Program, TestDatabase, on, wait_at_most};
 
 /// The connections of the crowd from one address.
 const CONNECTIONS: usize = 10_000;
@@ -148,12 +148,10 @@ fn fifteen_thousand_connections_come_and_go() -> Result<()> {
         }
         drop((opened, refused));
         let went = Instant::now();
-        while let (Some(before), Some(now)) = (descriptors, program.descriptors())
-            && now > before + A_FEW
-        {
-            ensure!(went.elapsed() < GONE, "{now} descriptors after {:?}, {before} before", went.elapsed());
+        wait_at_most(GONE, "the descriptors of clients that are gone are closed", || {
             mia.ask("GET", "/healthz").header(FORWARDED, ELSEWHERE).send().expect(200);
-        }
+            Ok(program.descriptors() <= descriptors.map(|before| before + A_FEW))
+        })?;
         println!("everybody is let go after {:?}; {:?} KiB", went.elapsed(), program.resident_kib());
         Ok(())
     })

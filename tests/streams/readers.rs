@@ -1,10 +1,9 @@
 //! Readers who drop and reconnect, as browsers do.
 
 use crate::crash::dice::Dice;
-use anyhow::{Result, ensure};
-use std::thread;
+use anyhow::{Context, Result, ensure};
 use std::time::{Duration, Instant};
-use terrace_testkit::Client;
+use terrace_testkit::{Client, wait_until};
 
 pub(super) const ROOM: &str = "/api/locker-room/stream";
 /// The post that ends every list.
@@ -20,17 +19,13 @@ pub(super) fn read(client: &Client, start: &str, dice: &mut Dice) -> Result<Vec<
     let begun = Instant::now();
     loop {
         ensure!(begun.elapsed() < PATIENCE, "{} events are not the end; at last: {broken:?}", got.len());
-        let opened = client.try_stream(&format!("{ROOM}?since={start}"), Some(&known));
-        let mut stream = match opened {
-            Ok(stream) => stream,
-            // A killed process ends its connections, and one without its database accepts none: both are
-            // retried a little later, as a client does.
-            Err(error) => {
-                broken = Some(error);
-                thread::park_timeout(Duration::from_millis(20 + dice.below(100)));
-                continue;
-            }
-        };
+        // A killed process ends its connections, and one without its database accepts none.
+        let mut opened = None;
+        wait_until("a stream is open", || {
+            opened = client.try_stream(&format!("{ROOM}?since={start}"), Some(&known)).ok();
+            Ok(opened.is_some())
+        })?;
+        let mut stream = opened.context("a stream")?;
         for _ in 0..dice.below(120) {
             let event = match stream.try_next() {
                 Ok(Some(event)) => event,

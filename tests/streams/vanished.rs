@@ -6,7 +6,7 @@ use super::connections::Asked;
 use anyhow::{Context, Result, ensure};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
-use terrace_testkit::{DatabaseKind, Invocation, TestDatabase, on};
+use terrace_testkit::{DatabaseKind, Invocation, TestDatabase, on, wait_at_most};
 
 /// How many vanish at each moment of a request.
 const EACH: usize = 60;
@@ -52,12 +52,10 @@ fn clients_that_vanish_keep_no_other_out_and_are_closed() -> Result<()> {
         late.register("bo_");
         late.create_post("Is anybody there?");
         println!("somebody else was served after {:?}", went.elapsed());
-        while let (Some(before), Some(now)) = (before, program.descriptors())
-            && now > before + A_FEW
-        {
-            ensure!(went.elapsed() < GONE, "{now} descriptors after {:?}, {before} before", went.elapsed());
+        wait_at_most(GONE, "the descriptors of clients that are gone are closed", || {
             late.get("/healthz").expect(200);
-        }
+            Ok(program.descriptors() <= before.map(|before| before + A_FEW))
+        })?;
         println!("all of them are let go after {:?}", went.elapsed());
         let feed = late.get("/api/locker-room").expect(200).list("/posts");
         ensure!(feed.len() == 1, "half a request was done: {feed:?}");

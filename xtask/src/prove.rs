@@ -74,9 +74,7 @@ pub(crate) fn run(prove: &Prove) -> Result<ExitCode> {
         Prove::Crash(crash) => {
             crash.common.test(&["crash::rounds::"]).with("TERRACE_PROVE_ROUNDS", &crash.rounds.to_string())
         }
-        Prove::Security(security) => {
-            security.common.test(&["http::security::"]).with("TERRACE_PROVE", "security")
-        }
+        Prove::Security(security) => security.common.test(&["http::security::"]).with_measurements(),
         Prove::Faults(faults) => faults.common.test(&FAULTS),
         Prove::Fuzz(fuzz) => return fuzz::run(fuzz),
     };

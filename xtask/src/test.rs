@@ -26,6 +26,10 @@ pub(crate) struct Test {
     #[arg(last = true, value_name = "ARGS")]
     arguments: Vec<String>,
 
+    /// Whether the tests that measure times run too, set by the task that runs them alone
+    #[arg(skip)]
+    measures: bool,
+
     /// Environment variables for the tests, set by the tasks that run them
     #[arg(skip)]
     environment: Vec<(&'static str, String)>,
@@ -35,7 +39,7 @@ impl Test {
     /// A run with these arguments.
     pub(crate) fn new(sqlite_only: bool, arguments: &[&str]) -> Self {
         let arguments = arguments.iter().map(ToString::to_string).collect();
-        Self { sqlite_only, complete: false, arguments, environment: Vec::new() }
+        Self { sqlite_only, arguments, ..Self::default() }
     }
 
     pub(crate) fn is_sqlite_only(&self) -> bool {
@@ -45,6 +49,12 @@ impl Test {
     /// A run of everything; `complete` fails where something would have to be left out.
     pub(crate) fn whole(complete: bool) -> Self {
         Self { complete, ..Self::default() }
+    }
+
+    /// Runs the tests that measure times too.
+    pub(crate) fn with_measurements(mut self) -> Self {
+        self.measures = true;
+        self
     }
 
     /// Adds a variable to the environment of the tests.
@@ -81,8 +91,17 @@ pub(crate) fn run(test: &Test) -> Result<ExitCode> {
              account may not: run them as root, on Linux."
         );
     }
+    if !test.measures {
+        println!(
+            "\nLEFT OUT: the tests that compare times (`{MEASURED}`), which mean nothing beside other tests. \
+             `cargo xtask prove security` runs them alone."
+        );
+    }
     Ok(cargo::exit_code(status))
 }
+
+/// Part of the names of the tests that compare times.
+const MEASURED: &str = "measured::";
 
 /// Part of the names of the tests that mount a file system.
 const NEEDS_MOUNT: &str = "needs_mount::";
@@ -148,12 +167,15 @@ fn cargo_test(test: &Test, terrace: Option<&Path>, postgres: &Postgres, mounts: 
         tests.arg("--workspace");
     }
     tests.arg("--no-fail-fast").args(&test.arguments);
-    if !mounts {
-        if !test.arguments.iter().any(|argument| argument == "--") {
-            tests.arg("--");
-        }
-        tests.args(["--skip", NEEDS_MOUNT]);
+    let skipped: Vec<_> = [(mounts, NEEDS_MOUNT), (test.measures, MEASURED)]
+        .into_iter()
+        .filter(|(runs, _)| !runs)
+        .flat_map(|(_, name)| ["--skip", name])
+        .collect();
+    if !skipped.is_empty() && !test.arguments.iter().any(|argument| argument == "--") {
+        tests.arg("--");
     }
+    tests.args(skipped);
     tests.envs(test.environment.iter().map(|(name, value)| (name, value)));
     if let Some(terrace) = terrace {
         tests.env("TERRACE_BIN", terrace);

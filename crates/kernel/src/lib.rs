@@ -2,6 +2,22 @@
 //! of a command, and the events that it publishes.
 //!
 //! This crate does not depend on a database, a web framework or an async runtime.
+//! ```
+//! use terrace_kernel::{CtxSeed, Limit, Page, PostId, TimeKey};
+//!
+//! // A context that is opened again from its seed yields the same values, so a command can be repeated.
+//! let seed = CtxSeed::new("2026-05-01T12:00:00Z".parse()?, [7; 32]);
+//! let mut ctx = seed.open();
+//! let posts: Vec<PostId> = (0..3).map(|_| ctx.new_id()).collect();
+//! assert_eq!(seed.open().new_id::<PostId>(), posts[0]);
+//!
+//! // A store reads one row more than the limit, to know whether another page follows.
+//! let key = |post: &PostId| TimeKey { at: ctx.now(), id: post.as_uuid() };
+//! let page = Page::from_overfull(posts.clone(), Limit::new(2)?, key);
+//! assert_eq!(page.items, posts[..2]);
+//! assert_eq!(page.next, Some(key(&posts[1])));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod ctx;
 mod error;

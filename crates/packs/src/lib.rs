@@ -5,6 +5,45 @@
 //! decides whether a copy may be sold, so that every sealed copy can be filled. [`draw`] computes the contents of a
 //! copy and [`odds`] the probabilities, both from the same [`Table`]s. [`verify`] recomputes a draw from its [`Proof`],
 //! and [`ChiSquareTest`] compares the results of many draws with the odds.
+//! ```
+//! use terrace_kernel::{Price, PriceKind, Uuid};
+//! use terrace_packs::{
+//!     Claim, ClientSeedSource, CollectibleId, Content, Minted, Pack, PackId, Proof, Rarity, ServerSeed, Slot,
+//!     draw, odds, verify,
+//! };
+//!
+//! let pack = Pack {
+//!     id: PackId::from_uuid(Uuid::from_u128(1)),
+//!     key: "scarf".parse()?,
+//!     name: "Scarf".to_owned(),
+//!     description: String::new(),
+//!     image_url: None,
+//!     price: Price::new(PriceKind::Points, 100, None)?,
+//!     per_user_limit: None,
+//!     supply: None,
+//!     opens_at: None,
+//!     closes_at: None,
+//!     slots: vec![Slot { rarities: vec![(Rarity::Common, 1)] }],
+//!     guarantee: None,
+//!     contents: vec![Content {
+//!         collectible: CollectibleId::from_uuid(Uuid::from_u128(2)),
+//!         rarity: Rarity::Common,
+//!         edition: None,
+//!         weight: 1,
+//!     }],
+//!     is_retired: false,
+//! };
+//! let minted = Minted::default();
+//! assert_eq!(odds(&pack, &minted).rarities[0].rarity, Rarity::Common);
+//!
+//! // In production, the server seed is random, and its hash is published before the client seed is known.
+//! let (server_seed, client_seed) = (ServerSeed::from_bytes([7; 32]), "kop".parse()?);
+//! let drawn = draw(&server_seed, &client_seed, 1, &pack, &minted).expect("contents for every slot");
+//! let claims: Vec<_> = drawn.outcomes.iter().map(Claim::from).collect();
+//! let proof = Proof::of(&drawn, server_seed, client_seed, ClientSeedSource::Client, 1);
+//! assert_eq!(verify(&proof, &claims), Ok(()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod collectible;
 mod content;

@@ -5,11 +5,16 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 use terrace_pgtemp::{ThrowawayPostgres, database_exists, execute};
 
 /// Set in the copy of this test that is killed.
 const VICTIM: &str = "TERRACE_PGTEMP_VICTIM";
+
+/// How long processes may take to start or to end.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Whether the run excludes PostgreSQL.
 fn left_out() -> bool {
@@ -67,24 +72,38 @@ fn a_killed_process_leaves_no_server_behind() -> Result<()> {
     if left_out() {
         return Ok(());
     }
-    let mut victim = Command::new(std::env::current_exe()?)
+    // Every process that the victim starts inherits descriptor 3, so the pipe ends when all of them have ended.
+    let mut victim = Command::new("sh")
+        .args(["-c", "exec \"$@\" 3>&1", "sh"])
+        .arg(std::env::current_exe()?)
         .args(["--exact", "victim", "--nocapture"])
         .env(VICTIM, "1")
         .stdout(Stdio::piped())
         .spawn()?;
     let lines = BufReader::new(victim.stdout.take().expect("a pipe")).lines();
-    let url = lines
-        .map_while(Result::ok)
-        .find_map(|line| line.strip_prefix("url=").map(str::to_owned))
-        .expect("the other process says where its server is");
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        for line in lines.map_while(Result::ok) {
+            // The test no longer receives once it has failed.
+            let _ = sender.send(line);
+        }
+    });
+    let url = loop {
+        let line = receiver.recv_timeout(PATIENCE)?;
+        if let Some(url) = line.strip_prefix("url=") {
+            break url.to_owned();
+        }
+    };
     let home = folder(&url)?;
     victim.kill()?;
     victim.wait()?;
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while fs::exists(&home)? {
-        assert!(Instant::now() < deadline, "{} is still there", home.display());
-        std::thread::yield_now();
-    }
+    let ended = loop {
+        if let Err(ended) = receiver.recv_timeout(PATIENCE) {
+            break ended;
+        }
+    };
+    assert_eq!(ended, RecvTimeoutError::Disconnected, "processes of the victim still run");
+    assert!(!fs::exists(&home)?, "{} is still there", home.display());
     assert!(execute(&url, &["SELECT 1"]).is_err());
     Ok(())
 }

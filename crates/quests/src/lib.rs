@@ -5,6 +5,22 @@
 //! the completed steps. [`advance`] computes the result of completing a step, and [`met_steps`] the steps whose
 //! [`Check`]s hold, given the [`Facts`] about the fan. [`visit`] implements the daily visit, by the dates of the fan's
 //! own time zone.
+//! ```
+//! use terrace_kernel::CtxSeed;
+//! use terrace_quests::{VisitOutcome, VisitRules, visit};
+//!
+//! let ctx = CtxSeed::new("2026-05-02T12:00:00Z".parse()?, [7; 32]).open();
+//! let (lisbon, rules) = ("Europe/Lisbon".parse()?, VisitRules::default());
+//! let first = visit(None, lisbon, ctx.now(), &rules);
+//! let VisitOutcome::Paid { points, state, .. } = first.outcome else { panic!("a first visit is paid") };
+//! assert_eq!(points, 10);
+//! // Midnight of the next date in Lisbon.
+//! assert_eq!(first.next_visit_at.to_string(), "2026-05-02T23:00:00.000Z");
+//!
+//! let again = visit(Some(&state), lisbon, ctx.now(), &rules);
+//! assert!(matches!(again.outcome, VisitOutcome::AlreadyToday { streak: 1, .. }));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod achievement;
 mod check;

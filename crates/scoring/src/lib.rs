@@ -3,6 +3,40 @@
 //!
 //! [`Seasons`] turns a [`NewAward`] into a [`PointsRecord`] with a season. [`PointsRecord::totals`] lists the totals
 //! that a record counts for. A [`RankIndex`] orders the [`Total`]s of fans.
+//! ```
+//! use terrace_kernel::{CtxSeed, UserId};
+//! use terrace_scoring::{
+//!     NewAward, Points, RankIndex, Season, SeasonStatus, Seasons, SourceKey, Total, Writer,
+//! };
+//!
+//! let mut ctx = CtxSeed::new("2026-05-02T12:00:00Z".parse()?, [7; 32]).open();
+//! let season = Season {
+//!     id: ctx.new_id(),
+//!     key: "0.5".parse()?,
+//!     name: "Season 0.5".to_owned(),
+//!     starts_at: "2026-05-01T00:00:00Z".parse()?,
+//!     ends_at: None,
+//!     status: SeasonStatus::Active,
+//! };
+//! let seasons = Seasons::new(vec![season.clone()])?;
+//! let mia: UserId = ctx.new_id();
+//! let award = NewAward {
+//!     user: mia,
+//!     amount: Points::new(10),
+//!     reason: "Visited the dashboard".to_owned(),
+//!     source: SourceKey::daily_visit("2026-05-02".parse()?),
+//!     at: ctx.now(),
+//! };
+//! let record = award.record(ctx.new_id(), &seasons, None, Writer::Service).expect("an award of the service");
+//! assert_eq!(record.season, Some(season.id));
+//!
+//! let mut total = Total::opening(&season);
+//! total.add(&record);
+//! let mut ranks = RankIndex::new();
+//! ranks.apply(mia, &total);
+//! assert_eq!(ranks.page(0, 10)[0].rank, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod board;
 mod change;

@@ -1,5 +1,21 @@
 //! The locker room and the social graph: posts, comments, reactions, reports, follows and blocks, as rules and as the
 //! ports that store them. No database, no web framework, no runtime.
+//! ```
+//! use terrace_kernel::text::TextError;
+//! use terrace_social::{ReactionCounts, ReactionKind, post_body, tags};
+//!
+//! // The text to store, or the rule that it breaks.
+//! assert_eq!(post_body("  What a save!\r\n").as_deref(), Ok("What a save!"));
+//! assert_eq!(post_body(" \n "), Err(TextError::TooShort(1)));
+//!
+//! let found: Vec<_> = tags("Up the #Terrace").iter().map(ToString::to_string).collect();
+//! assert_eq!(found, ["terrace"]);
+//!
+//! // A reaction that replaces another changes two counters of the post.
+//! let change = ReactionCounts::change(Some(ReactionKind::Like), Some(ReactionKind::Fire));
+//! let change = change.expect("different reactions");
+//! assert_eq!((change.like, change.fire, change.total()), (-1, 1, 0));
+//! ```
 
 mod authored;
 mod feed;

@@ -42,7 +42,7 @@ pub use terrace_storage::DatabaseKind;
 pub use terrace_web as web;
 pub use ureq::http;
 pub use use_cases::{Fan, TestApp, jobs, registration};
-pub use wait::wait_until;
+pub use wait::{wait_at_most, wait_until};
 pub use world::{FlowingClock, ManualClock, SeededEntropy};
 
 /// The examples of `docs/linking.md`, compiled and run with the tests.

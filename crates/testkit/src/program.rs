@@ -2,6 +2,7 @@
 
 use crate::client::Client;
 use crate::contract::Contract;
+use crate::wait::{PATIENCE, wait_at_most};
 use anyhow::{Context, Result, bail, ensure};
 use std::env;
 use std::ffi::OsString;
@@ -14,8 +15,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::{NamedTempFile, TempDir};
 
-/// How long the program may take to start, to run a chore, or to stop.
-const PATIENCE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(10);
 /// The number of log lines that are useful after a failure.
 const LOG_TAIL: usize = 200;
@@ -197,30 +196,39 @@ impl Running {
 
     /// The address that it reports to listen on.
     fn address(&mut self) -> Result<SocketAddr> {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
+        let mut address = None;
+        wait_at_most(PATIENCE, "the process has printed its address", || {
             let said = self.said()?;
             // Only complete lines: a line may be partially written.
             let lines = said.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-            if let Some(address) = lines.map(str::trim_end).find_map(listening) {
-                return Ok(address);
-            }
-            if let Some(status) = self.child.try_wait()? {
+            address = lines.map(str::trim_end).find_map(listening);
+            if address.is_none()
+                && let Some(status) = self.child.try_wait()?
+            {
                 bail!("it ended with {status}:\n{}{}", self.said()?, self.log()?);
             }
-            ensure!(Instant::now() < deadline, "it does not say where it listens: {said:?}");
-            thread::sleep(POLL);
-        }
+            Ok(address.is_some())
+        })?;
+        address.context("no address")
     }
 
     fn wait(&mut self, patience: Duration) -> Result<Ended> {
-        let deadline = Instant::now() + patience;
+        wait_at_most(patience, "the process has ended", || Ok(self.child.try_wait()?.is_some()))?;
+        Ok(Ended { code: self.child.wait()?.code(), said: self.said()?, log: self.log()? })
+    }
+
+    /// Whether it exits within `time`.
+    fn ends_within(&mut self, time: Duration) -> Result<bool> {
+        let deadline = Instant::now() + time;
         loop {
-            if let Some(status) = self.child.try_wait()? {
-                return Ok(Ended { code: status.code(), said: self.said()?, log: self.log()? });
+            if self.child.try_wait()?.is_some() {
+                return Ok(true);
             }
-            ensure!(Instant::now() < deadline, "it has not ended after {patience:?}");
-            thread::sleep(POLL);
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            thread::sleep(left.min(POLL));
         }
     }
 
@@ -284,6 +292,15 @@ impl Chore {
         Ok(self.0.child.try_wait()?.is_some())
     }
 
+    /// Whether it exits within `time`, for a process that is killed at a random moment.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the status of the process cannot be read.
+    pub fn ends_within(&mut self, time: Duration) -> Result<bool> {
+        self.0.ends_within(time)
+    }
+
     /// Its standard error so far.
     ///
     /// # Errors
@@ -304,13 +321,13 @@ impl Chore {
     ///
     /// Returns an error if it exits first, or the text does not appear in time.
     pub fn wait_for_words(&mut self, words: &str) -> Result<()> {
-        let deadline = Instant::now() + PATIENCE;
-        while !self.log()?.contains(words) {
-            ensure!(!self.has_ended()?, "it ended without {words:?}:\n{}", self.log()?);
-            ensure!(Instant::now() < deadline, "it does not say {words:?}:\n{}", self.log()?);
-            thread::sleep(POLL);
-        }
-        Ok(())
+        wait_at_most(PATIENCE, &format!("the log contains {words:?}"), || {
+            // Read before the log, which a process that ends completes.
+            let has_ended = self.has_ended()?;
+            let is_there = self.log()?.contains(words);
+            ensure!(is_there || !has_ended, "it ended without {words:?}:\n{}", self.log()?);
+            Ok(is_there)
+        })
     }
 
     /// Sends SIGINT, as Ctrl-C does.
@@ -406,14 +423,20 @@ impl Program {
     pub fn wait_until_ready(&self, patience: Duration) -> Result<Duration> {
         let started = Instant::now();
         let request = format!("GET /readyz HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address);
-        loop {
+        wait_at_most(patience, "the process is ready", || {
             let answer = crate::raw::raw(self.address, request.as_bytes())?;
-            if answer.is_some_and(|answer| answer.status == 200) {
-                return Ok(started.elapsed());
-            }
-            ensure!(started.elapsed() < patience, "it is not ready after {patience:?}");
-            thread::sleep(POLL);
-        }
+            Ok(answer.is_some_and(|answer| answer.status == 200))
+        })?;
+        Ok(started.elapsed())
+    }
+
+    /// Whether it exits within `time`, for a process that is killed at a random moment.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the status of the process cannot be read.
+    pub fn ends_within(&mut self, time: Duration) -> Result<bool> {
+        self.running.ends_within(time)
     }
 
     /// Kills it at once, to simulate a crash.

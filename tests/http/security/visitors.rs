@@ -1,5 +1,5 @@
-//! Every route of the document, requested by every kind of client that may not use it: each request is
-//! answered as docs/http-api.md says, nothing is written, and no data of other users is shown.
+//! Spec §5: every route of the document, requested by every kind of client that may not use it: each request
+//! is answered as docs/http-api.md says, nothing is written, and no data of other users is shown.
 
 use super::super::dress::is_dressed;
 use super::super::pictures::png;
