@@ -135,6 +135,7 @@ struct Sweep {
 
 impl Command for Sweep {
     const NAME: &'static str = "sweep";
+    type Ports = dyn Tx;
     type Output = u64;
     type Refusal = Infallible;
 

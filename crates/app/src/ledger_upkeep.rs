@@ -89,6 +89,7 @@ struct LookAtLedger {
 impl Query for LookAtLedger {
     const NAME: &'static str = "look_at_ledger";
     /// `None` after the last account.
+    type Ports = dyn ReadTx;
     type Output = Option<Portion<LedgerCheck>>;
     type Refusal = Infallible;
 
@@ -119,6 +120,7 @@ struct SettleLedger {
 
 impl Command for SettleLedger {
     const NAME: &'static str = "settle_ledger";
+    type Ports = dyn Tx;
     type Output = Settled<LedgerFault>;
     type Refusal = Infallible;
 

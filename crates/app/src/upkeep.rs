@@ -259,6 +259,7 @@ struct LookAtPoints {
 impl Query for LookAtPoints {
     const NAME: &'static str = "look_at_points";
     /// `None` after the last account.
+    type Ports = dyn ReadTx;
     type Output = Option<Portion<PointsCheck>>;
     type Refusal = Infallible;
 
@@ -291,6 +292,7 @@ struct SettlePoints {
 
 impl Command for SettlePoints {
     const NAME: &'static str = "settle_points";
+    type Ports = dyn Tx;
     type Output = Settled<Fault>;
     type Refusal = Infallible;
     const AFFECTS_LEADERBOARD: bool = true;
@@ -312,6 +314,7 @@ struct ActiveBoards;
 
 impl Query for ActiveBoards {
     const NAME: &'static str = "active_boards";
+    type Ports = dyn ReadTx;
     type Output = Vec<(SeasonId, BoardId)>;
     type Refusal = Infallible;
 
@@ -330,6 +333,7 @@ struct SortedBoard {
 
 impl Query for SortedBoard {
     const NAME: &'static str = "sorted_board";
+    type Ports = dyn ReadTx;
     type Output = Vec<RankLine>;
     type Refusal = Infallible;
 
@@ -349,6 +353,7 @@ struct CountBoards;
 
 impl Query for CountBoards {
     const NAME: &'static str = "count_boards";
+    type Ports = dyn ReadTx;
     type Output = Counted;
     type Refusal = Infallible;
 
@@ -363,6 +368,7 @@ struct RecountBoards;
 
 impl Command for RecountBoards {
     const NAME: &'static str = "recount_boards";
+    type Ports = dyn Tx;
     type Output = Vec<BoardCount>;
     type Refusal = Infallible;
 

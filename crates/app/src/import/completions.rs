@@ -16,8 +16,7 @@ use crate::App;
 use crate::accounts::find_named;
 use crate::boards::{AwardPointsRefusal, AwardResult, Awards};
 use crate::import::completion_lines::{Completion, told};
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{Command, Tx};
 use chrono::TimeDelta;
 use std::collections::{BTreeMap, BTreeSet};
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, Timestamp, UserId};
@@ -120,6 +119,7 @@ struct DryRun(CompletionsImported);
 
 impl Command for ImportCompletions {
     const NAME: &'static str = "import_completions";
+    type Ports = dyn Tx;
     type Output = CompletionsImported;
     type Refusal = DryRun;
     const AFFECTS_LEADERBOARD: bool = true;

@@ -18,8 +18,7 @@ pub use completions::{COMPLETIONS_BATCH, CompletionsImported, NotMatched, WhyNot
 pub use lines::{BadLine, EdgeList, EdgeListError, Line};
 
 use crate::App;
-use crate::store::Tx;
-use crate::store::{Command, into_infallible};
+use crate::store::{Command, Tx, into_infallible};
 use std::collections::{BTreeSet, HashSet};
 use std::convert::Infallible;
 use terrace_identity::ports::NewAccount;
@@ -83,6 +82,7 @@ struct ImportFollows {
 
 impl Command for ImportFollows {
     const NAME: &'static str = "import_follows";
+    type Ports = dyn Tx;
     type Output = Imported;
     type Refusal = Infallible;
 

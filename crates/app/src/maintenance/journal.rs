@@ -77,6 +77,7 @@ pub struct MaintenanceHistory {
 impl Query for MaintenanceHistory {
     const NAME: &'static str = "maintenance_history";
     /// The newest first.
+    type Ports = dyn ReadTx;
     type Output = Vec<(RunRecord, RunState)>;
     type Refusal = Infallible;
 
@@ -95,6 +96,7 @@ pub struct CountRows(pub Extent);
 
 impl Query for CountRows {
     const NAME: &'static str = "count_rows";
+    type Ports = dyn ReadTx;
     type Output = u64;
     type Refusal = Infallible;
 
@@ -108,6 +110,7 @@ pub(super) struct Successes;
 
 impl Query for Successes {
     const NAME: &'static str = "maintenance_successes";
+    type Ports = dyn ReadTx;
     type Output = BTreeMap<String, Timestamp>;
     type Refusal = Infallible;
 
@@ -128,6 +131,7 @@ pub(super) struct BeginRun {
 impl Command for BeginRun {
     const NAME: &'static str = "begin_maintenance";
     /// Id of the run, or the run that holds the lease.
+    type Ports = dyn Tx;
     type Output = Result<Uuid, Busy>;
     type Refusal = Infallible;
 
@@ -175,6 +179,7 @@ pub(super) struct ProlongRun {
 
 impl Command for ProlongRun {
     const NAME: &'static str = "prolong_maintenance";
+    type Ports = dyn Tx;
     type Output = bool;
     type Refusal = Infallible;
 
@@ -193,6 +198,7 @@ pub(super) struct EndRun {
 
 impl Command for EndRun {
     const NAME: &'static str = "end_maintenance";
+    type Ports = dyn Tx;
     type Output = ();
     type Refusal = Infallible;
 
@@ -208,6 +214,7 @@ pub(super) struct ReleaseRun {
 
 impl Command for ReleaseRun {
     const NAME: &'static str = "release_maintenance";
+    type Ports = dyn Tx;
     type Output = ();
     type Refusal = Infallible;
 

@@ -4,8 +4,8 @@ use crate::App;
 use crate::maintenance::{TaskContext, TaskFailure};
 use crate::media::ObjectKey;
 use crate::platform::CountExpired;
-use crate::store::{Command, Query, into_infallible};
-use crate::store::{ReadTx, Retention, Tx};
+use crate::store::media::{MediaRead, MediaWrite};
+use crate::store::{Command, Query, Retention, into_infallible};
 use std::convert::Infallible;
 use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, Timestamp};
@@ -132,10 +132,11 @@ enum Step {
 
 impl Command for Step {
     const NAME: &'static str = "sweep_media";
+    type Ports = dyn MediaWrite;
     type Output = u64;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<u64, Infallible> {
+    fn run(&self, tx: &mut dyn MediaWrite, _ctx: &mut Ctx) -> Outcome<u64, Infallible> {
         Ok(match *self {
             Self::Uploads(now) => tx.sweep_uploads(now, PORTION)?,
             Self::Unmark => tx.unmark_used_media(PORTION)?,
@@ -151,10 +152,11 @@ struct MarkUnused {
 
 impl Command for MarkUnused {
     const NAME: &'static str = "mark_unused_media";
+    type Ports = dyn MediaWrite;
     type Output = u64;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<u64, Infallible> {
+    fn run(&self, tx: &mut dyn MediaWrite, _ctx: &mut Ctx) -> Outcome<u64, Infallible> {
         Ok(tx.mark_unused_media(self.shard, self.now)?)
     }
 }
@@ -165,10 +167,11 @@ struct RemoveUnused {
 
 impl Command for RemoveUnused {
     const NAME: &'static str = "remove_unused_media";
+    type Ports = dyn MediaWrite;
     type Output = Vec<ObjectKey>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<Vec<ObjectKey>, Infallible> {
+    fn run(&self, tx: &mut dyn MediaWrite, _ctx: &mut Ctx) -> Outcome<Vec<ObjectKey>, Infallible> {
         Ok(tx.remove_unused_media(self.before, PORTION)?)
     }
 }
@@ -179,10 +182,11 @@ struct KnownObjects {
 
 impl Query for KnownObjects {
     const NAME: &'static str = "known_objects";
+    type Ports = dyn MediaRead;
     type Output = Vec<ObjectKey>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Vec<ObjectKey>, Infallible> {
+    fn run(&self, tx: &mut dyn MediaRead, _now: Timestamp) -> Outcome<Vec<ObjectKey>, Infallible> {
         Ok(tx.known_objects(&self.objects)?)
     }
 }

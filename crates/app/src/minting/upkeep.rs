@@ -74,6 +74,7 @@ pub(super) struct ReadMinting;
 
 impl Query for ReadMinting {
     const NAME: &'static str = "read_minting";
+    type Ports = dyn ReadTx;
     type Output = MintingStanding;
     type Refusal = Infallible;
 
@@ -88,6 +89,7 @@ struct FindNotTold {
 
 impl Query for FindNotTold {
     const NAME: &'static str = "find_not_told";
+    type Ports = dyn ReadTx;
     type Output = Vec<UserId>;
     type Refusal = Infallible;
 
@@ -102,6 +104,7 @@ struct HandEarlier {
 
 impl Command for HandEarlier {
     const NAME: &'static str = "hand_earlier_to_minter";
+    type Ports = dyn Tx;
     type Output = u64;
     type Refusal = Infallible;
 
@@ -120,6 +123,7 @@ enum Retry {
 
 impl Command for Retry {
     const NAME: &'static str = "retry_minting";
+    type Ports = dyn Tx;
     type Output = u64;
     type Refusal = Infallible;
 

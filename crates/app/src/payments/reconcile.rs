@@ -12,8 +12,7 @@ use crate::payments::{
     ProviderFault, RefundState,
 };
 use crate::platform::{AtOnce, Job};
-use crate::store::Tx;
-use crate::store::{Command, into_infallible};
+use crate::store::{Command, PurchaseTx, into_infallible};
 use futures_util::{StreamExt, stream};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -330,10 +329,11 @@ struct LookAgain {
 
 impl Command for LookAgain {
     const NAME: &'static str = "look_again_at_payment";
+    type Ports = dyn PurchaseTx;
     type Output = ();
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<(), Infallible> {
+    fn run(&self, tx: &mut dyn PurchaseTx, _ctx: &mut Ctx) -> Outcome<(), Infallible> {
         let Some(purchase) = tx.lock_purchase(self.purchase)? else { return Ok(()) };
         let Some(payment) = tx.payment(self.purchase)? else { return Ok(()) };
         let is_open = purchase.state == PurchaseState::Pending || payment.refund == Some(RefundState::Owed);
@@ -352,10 +352,11 @@ struct RefundGiven {
 
 impl Command for RefundGiven {
     const NAME: &'static str = "refund_given";
+    type Ports = dyn PurchaseTx;
     type Output = bool;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+    fn run(&self, tx: &mut dyn PurchaseTx, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
         if tx.lock_purchase(self.purchase)?.is_none() {
             return Ok(false);
         }

@@ -1,7 +1,6 @@
 //! Compares derived data with its source.
 
-use crate::store::Query;
-use crate::store::{CounterCheck, ReadTx};
+use crate::store::{Audit, CounterCheck, Query};
 use std::convert::Infallible;
 use terrace_kernel::{Outcome, Timestamp};
 
@@ -11,10 +10,11 @@ pub struct Verify;
 
 impl Query for Verify {
     const NAME: &'static str = "verify";
+    type Ports = dyn Audit;
     type Output = Vec<CounterCheck>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn Audit, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.audit_counters()?)
     }
 }

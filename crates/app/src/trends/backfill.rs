@@ -65,6 +65,7 @@ struct TopicsKnown;
 
 impl Query for TopicsKnown {
     const NAME: &'static str = "topics_known";
+    type Ports = dyn ReadTx;
     type Output = bool;
     type Refusal = Infallible;
 
@@ -78,6 +79,7 @@ struct ForgetTopicsKnown;
 
 impl Command for ForgetTopicsKnown {
     const NAME: &'static str = "forget_topics_known";
+    type Ports = dyn Tx;
     type Output = ();
     type Refusal = Infallible;
 
@@ -106,6 +108,7 @@ struct FindTopics {
 
 impl Command for FindTopics {
     const NAME: &'static str = "find_topics";
+    type Ports = dyn Tx;
     type Output = Option<TopicsFound>;
     type Refusal = Infallible;
 

@@ -4,9 +4,8 @@ use crate::import::follows_imported;
 use crate::import::legacy::known::Known;
 use crate::import::legacy::seasons::fit;
 use crate::ledger_upkeep::held_ledgers;
-use crate::store::Command;
-use crate::store::Tx;
 use crate::store::legacy::{ImportId, LegacyTally};
+use crate::store::{Command, Tx};
 use crate::upkeep::{books, reconcile};
 use std::collections::BTreeMap;
 use terrace_identity::PasswordHash;
@@ -105,6 +104,7 @@ impl MoveLegacy {
 
 impl Command for MoveLegacy {
     const NAME: &'static str = "move_legacy";
+    type Ports = dyn Tx;
     type Output = LegacyMoved;
     type Refusal = MoveRefusal;
     const AFFECTS_LEADERBOARD: bool = true;

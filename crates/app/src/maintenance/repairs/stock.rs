@@ -28,6 +28,7 @@ struct Misstocked;
 
 impl Query for Misstocked {
     const NAME: &'static str = "misstocked_packs";
+    type Ports = dyn ReadTx;
     type Output = (Vec<PackId>, Vec<CollectibleId>);
     type Refusal = Infallible;
 
@@ -42,6 +43,7 @@ struct Restock {
 
 impl Command for Restock {
     const NAME: &'static str = "restock_pack";
+    type Ports = dyn Tx;
     type Output = bool;
     type Refusal = Infallible;
 
@@ -56,6 +58,7 @@ struct RaiseMinted {
 
 impl Command for RaiseMinted {
     const NAME: &'static str = "raise_minted";
+    type Ports = dyn Tx;
     type Output = bool;
     type Refusal = Infallible;
 
