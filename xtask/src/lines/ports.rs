@@ -24,23 +24,26 @@ pub(super) struct Reach {
     /// Number of use cases.
     count: usize,
     median: usize,
-    maximum: usize,
     /// Number of use cases that reach all ports.
     whole: usize,
+    /// Number of methods of all ports.
+    whole_methods: usize,
+    /// Maximum of the other use cases.
+    maximum: usize,
 }
 
 impl PortMap {
     /// Adds the traits and the use cases of one source file.
     pub(super) fn add(&mut self, text: &str) -> syn::Result<()> {
         for item in syn::parse_file(text)?.items {
-            match item {
-                Item::Trait(port) => self.add_trait(&port),
-                Item::Macro(item) if is_alias(&item.mac.path) => {
-                    let body = item.mac.tokens;
-                    self.add_trait(&syn::parse_str(&format!("{body} {{}}"))?);
-                }
-                Item::Impl(item) => self.add_use_case(&item),
-                _ => {}
+            if let Item::Trait(port) = &item {
+                self.add_trait(port);
+            } else if let Item::Impl(item) = &item {
+                self.add_use_case(item);
+            } else if let Item::Macro(item) = &item
+                && is_alias(&item.mac.path)
+            {
+                self.add_trait(&syn::parse_str(&format!("{} {{}}", item.mac.tokens))?);
             }
         }
         Ok(())
@@ -88,12 +91,14 @@ impl PortMap {
     fn reach_of(&self, kind: &'static str, cases: &BTreeMap<String, String>, whole: &str) -> Reach {
         let mut methods: Vec<usize> = cases.values().map(|ports| self.methods_of(ports)).collect();
         methods.sort_unstable();
+        let narrowed = cases.values().filter(|ports| *ports != whole);
         Reach {
             kind,
             count: methods.len(),
             median: methods.get(methods.len() / 2).copied().unwrap_or_default(),
-            maximum: methods.last().copied().unwrap_or_default(),
             whole: cases.values().filter(|ports| *ports == whole).count(),
+            whole_methods: self.methods_of(whole),
+            maximum: narrowed.map(|ports| self.methods_of(ports)).max().unwrap_or_default(),
         }
     }
 }
@@ -101,16 +106,20 @@ impl PortMap {
 impl Reach {
     /// The counts as a sentence.
     pub(super) fn text(&self) -> String {
-        let Self { kind, count, median, maximum, whole } = self;
+        let Self { kind, count, median, whole, whole_methods, maximum } = self;
         format!(
-            "methods that a {kind} reaches through its transaction: median {median}, maximum {maximum} ({count} in \
-             total, {whole} with all ports)"
+            "methods that a {kind} reaches: median {median}; {whole} of {count} reach all {whole_methods}, the others \
+             {maximum} at most"
         )
     }
 
     pub(super) fn json(&self) -> (&'static str, Value) {
-        let Self { kind, count, median, maximum, whole } = self;
-        (kind, json!({ "count": count, "median": median, "maximum": maximum, "with_all_ports": whole }))
+        let Self { kind, count, median, whole, whole_methods, maximum } = self;
+        let all = json!({ "count": whole, "methods": whole_methods });
+        (
+            kind,
+            json!({ "count": count, "median": median, "with_all_ports": all, "maximum_of_others": maximum }),
+        )
     }
 }
 
@@ -156,8 +165,8 @@ mod tests {
         map.add(SOURCE).expect("the source is Rust");
         let [commands, queries] = map.reach();
         assert_eq!(
-            (commands.count, commands.median, commands.maximum, commands.whole, queries.count),
-            (3, 3, 4, 1, 0)
+            (commands.count, commands.median, commands.maximum, commands.whole_methods, queries.count),
+            (3, 3, 3, 4, 0)
         );
     }
 }
