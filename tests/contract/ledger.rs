@@ -58,6 +58,7 @@ const REVENUE: Holder = Holder::House(House::Revenue);
 
 impl Command for Wish {
     const NAME: &'static str = "wish";
+    type Ports = dyn Tx;
     type Output = TransferOutcome;
     type Refusal = SaidNo;
 

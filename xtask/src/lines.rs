@@ -1,11 +1,14 @@
-//! `cargo xtask lines`: how many lines of Rust each package has, without blank lines and comments.
+//! `cargo xtask lines`: how many lines of Rust each package has, without blank lines and comments, and how many methods
+//! of the store a command and a query reach.
 
 mod count;
+mod ports;
 
 use crate::cargo;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use count::FileCount;
+use ports::{PortMap, Reach};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -43,18 +46,27 @@ enum Kind {
 pub(crate) fn run(lines: &Lines) -> Result<ExitCode> {
     let root = cargo::root()?;
     let mut packages = BTreeMap::new();
+    let mut ports = PortMap::default();
     for (name, folder) in packages_of(&root)? {
         packages.insert(name.clone(), count_package(&name, &folder)?);
+        if kind_of(&name, false) == Kind::Product && name != "xtask" {
+            add_ports(&folder.join("src"), &mut ports)?;
+        }
     }
+    let reach = ports.reach();
     let mut total = Count::default();
     for count in packages.values() {
         total.add(*count);
     }
     if lines.json {
         let packages: BTreeMap<_, _> = packages.iter().map(|(name, count)| (name, count.json())).collect();
-        println!("{:#}", json!({ "packages": packages, "total": total.json() }));
+        let reach: BTreeMap<_, _> = reach.iter().map(Reach::json).collect();
+        println!("{:#}", json!({ "packages": packages, "total": total.json(), "methods_reached": reach }));
     } else {
         print_table(&packages, total);
+        for reach in &reach {
+            println!("{}", reach.text());
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -102,6 +114,16 @@ fn count_package(name: &str, folder: &Path) -> Result<Count> {
         total.add_file(kind_of(name, is_test), count);
     }
     Ok(total)
+}
+
+fn add_ports(folder: &Path, ports: &mut PortMap) -> Result<()> {
+    let mut paths = Vec::new();
+    find_sources(folder, &mut paths)?;
+    for path in paths {
+        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        ports.add(&text).with_context(|| path.display().to_string())?;
+    }
+    Ok(())
 }
 
 fn kind_of(package: &str, is_test: bool) -> Kind {

@@ -4,7 +4,8 @@ use crate::App;
 use crate::boards::Concerned;
 use crate::boards::affects_leaderboard;
 use crate::store::{
-    Command, IdempotencyScope, KeyClaim, Query, ReadJob, ReadTx, Store, StoredAnswer, Tx, Verdict, WriteJob,
+    Command, IdempotencyScope, KeyClaim, Ports, Query, ReadJob, ReadPorts, ReadTx, Store, StoredAnswer, Tx,
+    Verdict, WriteJob,
 };
 use terrace_kernel::{Ctx, CtxSeed, Failure, Outcome, StoreError, Timestamp};
 use tokio::sync::oneshot;
@@ -130,7 +131,7 @@ impl<C: Command> WriteJob for CommandJob<C> {
 
     fn run(&mut self, tx: &mut dyn Tx) -> Result<Verdict, StoreError> {
         self.result = None;
-        match self.command.run(tx, &mut self.seed.open()) {
+        match self.command.run(C::Ports::narrow(tx), &mut self.seed.open()) {
             Ok(output) => {
                 debug_assert!(
                     C::AFFECTS_LEADERBOARD
@@ -195,7 +196,7 @@ impl<Q: Query> ReadJob for QueryJob<Q> {
         if self.reply.is_closed() {
             return None;
         }
-        match self.query.run(tx, self.now) {
+        match self.query.run(Q::Ports::narrow(tx), self.now) {
             Err(Failure::Broken(error)) => {
                 log::debug!("{} on the replica: {error}", Q::NAME);
                 Some(self)
@@ -212,7 +213,7 @@ impl<Q: Query> ReadJob for QueryJob<Q> {
             return;
         }
         let answer = match tx {
-            Ok(tx) => self.query.run(tx, self.now),
+            Ok(tx) => self.query.run(Q::Ports::narrow(tx), self.now),
             Err(error) => Err(Failure::Broken(error)),
         };
         // The caller may have stopped waiting; then the result is dropped.
@@ -230,13 +231,17 @@ struct Once<C: Command> {
 
 impl<C: Command> Command for Once<C> {
     const NAME: &'static str = C::NAME;
+    type Ports = dyn Tx;
     type Output = Answered;
     type Refusal = OnceRefusal<C::Refusal>;
     const AFFECTS_LEADERBOARD: bool = C::AFFECTS_LEADERBOARD;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Answered, Self::Refusal> {
         let Some(request) = &self.request else {
-            let output = self.command.run(tx, ctx).map_err(|failure| failure.map(OnceRefusal::Refused))?;
+            let output = self
+                .command
+                .run(C::Ports::narrow(tx), ctx)
+                .map_err(|failure| failure.map(OnceRefusal::Refused))?;
             return Ok(Answered { answer: (self.render)(&output), replayed: false });
         };
         let KeyedRequest { scope, key, fingerprint } = request;
@@ -247,8 +252,10 @@ impl<C: Command> Command for Once<C> {
             }
             KeyClaim::Used { .. } => Err(Failure::Refused(OnceRefusal::KeyReused)),
             KeyClaim::Fresh => {
-                let output =
-                    self.command.run(tx, ctx).map_err(|failure| failure.map(OnceRefusal::Refused))?;
+                let output = self
+                    .command
+                    .run(C::Ports::narrow(tx), ctx)
+                    .map_err(|failure| failure.map(OnceRefusal::Refused))?;
                 let answer = (self.render)(&output);
                 tx.store_answer(scope, key, scope.account, &answer)?;
                 Ok(Answered { answer, replayed: false })

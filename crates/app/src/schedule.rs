@@ -14,12 +14,12 @@ pub(crate) const CONSUMERS: &[Consumer] = &[
     Consumer {
         name: "remove-deleted-posts",
         follows: &[EventKind::PostDeleted],
-        handle: Handle::One(remove_deleted_post),
+        handle: Handle::One(|tx, ctx, event| remove_deleted_post(tx, ctx, event)),
     },
     Consumer {
         name: "erase-deleted-accounts",
         follows: &[EventKind::AccountDeleted],
-        handle: Handle::One(erase_account),
+        handle: Handle::One(|tx, ctx, event| erase_account(tx, ctx, event)),
     },
     Consumer {
         name: "check-progress",
@@ -32,7 +32,7 @@ pub(crate) const CONSUMERS: &[Consumer] = &[
             EventKind::QuestStarted,
             EventKind::StepCompleted,
         ],
-        handle: Handle::Many(check_after),
+        handle: Handle::Many(|tx, ctx, events| check_after(tx, ctx, events)),
     },
 ];
 

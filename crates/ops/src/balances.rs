@@ -9,8 +9,8 @@ use std::time::Duration;
 use terrace_app::App;
 use terrace_app::platform::Job;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
-use terrace_ledger::{FanLedger, LedgerCheck, LedgerFault};
-use terrace_store::{Command, Query, ReadTx, Tx, into_infallible};
+use terrace_ledger::{FanLedger, LedgerCheck, LedgerFault, LedgerRepairWrite};
+use terrace_store::{Command, OpsReadTx, OpsTx, Query, into_infallible};
 
 /// Name and period of the job; the period is that of the boards.
 const SYNC: &str = "sync-balances";
@@ -86,10 +86,11 @@ struct LookAtLedger {
 impl Query for LookAtLedger {
     const NAME: &'static str = "look_at_ledger";
     /// `None` after the last account.
+    type Ports = dyn OpsReadTx;
     type Output = Option<Portion<LedgerCheck>>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn OpsReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let fans = tx.fans_after(self.after, PORTION)?;
         let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
         let count = u64::try_from(fans.len()).unwrap_or(u64::MAX);
@@ -116,10 +117,11 @@ struct SettleLedger {
 
 impl Command for SettleLedger {
     const NAME: &'static str = "settle_ledger";
+    type Ports = dyn OpsTx;
     type Output = Settled<LedgerFault>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Settled<LedgerFault>, Infallible> {
+    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<Settled<LedgerFault>, Infallible> {
         // Before any read: the lock keeps the data from changing until the transaction ends.
         tx.hold_fans(&self.fans)?;
         let mut settled = Settled::default();
@@ -139,7 +141,10 @@ impl Command for SettleLedger {
 
 /// Returns the balances of these fans with the data that they are derived from, in ascending order of id. The
 /// balances stay locked until the transaction ends. The caller holds the locks on the accounts.
-pub(crate) fn held_ledgers(tx: &mut dyn Tx, fans: &[UserId]) -> Result<Vec<FanLedger>, StoreError> {
+pub(crate) fn held_ledgers(
+    tx: &mut dyn LedgerRepairWrite,
+    fans: &[UserId],
+) -> Result<Vec<FanLedger>, StoreError> {
     let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(Vec::new()) };
     tx.hold_balances(fans)?;
     let mut ledgers = tx.ledger_between(*first, *last)?;

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use terrace_kernel::{Outcome, Timestamp};
-use terrace_store::{Query, ReadTx, Retention};
+use terrace_store::{Query, Retention, SweepRead};
 
 /// Counts the rows of a kind that expired before an instant.
 pub(crate) struct CountExpired {
@@ -12,10 +12,11 @@ pub(crate) struct CountExpired {
 
 impl Query for CountExpired {
     const NAME: &'static str = "count_past_its_time";
+    type Ports = dyn SweepRead;
     type Output = u64;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<u64, Infallible> {
+    fn run(&self, tx: &mut dyn SweepRead, _now: Timestamp) -> Outcome<u64, Infallible> {
         Ok(tx.past_its_time(self.what, self.before)?)
     }
 }

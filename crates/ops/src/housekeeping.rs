@@ -8,7 +8,7 @@ use std::time::Duration;
 use terrace_app::minting::TOLD_STAYS;
 use terrace_app::{App, Job};
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
-use terrace_store::{Command, Retention, Tx, into_infallible};
+use terrace_store::{Command, OpsTx, Retention, into_infallible};
 
 /// Maximum number of rows that one transaction removes.
 const PORTION: u32 = 500;
@@ -133,10 +133,11 @@ struct Sweep {
 
 impl Command for Sweep {
     const NAME: &'static str = "sweep";
+    type Ports = dyn OpsTx;
     type Output = u64;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<u64, Infallible> {
+    fn run(&self, tx: &mut dyn OpsTx, _ctx: &mut Ctx) -> Outcome<u64, Infallible> {
         Ok(match self.what {
             Retention::IdempotencyKeys => tx.sweep_idempotency(self.before, PORTION)?,
             Retention::Sessions => tx.remove_ended_sessions(self.before, PORTION)?,

@@ -7,7 +7,8 @@ use std::time::Duration;
 use terrace_app::App;
 use terrace_app::media::ObjectKey;
 use terrace_kernel::{Ctx, Outcome, Timestamp};
-use terrace_store::{Command, Query, ReadTx, Retention, Tx, into_infallible};
+use terrace_store::media::{MediaRead, MediaWrite};
+use terrace_store::{Command, Query, Retention, into_infallible};
 
 /// Maximum number of rows removed by one transaction.
 const PORTION: u32 = 200;
@@ -129,10 +130,11 @@ enum Step {
 
 impl Command for Step {
     const NAME: &'static str = "sweep_media";
+    type Ports = dyn MediaWrite;
     type Output = u64;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<u64, Infallible> {
+    fn run(&self, tx: &mut dyn MediaWrite, _ctx: &mut Ctx) -> Outcome<u64, Infallible> {
         Ok(match *self {
             Self::Uploads(now) => tx.sweep_uploads(now, PORTION)?,
             Self::Unmark => tx.unmark_used_media(PORTION)?,
@@ -148,10 +150,11 @@ struct MarkUnused {
 
 impl Command for MarkUnused {
     const NAME: &'static str = "mark_unused_media";
+    type Ports = dyn MediaWrite;
     type Output = u64;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<u64, Infallible> {
+    fn run(&self, tx: &mut dyn MediaWrite, _ctx: &mut Ctx) -> Outcome<u64, Infallible> {
         Ok(tx.mark_unused_media(self.shard, self.now)?)
     }
 }
@@ -162,10 +165,11 @@ struct RemoveUnused {
 
 impl Command for RemoveUnused {
     const NAME: &'static str = "remove_unused_media";
+    type Ports = dyn MediaWrite;
     type Output = Vec<ObjectKey>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<Vec<ObjectKey>, Infallible> {
+    fn run(&self, tx: &mut dyn MediaWrite, _ctx: &mut Ctx) -> Outcome<Vec<ObjectKey>, Infallible> {
         Ok(tx.remove_unused_media(self.before, PORTION)?)
     }
 }
@@ -176,10 +180,11 @@ struct KnownObjects {
 
 impl Query for KnownObjects {
     const NAME: &'static str = "known_objects";
+    type Ports = dyn MediaRead;
     type Output = Vec<ObjectKey>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Vec<ObjectKey>, Infallible> {
+    fn run(&self, tx: &mut dyn MediaRead, _now: Timestamp) -> Outcome<Vec<ObjectKey>, Infallible> {
         Ok(tx.known_objects(&self.objects)?)
     }
 }

@@ -4,7 +4,8 @@ use crate::maintenance::{TaskContext, TaskFailure};
 use std::convert::Infallible;
 use terrace_app::App;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
-use terrace_store::{Command, Query, ReadTx, Tx, into_infallible};
+use terrace_store::minting::{MintingRead, MintingUpkeep};
+use terrace_store::{Command, OpsTx, Query, into_infallible};
 
 /// Maximum number of rows written by one transaction.
 const PORTION: u32 = 500;
@@ -71,10 +72,11 @@ struct FindNotTold {
 
 impl Query for FindNotTold {
     const NAME: &'static str = "find_not_told";
+    type Ports = dyn MintingRead;
     type Output = Vec<UserId>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Vec<UserId>, Infallible> {
+    fn run(&self, tx: &mut dyn MintingRead, _now: Timestamp) -> Outcome<Vec<UserId>, Infallible> {
         Ok(tx.fans_not_told(self.after, FANS)?)
     }
 }
@@ -85,10 +87,11 @@ struct HandEarlier {
 
 impl Command for HandEarlier {
     const NAME: &'static str = "hand_earlier_to_minter";
+    type Ports = dyn OpsTx;
     type Output = u64;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<u64, Infallible> {
+    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<u64, Infallible> {
         // Locks before any read: no pack of these fans is opened or revoked until the transaction ends.
         tx.hold_fans(&self.fans)?;
         Ok(tx.hand_earlier_to_minter(&self.fans, PORTION, ctx.now())?)
@@ -103,10 +106,11 @@ enum Retry {
 
 impl Command for Retry {
     const NAME: &'static str = "retry_minting";
+    type Ports = dyn MintingUpkeep;
     type Output = u64;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<u64, Infallible> {
+    fn run(&self, tx: &mut dyn MintingUpkeep, ctx: &mut Ctx) -> Outcome<u64, Infallible> {
         Ok(match self {
             Self::SetAside => tx.retry_set_aside(ctx.now(), PORTION)?,
             Self::Lanes => tx.hasten_lanes(ctx.now(), PORTION)?,

@@ -5,9 +5,9 @@ use std::convert::Infallible;
 use std::time::Duration;
 use terrace_app::App;
 use terrace_app::platform::Job;
-use terrace_identity::Username;
+use terrace_identity::{AccountWrite, Username};
 use terrace_kernel::{Ctx, Outcome, UserId};
-use terrace_store::{Command, Tx};
+use terrace_store::Command;
 
 /// Name of the task and of the job.
 pub(crate) const NAME: &str = "backfill-name-skeletons";
@@ -65,10 +65,11 @@ struct FillNameSkeletons {
 
 impl Command for FillNameSkeletons {
     const NAME: &'static str = "fill_name_skeletons";
+    type Ports = dyn AccountWrite;
     type Output = Option<(FilledSkeletons, UserId)>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn AccountWrite, _ctx: &mut Ctx) -> Outcome<Self::Output, Infallible> {
         let mut filled = FilledSkeletons::default();
         let mut last = None;
         for (id, key) in tx.names_without_skeleton(self.after, PORTION)? {

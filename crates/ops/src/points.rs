@@ -20,10 +20,10 @@ use terrace_app::platform::{AtOnce, Job};
 use terrace_app::{App, BoardsSynced};
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
 use terrace_scoring::{
-    BoardCount, BoardId, Books, FanAudit, Fault, PointsCheck, RankIndex, RankLine, Ranked, SeasonId, Total,
-    TotalsRepair,
+    BoardCount, BoardId, BoardRead, Books, FanAudit, Fault, PointsAudit, PointsCheck, PointsRepair,
+    RankIndex, RankLine, Ranked, SeasonId, Total, TotalsRepair,
 };
-use terrace_store::{Command, Query, ReadTx, Tx, into_infallible};
+use terrace_store::{Command, OpsReadTx, OpsTx, Query, into_infallible};
 
 /// Name and period of the job that verifies and repairs all of it.
 const SYNC: &str = "sync-leaderboards";
@@ -199,7 +199,7 @@ async fn turn_due_seasons(app: &App) -> Result<u64, StoreError> {
 }
 
 /// The reference data for comparing fans' rows.
-pub(crate) fn books(tx: &mut dyn ReadTx) -> Result<Books, StoreError> {
+pub(crate) fn books(tx: &mut dyn OpsReadTx) -> Result<Books, StoreError> {
     Ok(Books::new(tx.seasons()?, &tx.every_board()?))
 }
 
@@ -207,7 +207,7 @@ pub(crate) fn books(tx: &mut dyn ReadTx) -> Result<Books, StoreError> {
 /// many fans they were wrong. The caller holds the locks on their accounts. A record that was written for a past
 /// season has not updated the legacy entries of that season (scoring rule 7); they are corrected here.
 pub(crate) fn reconcile(
-    tx: &mut dyn Tx,
+    tx: &mut dyn PointsRepair,
     books: &Books,
     fans: &[UserId],
     now: Timestamp,
@@ -219,7 +219,7 @@ pub(crate) fn reconcile(
 
 /// Compares the rows of locked fans; returns the faults and the repairs.
 fn compare(
-    tx: &mut dyn Tx,
+    tx: &mut dyn PointsAudit,
     books: &Books,
     fans: &[UserId],
     now: Timestamp,
@@ -242,10 +242,11 @@ struct LookAtPoints {
 impl Query for LookAtPoints {
     const NAME: &'static str = "look_at_points";
     /// `None` after the last account.
+    type Ports = dyn OpsReadTx;
     type Output = Option<Portion<PointsCheck>>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn OpsReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let fans = tx.fans_after(self.after, PORTION)?;
         let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
         let books = books(tx)?;
@@ -274,11 +275,12 @@ struct SettlePoints {
 
 impl Command for SettlePoints {
     const NAME: &'static str = "settle_points";
+    type Ports = dyn OpsTx;
     type Output = Settled<Fault>;
     type Refusal = Infallible;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Settled<Fault>, Infallible> {
+    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<Settled<Fault>, Infallible> {
         // Before any read: the lock keeps the data from changing until the transaction ends.
         tx.hold_fans(&self.fans)?;
         let books = books(tx)?;
@@ -295,10 +297,11 @@ struct ActiveBoards;
 
 impl Query for ActiveBoards {
     const NAME: &'static str = "active_boards";
+    type Ports = dyn BoardRead;
     type Output = Vec<(SeasonId, BoardId)>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn BoardRead, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let seasons = tx.seasons()?;
         let Some(season) = seasons.active() else { return Ok(Vec::new()) };
         Ok(tx.boards(season.id)?.into_iter().map(|board| (season.id, board.id)).collect())
@@ -313,10 +316,11 @@ struct SortedBoard {
 
 impl Query for SortedBoard {
     const NAME: &'static str = "sorted_board";
+    type Ports = dyn PointsAudit;
     type Output = Vec<RankLine>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn PointsAudit, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.sorted_board(self.season, self.board)?)
     }
 }
@@ -332,10 +336,11 @@ struct CountBoards;
 
 impl Query for CountBoards {
     const NAME: &'static str = "count_boards";
+    type Ports = dyn PointsAudit;
     type Output = Counted;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Counted, Infallible> {
+    fn run(&self, tx: &mut dyn PointsAudit, _now: Timestamp) -> Outcome<Counted, Infallible> {
         let boards = u64::try_from(tx.every_board()?.len()).unwrap_or(u64::MAX);
         Ok(Counted { boards, wrong: tx.miscounted_boards()? })
     }
@@ -346,10 +351,11 @@ struct RecountBoards;
 
 impl Command for RecountBoards {
     const NAME: &'static str = "recount_boards";
+    type Ports = dyn PointsRepair;
     type Output = Vec<BoardCount>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<Vec<BoardCount>, Infallible> {
+    fn run(&self, tx: &mut dyn PointsRepair, _ctx: &mut Ctx) -> Outcome<Vec<BoardCount>, Infallible> {
         tx.hold_counts()?;
         let wrong = tx.miscounted_boards()?;
         for count in &wrong {

@@ -18,7 +18,7 @@ use terrace_app::platform::{AtOnce, Job};
 use terrace_app::{App, PurchasesReconciled, ReconcileReport};
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
 use terrace_packs::{Purchase, PurchaseId, PurchaseState};
-use terrace_store::{Command, Tx, into_infallible};
+use terrace_store::{Command, PurchaseTx, into_infallible};
 
 /// Payments read by one query.
 const PORTION: u32 = 100;
@@ -289,10 +289,11 @@ struct LookAgain {
 
 impl Command for LookAgain {
     const NAME: &'static str = "look_again_at_payment";
+    type Ports = dyn PurchaseTx;
     type Output = ();
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<(), Infallible> {
+    fn run(&self, tx: &mut dyn PurchaseTx, _ctx: &mut Ctx) -> Outcome<(), Infallible> {
         let Some(purchase) = tx.lock_purchase(self.purchase)? else { return Ok(()) };
         let Some(payment) = tx.payment(self.purchase)? else { return Ok(()) };
         let is_open = purchase.state == PurchaseState::Pending || payment.refund == Some(RefundState::Owed);
@@ -311,10 +312,11 @@ struct RefundGiven {
 
 impl Command for RefundGiven {
     const NAME: &'static str = "refund_given";
+    type Ports = dyn PurchaseTx;
     type Output = bool;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+    fn run(&self, tx: &mut dyn PurchaseTx, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
         if tx.lock_purchase(self.purchase)?.is_none() {
             return Ok(false);
         }

@@ -7,7 +7,7 @@ use terrace_app::App;
 use terrace_app::platform::Job;
 use terrace_kernel::{Ctx, Outcome, PostId, StoreError, TimeKey, Timestamp};
 use terrace_social::tags;
-use terrace_store::{Backfill, Command, Query, ReadTx, Tx, into_infallible};
+use terrace_store::{Backfill, BackfillRead, BackfillWrite, Command, OpsTx, Query, into_infallible};
 
 /// Name of the backfill and of the job.
 const TOPICS: &str = "backfill-topics";
@@ -63,10 +63,11 @@ struct TopicsKnown;
 
 impl Query for TopicsKnown {
     const NAME: &'static str = "topics_known";
+    type Ports = dyn BackfillRead;
     type Output = bool;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<bool, Infallible> {
+    fn run(&self, tx: &mut dyn BackfillRead, _now: Timestamp) -> Outcome<bool, Infallible> {
         Ok(tx.backfill(TOPICS)?.is_some_and(|backfill| backfill.finished_at.is_some()))
     }
 }
@@ -76,10 +77,11 @@ struct ForgetTopicsKnown;
 
 impl Command for ForgetTopicsKnown {
     const NAME: &'static str = "forget_topics_known";
+    type Ports = dyn BackfillWrite;
     type Output = ();
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<(), Infallible> {
+    fn run(&self, tx: &mut dyn BackfillWrite, _ctx: &mut Ctx) -> Outcome<(), Infallible> {
         tx.lock_backfill(TOPICS)?;
         Ok(tx.set_backfill(TOPICS, &Backfill::default())?)
     }
@@ -104,10 +106,11 @@ struct FindTopics {
 
 impl Command for FindTopics {
     const NAME: &'static str = "find_topics";
+    type Ports = dyn OpsTx;
     type Output = Option<TopicsFound>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<Self::Output, Infallible> {
         let kept = tx.lock_backfill(TOPICS)?;
         let before = self.dry_progress.unwrap_or(kept);
         if before.finished_at.is_some() {

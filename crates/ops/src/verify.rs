@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use terrace_kernel::{Outcome, Timestamp};
-use terrace_store::{CounterCheck, Query, ReadTx};
+use terrace_store::{Audit, CounterCheck, Query};
 
 /// Compares every counter with the rows that it counts. Reads whole tables.
 #[derive(Debug, Clone)]
@@ -10,10 +10,11 @@ pub struct Verify;
 
 impl Query for Verify {
     const NAME: &'static str = "verify";
+    type Ports = dyn Audit;
     type Output = Vec<CounterCheck>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn Audit, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.audit_counters()?)
     }
 }

@@ -85,12 +85,15 @@ impl FanProgress {
     }
 }
 
-/// Writes quests and the progress of fans.
-pub trait QuestWrite: QuestRead {
+/// Locks a fan's account.
+pub trait FanLock {
     /// The same as [`QuestRead::visits_and_zone`], with the account locked until the transaction ends: the account
     /// stays active, and no other transaction can change the fan's progress meanwhile.
     fn lock_fan(&mut self, user: UserId) -> Result<Option<(Tz, Option<Visits>)>, StoreError>;
+}
 
+/// Writes quests and the progress of fans.
+pub trait QuestWrite: QuestRead + FanLock {
     /// Inserts or overwrites quests with their steps and prerequisites, by id. Progress in steps that were removed is
     /// kept.
     fn put_quests(&mut self, quests: &[Quest]) -> Result<(), StoreError>;

@@ -1,6 +1,6 @@
 //! Commands and queries: units that run in one transaction.
 
-use crate::{ReadTx, Tx};
+use crate::{Ports, ReadPorts};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp};
 
@@ -9,6 +9,8 @@ use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp};
 pub trait Command: Send + 'static {
     /// Name in metrics and logs.
     const NAME: &'static str;
+    /// The ports that the body uses, e.g. `dyn PackTx`.
+    type Ports: Ports + ?Sized;
     /// Result of a successful run.
     type Output: Send + 'static;
     /// Refusals by rules of the domain.
@@ -18,7 +20,11 @@ pub trait Command: Send + 'static {
     const AFFECTS_LEADERBOARD: bool = false;
 
     /// The body: follows the rule of the specification from top to bottom.
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal>;
+    fn run<'t>(
+        &self,
+        tx: &'t mut <Self::Ports as Ports>::Of<'t>,
+        ctx: &mut Ctx,
+    ) -> Outcome<Self::Output, Self::Refusal>;
 }
 
 /// A read that runs in one transaction.
@@ -34,13 +40,19 @@ pub trait Query: Send + 'static {
     /// that it reads correspond to the head of the log. On PostgreSQL this blocks the relay meanwhile: use it only
     /// after waiting for positions has failed.
     const PUBLISHES: bool = false;
+    /// The ports that the body uses, e.g. `dyn RoomReadTx`.
+    type Ports: ReadPorts + ?Sized;
     /// Result of a successful query.
     type Output: Send + 'static;
     /// Refusals by rules of the domain.
     type Refusal: Send + 'static;
 
     /// The body of the query.
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Self::Refusal>;
+    fn run<'t>(
+        &self,
+        tx: &'t mut <Self::Ports as ReadPorts>::Of<'t>,
+        now: Timestamp,
+    ) -> Outcome<Self::Output, Self::Refusal>;
 }
 
 /// Converts the outcome of an operation that no rule can refuse.

@@ -18,6 +18,7 @@ pub mod media;
 pub mod minting;
 mod objects;
 pub mod payments;
+mod ports;
 pub mod repair;
 mod tx;
 mod upkeep;
@@ -32,7 +33,8 @@ pub use idempotency::{
 };
 pub use jobs::{JobRead, JobRecord, JobWrite};
 pub use objects::{ByteStream, MediaStore, ObjectKey};
-pub use tx::{ReadTx, Tx};
+pub use ports::{Ports, ReadPorts};
+pub use tx::*;
 pub use upkeep::{
     Audit, CounterCheck, CounterMismatch, Lease, LeaseRead, LeaseWrite, MAX_CLOCK_SKEW, Retention, SweepRead,
     SweepWrite,

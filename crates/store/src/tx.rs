@@ -1,14 +1,16 @@
-//! Combines every port of the store: what a query may read and what a command may write.
+//! The sets of ports that commands and queries use.
 
 use crate::legacy::{LegacyMove, LegacyStaging, LegacyStagingWrite};
 use crate::maintenance::{MaintenanceRead, MaintenanceWrite};
 use crate::media::{MediaRead, MediaWrite};
 use crate::minting::{MintingDelivery, MintingRead, MintingUpkeep, MintingWrite};
 use crate::payments::{PaymentRead, PaymentWrite, SandboxWrite};
+use crate::ports::{alias, for_commands, for_queries, ports, read_ports};
 use crate::repair::{RepairRead, RepairWrite};
 use crate::{
     Audit, BackfillRead, BackfillWrite, ConsumerWrite, EventRead, FollowImportWrite, IdempotencyRead,
-    IdempotencyWrite, JobRead, JobWrite, LeaseRead, LeaseWrite, SecretMarks, SweepRead, SweepWrite,
+    IdempotencyWrite, JobRead, JobWrite, LeaseRead, LeaseWrite, Ports, ReadPorts, SecretMarks, SweepRead,
+    SweepWrite,
 };
 use terrace_identity::{
     AccountRead, AccountWrite, AuthorCard, CardRead, PresenceWrite, SessionRead, SessionWrite, Team,
@@ -17,7 +19,7 @@ use terrace_identity::{
 use terrace_kernel::EventLog;
 use terrace_ledger::{LedgerAudit, LedgerRead, LedgerRepairWrite, LedgerWrite};
 use terrace_packs::{CatalogueRead, CatalogueWrite, OpeningWrite, SaleRead, SaleWrite};
-use terrace_quests::{OwnQuestRead, QuestRead, QuestWrite, StandingsRead};
+use terrace_quests::{FanLock, OwnQuestRead, QuestRead, QuestWrite, StandingsRead};
 use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsRead, PointsRepair, PointsWrite};
 use terrace_social::{
     AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
@@ -25,182 +27,362 @@ use terrace_social::{
     SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
 };
 
-/// Every port that a query may read through.
-pub trait ReadTx:
-    AccountRead
-    + SessionRead
-    + TeamRead
-    + PostRead<AuthorCard>
-    + FeedRead<AuthorCard>
-    + CommentRead<AuthorCard>
-    + GraphRead<AuthorCard>
-    + TeamFollowRead<Team>
-    + OwnGraphRead
-    + MediaRead
-    + AuthoredRead
-    + FollowGraphRead
-    + SuggestionRead<AuthorCard>
-    + IdempotencyRead
-    + EventRead
-    + Audit
-    + SweepRead
-    + JobRead
-    + MaintenanceRead
-    + LeaseRead
-    + BackfillRead
-    + TrendRead<AuthorCard>
-    + CardRead
-    + PointsRead
-    + PointsAudit
-    + BoardRead
-    + QuestRead
-    + OwnQuestRead
-    + StandingsRead
-    + LedgerRead
-    + LedgerAudit
-    + CatalogueRead
-    + SaleRead
-    + MintingRead
-    + PaymentRead
-    + RepairRead
-    + LegacyStaging
-{
+read_ports! {
+    /// An own profile: the account, its favourite team and its points.
+    pub trait ProfileReadTx: AccountRead + TeamRead + PointsRead
 }
 
-impl<T> ReadTx for T where
-    T: AccountRead
+read_ports! {
+    /// The export of everything that is stored about an account.
+    pub trait ExportReadTx:
+        AccountRead
         + SessionRead
-        + TeamRead
-        + PostRead<AuthorCard>
-        + FeedRead<AuthorCard>
-        + CommentRead<AuthorCard>
-        + GraphRead<AuthorCard>
-        + TeamFollowRead<Team>
-        + OwnGraphRead
-        + MediaRead
-        + AuthoredRead
-        + FollowGraphRead
-        + SuggestionRead<AuthorCard>
         + IdempotencyRead
-        + EventRead
-        + Audit
-        + SweepRead
-        + JobRead
-        + MaintenanceRead
-        + LeaseRead
-        + BackfillRead
-        + TrendRead<AuthorCard>
-        + CardRead
+        + AuthoredRead
+        + OwnGraphRead
         + PointsRead
         + PointsAudit
-        + BoardRead
         + QuestRead
         + OwnQuestRead
-        + StandingsRead
         + LedgerRead
-        + LedgerAudit
-        + CatalogueRead
         + SaleRead
-        + MintingRead
-        + PaymentRead
+}
+
+read_ports! {
+    /// Posts and comments.
+    pub trait RoomReadTx: PostRead<AuthorCard> + CommentRead<AuthorCard>
+}
+
+read_ports! {
+    /// Feeds of posts.
+    pub trait FeedReadTx: FeedRead<AuthorCard> + TeamRead + EventRead
+}
+
+read_ports! {
+    /// Relationships between accounts.
+    pub trait GraphReadTx: AccountRead + GraphRead<AuthorCard>
+}
+
+read_ports! {
+    /// Profiles that other users see, and whom an account follows.
+    pub trait FollowingReadTx: GraphReadTx + TeamRead + TeamFollowRead<Team>
+}
+
+read_ports! {
+    /// Suggestions of accounts to follow.
+    pub trait SuggestionReadTx: SuggestionRead<AuthorCard>
+}
+
+read_ports! {
+    /// Topics and trending posts.
+    pub trait TrendReadTx: TrendRead<AuthorCard>
+}
+
+read_ports! {
+    /// Trending posts and accounts as a reader sees them.
+    pub trait TrendingReadTx: TrendReadTx + AccountRead + TeamRead + TeamFollowRead<Team> + EventRead
+}
+
+read_ports! {
+    /// Leaderboards, with the names of their teams.
+    pub trait BoardReadTx: BoardRead + TeamRead
+}
+
+read_ports! {
+    /// Points and ranks, at a position of the event log.
+    pub trait PointsReadTx: BoardRead + PointsRead + EventRead
+}
+
+read_ports! {
+    /// Standings of fans in quests.
+    pub trait StandingsReadTx: StandingsRead + PointsAudit
+}
+
+read_ports! {
+    /// Subjects of events, and what a reader of a stream may see of them.
+    pub trait StreamReadTx: RoomReadTx + PointsRead + EventRead + AccountRead + GraphRead<AuthorCard> + OwnGraphRead
+}
+
+read_ports! {
+    /// Models that are kept in memory and follow the event log.
+    pub trait LiveReadTx: EventRead + BoardRead + FollowGraphRead
+}
+
+read_ports! {
+    /// Jobs and who runs them.
+    pub trait JobReadTx: JobRead + LeaseRead
+}
+
+read_ports! {
+    /// An overview of the service for operators.
+    pub trait OverviewReadTx: AccountRead + EventRead + JobRead + MintingRead
+}
+
+read_ports! {
+    /// Verification, repair and imports.
+    pub trait OpsReadTx:
+        MaintenanceRead
+        + LeaseRead
+        + Audit
+        + SweepRead
         + RepairRead
         + LegacyStaging
-{
+        + LedgerAudit
+        + PointsAudit
+        + BoardReadTx
+        + QuestRead
+        + StandingsRead
+        + SaleRead
+        + MintingRead
+        + BackfillRead
 }
 
-/// Every port that a command may use. The transaction is committed as a whole or not at all.
-pub trait Tx:
-    ReadTx
-    + AccountWrite
-    + SessionWrite
-    + PresenceWrite
-    + TeamWrite
-    + PostWrite<AuthorCard>
-    + CommentWrite<AuthorCard>
-    + ReactionWrite
-    + ReportWrite
-    + DismissalWrite
-    + FollowImportWrite
-    + LegacyStagingWrite
-    + LegacyMove
-    + GraphWrite<AuthorCard>
-    + TeamFollowWrite
-    + GraphErasure
-    + MediaWrite
-    + ErasureWrite
-    + EventLog
-    + ConsumerWrite
-    + IdempotencyWrite
-    + LeaseWrite
-    + SweepWrite
-    + JobWrite
-    + MaintenanceWrite
-    + BackfillWrite
-    + TopicWrite
-    + TrendWrite
-    + PointsWrite
-    + PointsRepair
-    + BoardWrite
-    + QuestWrite
-    + LedgerWrite
-    + LedgerRepairWrite
-    + CatalogueWrite
-    + SaleWrite
-    + OpeningWrite
-    + MintingWrite
-    + MintingDelivery
-    + MintingUpkeep
-    + PaymentWrite
-    + SandboxWrite
-    + SecretMarks
-    + RepairWrite
-{
+read_ports! {
+    /// Every port that a query may use.
+    pub trait ReadTx:
+        ProfileReadTx
+        + ExportReadTx
+        + RoomReadTx
+        + FeedReadTx
+        + FollowingReadTx
+        + SuggestionReadTx
+        + TrendingReadTx
+        + BoardReadTx
+        + PointsReadTx
+        + StandingsReadTx
+        + StreamReadTx
+        + LiveReadTx
+        + JobReadTx
+        + OverviewReadTx
+        + OpsReadTx
+        + CardRead
+        + MediaRead
+        + CatalogueRead
+        + PaymentRead
 }
 
-impl<T> Tx for T where
-    T: ReadTx
-        + AccountWrite
-        + SessionWrite
-        + PresenceWrite
+ports! {
+    /// Sessions of an account.
+    pub trait SessionTx: SessionWrite + PresenceWrite
+}
+
+ports! {
+    /// Sign-in, which returns the own profile.
+    pub trait SignInTx: SessionTx + AccountWrite + ProfileReadTx
+}
+
+ports! {
+    /// Registration: an account, its first session and its first quests.
+    pub trait RegisterTx: SignInTx + ProgressTx + IdempotencyWrite
+}
+
+ports! {
+    /// Passwords, roles and states of accounts.
+    pub trait AccountTx: AccountWrite + SessionWrite + PointsWrite + EventLog
+}
+
+ports! {
+    /// Changes of a profile, which may complete quests.
+    pub trait ProfileTx: AccountWrite + ProfileReadTx + QuestTx
+}
+
+ports! {
+    /// Profile pictures.
+    pub trait PictureTx: AccountWrite + ProfileReadTx + MediaWrite + EventLog
+}
+
+ports! {
+    /// Uploads.
+    pub trait UploadTx: FanLock + MediaWrite
+}
+
+ports! {
+    /// Deletion of an account and removal of its data.
+    pub trait ErasureTx:
+        AccountTx
+        + SessionTx
+        + ErasureWrite
+        + GraphErasure
+        + IdempotencyWrite
+        + LedgerWrite
+        + MediaWrite
+        + QuestWrite
+}
+
+ports! {
+    /// Posts, comments and reactions.
+    pub trait RoomTx:
+        PostWrite<AuthorCard> + CommentWrite<AuthorCard> + ReactionWrite + ReportWrite + EventLog
+}
+
+ports! {
+    /// New posts, with their topics and images.
+    pub trait PostTx: PostWrite<AuthorCard> + TopicWrite + MediaWrite + TeamRead + EventLog
+}
+
+ports! {
+    /// Follows and blocks between accounts.
+    pub trait GraphTx: GraphReadTx + GraphWrite<AuthorCard> + EventLog
+}
+
+ports! {
+    /// Follows of teams.
+    pub trait TeamFollowTx: AccountRead + TeamFollowWrite + TeamRead + EventLog
+}
+
+ports! {
+    /// Points, boards and seasons.
+    pub trait BoardTx: BoardWrite + PointsWrite + PointsRead + TeamRead
+}
+
+ports! {
+    /// Bulk records of points and repair of totals.
+    pub trait PointsRepairTx: BoardRead + PointsRepair
+}
+
+ports! {
+    /// The list of quests.
+    pub trait QuestContentTx: QuestWrite + TeamRead
+}
+
+ports! {
+    /// Progress in quests that awards nothing.
+    pub trait ProgressTx: QuestWrite + EventLog
+}
+
+ports! {
+    /// Progress in quests that awards points.
+    pub trait QuestTx: ProgressTx + BoardTx
+}
+
+ports! {
+    /// Daily visits, which award points and coins.
+    pub trait VisitTx: QuestTx + LedgerWrite
+}
+
+ports! {
+    /// Balances of coins and cash.
+    pub trait BalanceTx: AccountWrite + LedgerWrite
+}
+
+ports! {
+    /// The catalogue of packs and collectibles.
+    pub trait CatalogueTx: CatalogueWrite + TeamRead
+}
+
+ports! {
+    /// Sold copies of packs and their contents.
+    pub trait CopyTx: SaleWrite + OpeningWrite
+}
+
+ports! {
+    /// Opening of packs.
+    pub trait PackTx: FanLock + CatalogueRead + CopyTx + MintingWrite
+}
+
+ports! {
+    /// States of purchases and of their payments.
+    pub trait PurchaseTx: SaleWrite + PaymentWrite + EventLog
+}
+
+ports! {
+    /// Checkouts, whose URLs stored answers contain.
+    pub trait CheckoutTx: PurchaseTx + IdempotencyWrite
+}
+
+ports! {
+    /// Settlement of purchases in the ledger.
+    pub trait SettlementTx: PurchaseTx + CopyTx + LedgerWrite
+}
+
+ports! {
+    /// Purchases, payments and refunds of a fan.
+    pub trait PaymentTx: FanLock + AccountWrite + CatalogueRead + SettlementTx
+}
+
+ports! {
+    /// Jobs and their leases.
+    pub trait JobTx: JobWrite + LeaseWrite
+}
+
+ports! {
+    /// Demonstration data.
+    pub trait DemoTx:
+        SignInTx
+        + AccountTx
         + TeamWrite
-        + PostWrite<AuthorCard>
-        + CommentWrite<AuthorCard>
-        + ReactionWrite
-        + ReportWrite
-        + DismissalWrite
+        + RoomTx
+        + TopicWrite
+        + GraphTx
+        + TeamFollowTx
+        + QuestContentTx
+        + QuestTx
+        + CatalogueTx
+        + Audit
+}
+
+ports! {
+    /// Maintenance, repair and imports.
+    pub trait OpsTx:
+        OpsReadTx
+        + ErasureTx
+        + RoomTx
+        + TeamFollowTx
+        + QuestTx
+        + QuestContentTx
+        + CatalogueTx
+        + TeamWrite
+        + PackTx
+        + LeaseWrite
+        + MaintenanceWrite
+        + SweepWrite
+        + RepairWrite
+        + BackfillWrite
         + FollowImportWrite
         + LegacyStagingWrite
         + LegacyMove
-        + GraphWrite<AuthorCard>
-        + TeamFollowWrite
-        + GraphErasure
-        + MediaWrite
-        + ErasureWrite
-        + EventLog
-        + ConsumerWrite
-        + IdempotencyWrite
-        + LeaseWrite
-        + SweepWrite
-        + JobWrite
-        + MaintenanceWrite
-        + BackfillWrite
-        + TopicWrite
-        + TrendWrite
-        + PointsWrite
-        + PointsRepair
-        + BoardWrite
-        + QuestWrite
-        + LedgerWrite
         + LedgerRepairWrite
-        + CatalogueWrite
-        + SaleWrite
-        + OpeningWrite
-        + MintingWrite
-        + MintingDelivery
+        + PointsRepairTx
         + MintingUpkeep
-        + PaymentWrite
+        + TopicWrite
+}
+
+ports! {
+    /// Every port that a command may use. The transaction is committed as a whole or not at all.
+    pub trait Tx:
+        ReadTx
+        + SignInTx
+        + RegisterTx
+        + AccountTx
+        + ProfileTx
+        + PictureTx
+        + UploadTx
+        + ErasureTx
+        + RoomTx
+        + PostTx
+        + GraphTx
+        + TeamFollowTx
+        + VisitTx
+        + BalanceTx
+        + CatalogueTx
+        + PackTx
+        + CheckoutTx
+        + PaymentTx
+        + JobTx
+        + DemoTx
+        + OpsTx
+        + TrendWrite
+        + ConsumerWrite
+        + DismissalWrite
+        + MintingDelivery
         + SandboxWrite
         + SecretMarks
-        + RepairWrite
-{
+}
+
+for_commands! {
+    AccountWrite, BackfillWrite, BoardWrite, DismissalWrite, LeaseWrite, MediaWrite, MintingDelivery, MintingUpkeep, PointsRepair, SaleRead, SandboxWrite, SecretMarks, SessionWrite, TeamWrite, TrendWrite,
+}
+
+for_queries! {
+    AccountRead, Audit, BackfillRead, BoardRead, CardRead, CatalogueRead, EventRead, JobRead, LedgerRead, MediaRead, MintingRead, PaymentRead, PointsAudit, PointsRead, QuestRead, SaleRead, SessionRead, SweepRead, TeamRead,
 }

@@ -47,6 +47,7 @@ where
     T: Send + 'static,
 {
     const NAME: &'static str = "improvised";
+    type Ports = dyn Tx;
     type Output = T;
     type Refusal = SaidNo;
     const AFFECTS_LEADERBOARD: bool = true;
@@ -62,6 +63,7 @@ where
     T: Send + 'static,
 {
     const NAME: &'static str = "improvised";
+    type Ports = dyn ReadTx;
     type Output = T;
     type Refusal = SaidNo;
 

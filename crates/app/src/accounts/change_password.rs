@@ -1,7 +1,6 @@
 //! Replaces the password of a user who proved the current one.
 
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{AccountTx, Command};
 use terrace_identity::PasswordHash;
 use terrace_kernel::{Ctx, Failure, Outcome, SessionId, UserId};
 
@@ -21,10 +20,11 @@ pub(crate) struct PasswordChangedMeanwhile;
 
 impl Command for ReplacePassword {
     const NAME: &'static str = "replace_password";
+    type Ports = dyn AccountTx;
     type Output = ();
     type Refusal = PasswordChangedMeanwhile;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), PasswordChangedMeanwhile> {
+    fn run(&self, tx: &mut dyn AccountTx, ctx: &mut Ctx) -> Outcome<(), PasswordChangedMeanwhile> {
         if !tx.replace_password(self.user, &self.old, &self.new, ctx.now())? {
             return Err(Failure::Refused(PasswordChangedMeanwhile));
         }

@@ -2,8 +2,7 @@
 
 use crate::accounts::OwnProfile;
 use crate::execute::present;
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{Command, ProfileTx};
 use terrace_identity::ProfileChange;
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, Topic, UserId};
 
@@ -27,11 +26,12 @@ pub enum ChangeProfileRefusal {
 
 impl Command for ChangeProfile {
     const NAME: &'static str = "change_profile";
+    type Ports = dyn ProfileTx;
     type Output = OwnProfile;
     type Refusal = ChangeProfileRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<OwnProfile, ChangeProfileRefusal> {
+    fn run(&self, tx: &mut dyn ProfileTx, ctx: &mut Ctx) -> Outcome<OwnProfile, ChangeProfileRefusal> {
         if let Some(Some(team)) = self.change.favorite_team
             && tx.team(team)?.is_none()
         {

@@ -1,7 +1,6 @@
 //! Deletes the caller's own account.
 
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{Command, ErasureTx};
 use terrace_identity::{AccountStatus, PasswordHash, deleted_name};
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, Topic, UserId};
 use terrace_ledger::Balance;
@@ -33,11 +32,12 @@ pub(crate) enum DeleteAccountRuleRefusal {
 
 impl Command for DeleteAccount {
     const NAME: &'static str = "delete_account";
+    type Ports = dyn ErasureTx;
     type Output = ();
     type Refusal = DeleteAccountRuleRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), DeleteAccountRuleRefusal> {
+    fn run(&self, tx: &mut dyn ErasureTx, ctx: &mut Ctx) -> Outcome<(), DeleteAccountRuleRefusal> {
         let not_active = || Failure::Refused(DeleteAccountRuleRefusal::NotActive);
         // The lock prevents a concurrent sign-in with the old password.
         let credentials = tx.lock_credentials(self.user)?.ok_or_else(not_active)?;

@@ -1,7 +1,7 @@
 //! Ends one of the caller's sessions.
 
 use crate::store::Command;
-use crate::store::Tx;
+use terrace_identity::SessionWrite;
 use terrace_kernel::{Ctx, Failure, Outcome, SessionId, UserId};
 
 /// Ends a session of `user`, with all its tokens.
@@ -21,10 +21,11 @@ pub enum EndSessionRefusal {
 
 impl Command for EndSession {
     const NAME: &'static str = "end_session";
+    type Ports = dyn SessionWrite;
     type Output = ();
     type Refusal = EndSessionRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), EndSessionRefusal> {
+    fn run(&self, tx: &mut dyn SessionWrite, ctx: &mut Ctx) -> Outcome<(), EndSessionRefusal> {
         if tx.end_session(self.user, self.session, ctx.now())? {
             Ok(())
         } else {

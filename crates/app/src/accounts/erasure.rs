@@ -1,21 +1,25 @@
 //! Erases what a deleted account left behind. Nothing of it is shown in the meantime.
 
 use crate::platform::{PORTION, Progress};
-use crate::store::Tx;
-use terrace_kernel::{Ctx, Event, EventKind, NewEvent, StoreError, TeamId, Topic, UserId};
+use crate::store::ErasureTx;
+use terrace_kernel::{Ctx, Event, EventKind, EventLog, NewEvent, StoreError, TeamId, Topic, UserId};
 use terrace_social::{ErasedComment, ErasedFollow, ErasedPost};
 
 /// Removes one portion of the account's data. Appends the same event for each row as an ordinary removal would, so
 /// that clients which show the row are notified. Posts are marked as deleted; the job that removes deleted posts
 /// then removes them with everything that refers to them. Reports are removed too: their reasons are text written
 /// by the reporter.
-pub(crate) fn erase_account(tx: &mut dyn Tx, ctx: &mut Ctx, event: &Event) -> Result<Progress, StoreError> {
+pub(crate) fn erase_account(
+    tx: &mut dyn ErasureTx,
+    ctx: &mut Ctx,
+    event: &Event,
+) -> Result<Progress, StoreError> {
     let user = UserId::from_uuid(event.what.subject);
     Ok(if erase_left(tx, ctx, user)? { Progress::Done } else { Progress::More })
 }
 
 /// Removes one portion of a deleted account's data; returns whether nothing is left.
-pub fn erase_left(tx: &mut dyn Tx, ctx: &mut Ctx, user: UserId) -> Result<bool, StoreError> {
+pub fn erase_left(tx: &mut dyn ErasureTx, ctx: &mut Ctx, user: UserId) -> Result<bool, StoreError> {
     let mut portion = Portion { left: PORTION };
 
     let posts = tx.erase_posts(user, portion.left, ctx.now())?;
@@ -56,7 +60,12 @@ pub fn erase_left(tx: &mut dyn Tx, ctx: &mut Ctx, user: UserId) -> Result<bool, 
 /// Removes the account's edges of the graph and updates the counters of the other accounts; returns whether the
 /// portion is used up. Appends an event for each edge, as if it had been ended, so that the log alone is enough to
 /// derive the graph.
-fn erase_graph(tx: &mut dyn Tx, ctx: &Ctx, user: UserId, portion: &mut Portion) -> Result<bool, StoreError> {
+fn erase_graph(
+    tx: &mut dyn ErasureTx,
+    ctx: &Ctx,
+    user: UserId,
+    portion: &mut Portion,
+) -> Result<bool, StoreError> {
     let followed = tx.erase_followed(user, portion.left)?;
     append_events(tx, ctx, followed.told.into_iter().map(unfollowed))?;
     // A transaction locks other accounts only once; a second set of locks would break the lock order.
@@ -96,7 +105,7 @@ impl Portion {
 }
 
 fn append_events(
-    tx: &mut dyn Tx,
+    tx: &mut dyn EventLog,
     ctx: &Ctx,
     events: impl Iterator<Item = NewEvent>,
 ) -> Result<(), StoreError> {

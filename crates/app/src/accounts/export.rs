@@ -1,16 +1,17 @@
 //! Export of all data stored about an account, in pages.
 
 use crate::accounts::NotFound;
-use crate::store::Query;
-use crate::store::{KeptKey, KeyPlace, ReadTx};
+use crate::store::{ExportReadTx, KeptKey, KeyPlace, Query};
 use std::collections::HashMap;
 use terrace_identity::{AccountStatus, KeptSession};
 use terrace_kernel::{
     CommentId, Failure, Limit, Outcome, PostId, StoreError, TeamId, TimeKey, Timestamp, UserId,
 };
 use terrace_ledger::{Balance, Entry};
-use terrace_packs::{ClientSeed, ClientSeedSource, CopyList, Owned, OwnedFilter, Purchase, UserPack};
-use terrace_quests::{AchievementKey, OwnStep, Period, QuestId, Run, StepId, Visits};
+use terrace_packs::{
+    ClientSeed, ClientSeedSource, CopyList, Owned, OwnedFilter, Purchase, SaleRead, UserPack,
+};
+use terrace_quests::{AchievementKey, OwnQuestRead, OwnStep, Period, QuestId, Run, StepId, Visits};
 use terrace_scoring::{BoardEntry, PointsRecord};
 use terrace_social::{Comment, OwnReaction, OwnReport, OwnTeamFollow, OwnTie, Post};
 
@@ -145,10 +146,11 @@ pub struct ReadExport {
 
 impl Query for ReadExport {
     const NAME: &'static str = "read_export";
+    type Ports = dyn ExportReadTx;
     type Output = ExportPage;
     type Refusal = NotFound;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<ExportPage, NotFound> {
+    fn run(&self, tx: &mut dyn ExportReadTx, _now: Timestamp) -> Outcome<ExportPage, NotFound> {
         use {ExportPlace as Place, ExportRows as Rows};
         let account = tx.account(self.user)?;
         if account.is_none_or(|account| account.status != AccountStatus::Active) {
@@ -243,7 +245,7 @@ impl Query for ReadExport {
 }
 
 fn quests(
-    tx: &mut dyn ReadTx,
+    tx: &mut dyn OwnQuestRead,
     user: UserId,
     after: Option<(QuestId, Period)>,
 ) -> Result<ExportPage, StoreError> {
@@ -253,7 +255,7 @@ fn quests(
 }
 
 fn quest_steps(
-    tx: &mut dyn ReadTx,
+    tx: &mut dyn OwnQuestRead,
     user: UserId,
     after: Option<(StepId, Period)>,
 ) -> Result<ExportPage, StoreError> {
@@ -262,13 +264,13 @@ fn quest_steps(
     Ok(page(rows, |done| (done.step, done.period), parts, ExportPlace::DailyVisits))
 }
 
-fn purchases(tx: &mut dyn ReadTx, user: UserId, after: Option<TimeKey>) -> Result<ExportPage, StoreError> {
+fn purchases(tx: &mut dyn SaleRead, user: UserId, after: Option<TimeKey>) -> Result<ExportPage, StoreError> {
     let found = tx.purchases(user, Limit::MAX, after)?;
     let next = found.next.map_or(ExportPlace::Copies(None), |key| ExportPlace::Purchases(Some(key)));
     Ok(ExportPage { rows: ExportRows::Purchases(found.items), next: Some(next) })
 }
 
-fn copies(tx: &mut dyn ReadTx, user: UserId, after: Option<TimeKey>) -> Result<ExportPage, StoreError> {
+fn copies(tx: &mut dyn SaleRead, user: UserId, after: Option<TimeKey>) -> Result<ExportPage, StoreError> {
     let found = tx.copies(user, CopyList::Bought, Limit::MAX, after)?;
     let next = found.next.map_or(ExportPlace::Owned(None), |key| ExportPlace::Copies(Some(key)));
     let opened = found.items.iter().filter(|copy| copy.opened_at.is_some());
@@ -284,7 +286,7 @@ fn copies(tx: &mut dyn ReadTx, user: UserId, after: Option<TimeKey>) -> Result<E
     Ok(ExportPage { rows, next: Some(next) })
 }
 
-fn owned(tx: &mut dyn ReadTx, user: UserId, after: Option<TimeKey>) -> Result<ExportPage, StoreError> {
+fn owned(tx: &mut dyn SaleRead, user: UserId, after: Option<TimeKey>) -> Result<ExportPage, StoreError> {
     let found = tx.owned(user, OwnedFilter::default(), Limit::MAX, after)?;
     let next = found.next.map_or(ExportPlace::Keys(None), |key| ExportPlace::Owned(Some(key)));
     Ok(ExportPage { rows: ExportRows::Owned(found.items), next: Some(next) })

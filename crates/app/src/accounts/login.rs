@@ -9,12 +9,12 @@ use crate::accounts::{
     TouchSession,
 };
 use crate::execute::KeyedRequest;
-use crate::store::ReadTx;
 use crate::store::{Query, into_infallible};
 use std::convert::Infallible;
 use terrace_identity::ports::{Credentials, StoredRefresh};
 use terrace_identity::{
-    Password, PasswordError, Secret, SessionKind, TimeZone, Token, TokenHash, TokenKind, Username, Viewer,
+    AccountRead, Password, PasswordError, Secret, SessionKind, SessionRead, TimeZone, Token, TokenHash,
+    TokenKind, Username, Viewer,
 };
 use terrace_kernel::{Failure, Outcome, SessionId, StoreError, Timestamp, UserId};
 
@@ -340,10 +340,11 @@ struct FindRefreshToken {
 
 impl Query for FindRefreshToken {
     const NAME: &'static str = "find_refresh_token";
+    type Ports = dyn SessionRead;
     type Output = Option<StoredRefresh>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Option<StoredRefresh>, Infallible> {
+    fn run(&self, tx: &mut dyn SessionRead, _now: Timestamp) -> Outcome<Option<StoredRefresh>, Infallible> {
         Ok(tx.refresh_token(&self.presented)?)
     }
 }
@@ -356,10 +357,11 @@ pub(crate) enum FindCredentials {
 
 impl Query for FindCredentials {
     const NAME: &'static str = "find_credentials";
+    type Ports = dyn AccountRead;
     type Output = Option<Credentials>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Option<Credentials>, Infallible> {
+    fn run(&self, tx: &mut dyn AccountRead, _now: Timestamp) -> Outcome<Option<Credentials>, Infallible> {
         Ok(match self {
             // No username contains a NUL, and PostgreSQL rejects it in text.
             Self::Named(key) if key.contains('\0') => None,
@@ -376,10 +378,11 @@ struct FindOwnCredentials {
 
 impl Query for FindOwnCredentials {
     const NAME: &'static str = "find_own_credentials";
+    type Ports = dyn AccountRead;
     type Output = Option<(String, Credentials)>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn AccountRead, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let Some(credentials) = tx.credentials_of(self.user)? else { return Ok(None) };
         Ok(tx.account(self.user)?.map(|account| (account.card.username, credentials)))
     }

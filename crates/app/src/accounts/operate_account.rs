@@ -1,10 +1,9 @@
 //! Operators' commands on accounts: suspend, restore, reset the password, set the role.
 
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{AccountTx, Command};
 use terrace_identity::ports::Credentials;
-use terrace_identity::{AccountStatus, PasswordHash, Role, Username};
-use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, Topic, UserId};
+use terrace_identity::{AccountRead, AccountStatus, AccountWrite, PasswordHash, Role, Username};
+use terrace_kernel::{Ctx, EventKind, EventLog, Failure, NewEvent, Outcome, StoreError, Topic, UserId};
 
 /// No account has this name, or it was deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,14 +21,14 @@ pub struct Operated {
 }
 
 /// The account with this username in any spelling; `None` if there is none or it was deleted.
-pub fn find_named(tx: &mut dyn Tx, username: &str) -> Result<Option<Credentials>, StoreError> {
+pub fn find_named(tx: &mut dyn AccountRead, username: &str) -> Result<Option<Credentials>, StoreError> {
     let key = Username::key_of(username);
     // No username contains a NUL, and PostgreSQL rejects it in text.
     if key.contains('\0') { Ok(None) } else { tx.credentials_by_key(&key) }
 }
 
 /// The account with this username in any spelling, locked until the transaction ends. Refused if it was deleted.
-pub(crate) fn lock_named(tx: &mut dyn Tx, username: &str) -> Outcome<Credentials, UnknownAccount> {
+pub(crate) fn lock_named(tx: &mut dyn AccountWrite, username: &str) -> Outcome<Credentials, UnknownAccount> {
     let locked = match find_named(tx, username)? {
         Some(credentials) => tx.lock_credentials(credentials.user_id)?,
         None => None,
@@ -40,7 +39,7 @@ pub(crate) fn lock_named(tx: &mut dyn Tx, username: &str) -> Outcome<Credentials
 }
 
 /// Appends an account event. An operator has no account, so the actor is the account itself.
-fn append_event(tx: &mut dyn Tx, ctx: &Ctx, kind: EventKind, user: UserId) -> Result<(), StoreError> {
+fn append_event(tx: &mut dyn EventLog, ctx: &Ctx, kind: EventKind, user: UserId) -> Result<(), StoreError> {
     let event = NewEvent {
         topic: Topic::Account,
         kind,
@@ -62,11 +61,12 @@ pub struct SuspendAccount {
 
 impl Command for SuspendAccount {
     const NAME: &'static str = "suspend_account";
+    type Ports = dyn AccountTx;
     type Output = Operated;
     type Refusal = UnknownAccount;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Operated, UnknownAccount> {
+    fn run(&self, tx: &mut dyn AccountTx, ctx: &mut Ctx) -> Outcome<Operated, UnknownAccount> {
         let user = lock_named(tx, &self.username)?.user_id;
         let changed = tx.set_status(user, AccountStatus::Active, AccountStatus::Suspended, ctx.now())?;
         if changed {
@@ -87,11 +87,12 @@ pub struct RestoreAccount {
 
 impl Command for RestoreAccount {
     const NAME: &'static str = "restore_account";
+    type Ports = dyn AccountTx;
     type Output = Operated;
     type Refusal = UnknownAccount;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Operated, UnknownAccount> {
+    fn run(&self, tx: &mut dyn AccountTx, ctx: &mut Ctx) -> Outcome<Operated, UnknownAccount> {
         let user = lock_named(tx, &self.username)?.user_id;
         let changed = tx.set_status(user, AccountStatus::Suspended, AccountStatus::Active, ctx.now())?;
         if changed {
@@ -110,10 +111,11 @@ pub(crate) struct ResetPassword {
 
 impl Command for ResetPassword {
     const NAME: &'static str = "reset_password";
+    type Ports = dyn AccountTx;
     type Output = Operated;
     type Refusal = UnknownAccount;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Operated, UnknownAccount> {
+    fn run(&self, tx: &mut dyn AccountTx, ctx: &mut Ctx) -> Outcome<Operated, UnknownAccount> {
         let Credentials { user_id: user, password, .. } = lock_named(tx, &self.username)?;
         let changed = tx.replace_password(user, &password, &self.new, ctx.now())?;
         let sessions_ended = tx.end_other_sessions(user, None, ctx.now())?;
@@ -132,10 +134,11 @@ pub struct GrantRole {
 
 impl Command for GrantRole {
     const NAME: &'static str = "grant_role";
+    type Ports = dyn AccountWrite;
     type Output = Operated;
     type Refusal = UnknownAccount;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Operated, UnknownAccount> {
+    fn run(&self, tx: &mut dyn AccountWrite, ctx: &mut Ctx) -> Outcome<Operated, UnknownAccount> {
         let user = lock_named(tx, &self.username)?.user_id;
         let changed = tx.set_role(user, self.role, ctx.now())?;
         Ok(Operated { user, changed, sessions_ended: 0 })

@@ -1,7 +1,6 @@
 //! Queries for own and public profiles.
 
-use crate::store::Query;
-use crate::store::ReadTx;
+use crate::store::{FollowingReadTx, ProfileReadTx, Query};
 use terrace_identity::{Account, AccountStatus, PublicProfile, Team};
 use terrace_kernel::{Failure, Outcome, StoreError, Timestamp, UserId};
 use terrace_scoring::Points;
@@ -24,7 +23,7 @@ pub struct OwnProfile {
 
 impl OwnProfile {
     /// Reads the profile of an account, whatever its status, in at most three statements.
-    pub(crate) fn read<T: ReadTx + ?Sized>(tx: &mut T, user: UserId) -> Result<Option<Self>, StoreError> {
+    pub(crate) fn read(tx: &mut dyn ProfileReadTx, user: UserId) -> Result<Option<Self>, StoreError> {
         let Some(account) = tx.account(user)? else {
             return Ok(None);
         };
@@ -46,10 +45,11 @@ pub struct GetOwnProfile {
 
 impl Query for GetOwnProfile {
     const NAME: &'static str = "get_own_profile";
+    type Ports = dyn ProfileReadTx;
     type Output = OwnProfile;
     type Refusal = NotFound;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<OwnProfile, NotFound> {
+    fn run(&self, tx: &mut dyn ProfileReadTx, _now: Timestamp) -> Outcome<OwnProfile, NotFound> {
         OwnProfile::read(tx, self.user)?
             .filter(|profile| profile.account.status == AccountStatus::Active)
             .ok_or(Failure::Refused(NotFound))
@@ -78,10 +78,11 @@ pub struct GetPublicProfile {
 
 impl Query for GetPublicProfile {
     const NAME: &'static str = "get_public_profile";
+    type Ports = dyn FollowingReadTx;
     type Output = PublicView;
     type Refusal = NotFound;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<PublicView, NotFound> {
+    fn run(&self, tx: &mut dyn FollowingReadTx, _now: Timestamp) -> Outcome<PublicView, NotFound> {
         let profile = tx.public_profile(self.user)?.ok_or(Failure::Refused(NotFound))?;
         let ties = match self.reader {
             Some(reader) if reader != self.user => tx.ties(reader, self.user)?,

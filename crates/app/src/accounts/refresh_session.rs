@@ -2,8 +2,7 @@
 
 use crate::accounts::sign_in::{Device, Tokens, give_tokens};
 use crate::accounts::{OwnProfile, SEEN_TO};
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{Command, SignInTx};
 use std::convert::Infallible;
 use terrace_identity::TokenHash;
 use terrace_kernel::{Ctx, Outcome, SessionId, UserId};
@@ -36,10 +35,11 @@ pub(crate) enum Refreshed {
 
 impl Command for RefreshSession {
     const NAME: &'static str = "refresh_session";
+    type Ports = dyn SignInTx;
     type Output = Refreshed;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Refreshed, Infallible> {
+    fn run(&self, tx: &mut dyn SignInTx, ctx: &mut Ctx) -> Outcome<Refreshed, Infallible> {
         let Some(token) = tx.lock_refresh_token(&self.presented)? else {
             return Ok(Refreshed::Invalid);
         };

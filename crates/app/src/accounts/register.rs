@@ -3,17 +3,16 @@
 use crate::accounts::OwnProfile;
 use crate::accounts::sign_in::{Device, Opened, open_session};
 use crate::execute::{KeyedRequest, present};
-use crate::store::Command;
-use crate::store::{KeyClaim, StoredAnswer, Tx};
+use crate::store::{Command, KeyClaim, RegisterTx, StoredAnswer};
 use std::time::Duration;
 use terrace_identity::ports::NewAccount;
 use terrace_identity::{PasswordHash, Role, TimeZone, Username};
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, Timestamp, Topic, UserId};
-use terrace_quests::{Period, Quest, Run};
+use terrace_quests::{Period, Quest, QuestWrite, Run};
 
 /// Starts the onboarding quests that are open at `at` for an account that is created at that time.
 pub(crate) fn start_onboarding(
-    tx: &mut dyn Tx,
+    tx: &mut dyn QuestWrite,
     quests: &[Quest],
     user: UserId,
     at: Timestamp,
@@ -53,10 +52,11 @@ pub(crate) enum RegisterRuleRefusal {
 
 impl Command for Register {
     const NAME: &'static str = "register";
+    type Ports = dyn RegisterTx;
     type Output = RegisterOutcome;
     type Refusal = RegisterRuleRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<RegisterOutcome, RegisterRuleRefusal> {
+    fn run(&self, tx: &mut dyn RegisterTx, ctx: &mut Ctx) -> Outcome<RegisterOutcome, RegisterRuleRefusal> {
         if let Some(KeyedRequest { scope, key, fingerprint }) = &self.request {
             let expired = ctx.now().minus(self.idempotency_life);
             match tx.claim_key(scope, key, fingerprint, ctx.now(), expired)? {

@@ -1,9 +1,8 @@
 //! Resolves tokens to viewers, and lists sessions.
 
 use crate::store::Query;
-use crate::store::ReadTx;
 use std::convert::Infallible;
-use terrace_identity::{DeviceSession, Token, Viewer};
+use terrace_identity::{DeviceSession, SessionRead, Token, Viewer};
 use terrace_kernel::{Limit, Outcome, Page, TimeKey, Timestamp, UserId};
 
 /// Resolves a token to its viewer.
@@ -13,10 +12,11 @@ pub(crate) struct FindViewer {
 
 impl Query for FindViewer {
     const NAME: &'static str = "find_viewer";
+    type Ports = dyn SessionRead;
     type Output = Option<Viewer>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Option<Viewer>, Infallible> {
+    fn run(&self, tx: &mut dyn SessionRead, now: Timestamp) -> Outcome<Option<Viewer>, Infallible> {
         Ok(tx.viewer(&self.token, now)?)
     }
 }
@@ -34,10 +34,11 @@ pub struct ListSessions {
 
 impl Query for ListSessions {
     const NAME: &'static str = "list_sessions";
+    type Ports = dyn SessionRead;
     type Output = Page<DeviceSession>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn SessionRead, now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.sessions_of(self.user, now, self.limit, self.after)?)
     }
 }

@@ -1,10 +1,11 @@
 //! Opens a session for a user whose password was verified.
 
 use crate::accounts::OwnProfile;
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{Command, SessionTx, SignInTx};
 use std::time::Duration;
-use terrace_identity::{AccountStatus, NewSession, PasswordHash, Secret, SessionKind, Token, TokenKind};
+use terrace_identity::{
+    AccountStatus, NewSession, PasswordHash, Secret, SessionKind, SessionWrite, Token, TokenKind,
+};
 use terrace_kernel::{Ctx, Failure, Outcome, SessionId, StoreError, Timestamp, UserId};
 
 /// Opens a session and issues its tokens.
@@ -58,10 +59,11 @@ pub(crate) enum OpenSessionRefusal {
 
 impl Command for OpenSession {
     const NAME: &'static str = "open_session";
+    type Ports = dyn SignInTx;
     type Output = Opened;
     type Refusal = OpenSessionRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Opened, OpenSessionRefusal> {
+    fn run(&self, tx: &mut dyn SignInTx, ctx: &mut Ctx) -> Outcome<Opened, OpenSessionRefusal> {
         let credentials = tx
             .lock_credentials(self.user)?
             .filter(|credentials| credentials.password == self.proved)
@@ -80,7 +82,7 @@ impl Command for OpenSession {
 
 /// Opens a session of `user` on `device` with new tokens.
 pub(crate) fn open_session(
-    tx: &mut dyn Tx,
+    tx: &mut dyn SessionTx,
     ctx: &mut Ctx,
     user: UserId,
     device: &Device,
@@ -100,7 +102,7 @@ pub(crate) fn open_session(
 
 /// Issues the tokens of a session that ends at `session_end`: a cookie, or an access and refresh pair.
 pub(crate) fn give_tokens(
-    tx: &mut dyn Tx,
+    tx: &mut dyn SessionWrite,
     ctx: &mut Ctx,
     session: SessionId,
     device: &Device,

@@ -1,7 +1,6 @@
 //! Records the last use of a session and of its account.
 
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{Command, SessionTx};
 use std::convert::Infallible;
 use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, SessionId, UserId};
@@ -17,10 +16,11 @@ pub(crate) struct TouchSession {
 
 impl Command for TouchSession {
     const NAME: &'static str = "touch_session";
+    type Ports = dyn SessionTx;
     type Output = ();
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), Infallible> {
+    fn run(&self, tx: &mut dyn SessionTx, ctx: &mut Ctx) -> Outcome<(), Infallible> {
         tx.touch_session(self.session, ctx.now(), None)?;
         tx.note_use(self.user, ctx.now(), ctx.now().minus(SEEN_TO))?;
         Ok(())

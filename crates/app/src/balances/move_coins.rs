@@ -1,8 +1,7 @@
 //! Operators' credits and debits of coins.
 
 use crate::accounts::UnknownAccount;
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{BalanceTx, Command};
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, UserId};
 use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferOutcome, TransferSource};
 
@@ -44,10 +43,11 @@ pub enum MoveCoinsRefusal {
 
 impl Command for MoveCoins {
     const NAME: &'static str = "move_coins";
+    type Ports = dyn BalanceTx;
     type Output = CoinsMoved;
     type Refusal = MoveCoinsRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<CoinsMoved, MoveCoinsRefusal> {
+    fn run(&self, tx: &mut dyn BalanceTx, ctx: &mut Ctx) -> Outcome<CoinsMoved, MoveCoinsRefusal> {
         let found = crate::accounts::lock_named(tx, &self.username)
             .map_err(|failure| failure.map(|UnknownAccount| MoveCoinsRefusal::UnknownAccount))?;
         let (user, fan) = (found.user_id, Holder::Fan(found.user_id));

@@ -1,11 +1,10 @@
 //! A fan's balances and ledger entries.
 
 use crate::store::Query;
-use crate::store::ReadTx;
 use std::convert::Infallible;
 use terrace_kernel::Currency;
 use terrace_kernel::{Limit, Outcome, Page, TimeKey, Timestamp, UserId};
-use terrace_ledger::{AccountKind, Balance, Entry};
+use terrace_ledger::{AccountKind, Balance, Entry, LedgerRead};
 
 /// Reads a fan's balances and a page of ledger entries, newest first.
 #[derive(Debug, Clone)]
@@ -29,10 +28,11 @@ pub struct Wallets {
 
 impl Query for ReadWallets {
     const NAME: &'static str = "read_wallets";
+    type Ports = dyn LedgerRead;
     type Output = Wallets;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Wallets, Infallible> {
+    fn run(&self, tx: &mut dyn LedgerRead, _now: Timestamp) -> Outcome<Wallets, Infallible> {
         let mut balances = tx.balances(self.user)?;
         for kind in [AccountKind::Points, AccountKind::Coins] {
             if !balances.iter().any(|balance| balance.kind == kind) {
@@ -53,10 +53,11 @@ pub struct ReadCash {
 
 impl Query for ReadCash {
     const NAME: &'static str = "read_cash";
+    type Ports = dyn LedgerRead;
     type Output = i64;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<i64, Infallible> {
+    fn run(&self, tx: &mut dyn LedgerRead, _now: Timestamp) -> Outcome<i64, Infallible> {
         let cash = AccountKind::Money(Currency::DEFAULT);
         let balances = tx.balances(self.user)?;
         Ok(balances.iter().find(|balance| balance.kind == cash).map_or(0, |balance| balance.amount))

@@ -1,8 +1,7 @@
 //! Awards points to a fan for a fact (spec, leaderboard scoring rules 1 and 4).
 
 use crate::boards::awards::{AwardPointsRefusal, AwardResult, Awards};
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{BoardTx, Command};
 use terrace_kernel::{Ctx, Outcome, TeamId};
 use terrace_scoring::{NewAward, Writer};
 
@@ -21,11 +20,12 @@ pub struct AwardPoints {
 
 impl Command for AwardPoints {
     const NAME: &'static str = "award_points";
+    type Ports = dyn BoardTx;
     type Output = AwardResult;
     type Refusal = AwardPointsRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<AwardResult, AwardPointsRefusal> {
+    fn run(&self, tx: &mut dyn BoardTx, ctx: &mut Ctx) -> Outcome<AwardResult, AwardPointsRefusal> {
         self.awards.give(tx, ctx, &self.award, self.team, self.by)
     }
 }

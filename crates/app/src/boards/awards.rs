@@ -1,6 +1,6 @@
 //! Awarding points: the only way in which points records are written to the ledger.
 
-use crate::store::Tx;
+use crate::store::{BoardTx, PointsRepairTx};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, UserId};
@@ -72,7 +72,7 @@ impl Awards {
     /// (`docs/spec.md`, scoring rules 1, 4 and 5).
     pub fn give(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut dyn BoardTx,
         ctx: &mut Ctx,
         award: &NewAward,
         activity: Option<TeamId>,
@@ -85,7 +85,7 @@ impl Awards {
     /// without a team has no board (`docs/spec.md`, scoring rule 5).
     pub fn backfill_award(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut dyn BoardTx,
         ctx: &mut Ctx,
         award: &NewAward,
         activity: Option<TeamId>,
@@ -99,7 +99,7 @@ impl Awards {
     /// reconciles their totals afterwards.
     pub fn give_at_once(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut dyn PointsRepairTx,
         ctx: &mut Ctx,
         past: &[(&NewAward, Option<TeamId>)],
     ) -> Result<Vec<bool>, StoreError> {
@@ -130,7 +130,7 @@ impl Awards {
 
     fn give_on(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut dyn BoardTx,
         ctx: &mut Ctx,
         award: &NewAward,
         wanted: BoardOrder,
@@ -177,7 +177,7 @@ impl Awards {
     /// Reverses the points paid for a fact, at most once.
     pub fn take_back(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut dyn BoardTx,
         ctx: &mut Ctx,
         from: (UserId, &SourceKey),
         reason: &str,

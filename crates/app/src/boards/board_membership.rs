@@ -1,9 +1,9 @@
 //! Joins or leaves a board. Points are counted either way; membership decides whether the board lists the fan.
 
-use crate::store::Command;
-use crate::store::{ReadTx, Tx};
+use crate::store::{BoardTx, Command};
+use terrace_identity::TeamRead;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, UserId};
-use terrace_scoring::{Board, BoardId, BoardScope, Membership, Season};
+use terrace_scoring::{Board, BoardId, BoardScope, BoardWrite, Membership, Season};
 
 /// Selects a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,11 +54,12 @@ pub enum MembershipRefusal {
 
 impl Command for ChangeBoardMembership {
     const NAME: &'static str = "change_board_membership";
+    type Ports = dyn BoardTx;
     type Output = BoardJoined;
     type Refusal = MembershipRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<BoardJoined, MembershipRefusal> {
+    fn run(&self, tx: &mut dyn BoardTx, ctx: &mut Ctx) -> Outcome<BoardJoined, MembershipRefusal> {
         let refused = |refusal| Failure::Refused(refusal);
         let seasons = tx.seasons()?;
         let season = seasons.active().ok_or(refused(MembershipRefusal::NoSeason))?.clone();
@@ -88,7 +89,7 @@ impl Command for ChangeBoardMembership {
 
 /// The board of a team, created if missing; `None` if the team does not exist.
 pub(crate) fn ensure_team_board(
-    tx: &mut dyn Tx,
+    tx: &mut dyn BoardWrite,
     ctx: &mut Ctx,
     team: TeamId,
 ) -> Result<Option<Board>, StoreError> {
@@ -108,16 +109,17 @@ pub(crate) struct EnsureTeamBoard(pub(crate) TeamId);
 impl Command for EnsureTeamBoard {
     const NAME: &'static str = "ensure_team_board";
     /// `None` if the team does not exist.
+    type Ports = dyn BoardWrite;
     type Output = Option<Board>;
     type Refusal = std::convert::Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal> {
+    fn run(&self, tx: &mut dyn BoardWrite, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal> {
         Ok(ensure_team_board(tx, ctx, self.0)?)
     }
 }
 
 /// The name of a board: its team's name, or "Global".
-pub(crate) fn board_name(tx: &mut dyn ReadTx, board: &Board) -> Result<String, StoreError> {
+pub(crate) fn board_name(tx: &mut dyn TeamRead, board: &Board) -> Result<String, StoreError> {
     match board.scope {
         BoardScope::Global(_) => Ok("Global".to_owned()),
         BoardScope::Team(team) => Ok(tx.team(team)?.map_or_else(String::new, |team| team.name)),

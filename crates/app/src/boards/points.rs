@@ -1,7 +1,6 @@
 //! A fan's own points.
 
-use crate::store::Query;
-use crate::store::ReadTx;
+use crate::store::{PointsReadTx, Query};
 use std::convert::Infallible;
 use terrace_kernel::{Limit, Outcome, Page, TimeKey, Timestamp, UserId};
 use terrace_scoring::{Points, PointsRecord};
@@ -30,10 +29,11 @@ pub struct OwnPoints {
 
 impl Query for ReadOwnPoints {
     const NAME: &'static str = "read_own_points";
+    type Ports = dyn PointsReadTx;
     type Output = OwnPoints;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<OwnPoints, Infallible> {
+    fn run(&self, tx: &mut dyn PointsReadTx, _now: Timestamp) -> Outcome<OwnPoints, Infallible> {
         let season_total = match tx.seasons()?.shown().map(|season| season.id) {
             Some(season) => match tx.global_board(season)? {
                 Some(board) => {

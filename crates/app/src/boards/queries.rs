@@ -1,22 +1,24 @@
 //! Reads boards from the tables, and the data shown next to their lines.
 
 use crate::boards::{BoardChoice, ReadBoard, Rows, board_name};
-use crate::store::Query;
-use crate::store::ReadTx;
+use crate::store::{BoardReadTx, GraphReadTx, PointsReadTx, Query};
 use std::convert::Infallible;
-use terrace_identity::AuthorCard;
+use terrace_identity::{AuthorCard, CardRead};
 use terrace_kernel::{Outcome, Position, StoreError, Timestamp, UserId};
-use terrace_scoring::{Board, BoardId, BoardScope, Percentile, RankKey, Ranked, SeasonId, Seasons, Standing};
+use terrace_scoring::{
+    Board, BoardId, BoardRead, BoardScope, Percentile, RankKey, Ranked, SeasonId, Seasons, Standing,
+};
 
 /// Reads all seasons.
 pub(crate) struct ReadSeasons;
 
 impl Query for ReadSeasons {
     const NAME: &'static str = "read_seasons";
+    type Ports = dyn BoardRead;
     type Output = Seasons;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Seasons, Infallible> {
+    fn run(&self, tx: &mut dyn BoardRead, _now: Timestamp) -> Outcome<Seasons, Infallible> {
         Ok(tx.seasons()?)
     }
 }
@@ -29,10 +31,11 @@ pub(crate) struct FindBoard {
 
 impl Query for FindBoard {
     const NAME: &'static str = "find_board";
+    type Ports = dyn BoardReadTx;
     type Output = Option<(Board, String)>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn BoardReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let board = match self.choice {
             BoardChoice::Global => tx.global_board(self.season)?,
             BoardChoice::Board(id) => tx.board(id)?,
@@ -49,10 +52,11 @@ pub(crate) struct ReadCards(pub(crate) Vec<UserId>);
 
 impl Query for ReadCards {
     const NAME: &'static str = "read_cards";
+    type Ports = dyn CardRead;
     type Output = Vec<AuthorCard>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn CardRead, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(if self.0.is_empty() { Vec::new() } else { tx.cards(&self.0)? })
     }
 }
@@ -65,10 +69,11 @@ pub(crate) struct HiddenAmong {
 
 impl Query for HiddenAmong {
     const NAME: &'static str = "hidden_among";
+    type Ports = dyn GraphReadTx;
     type Output = Vec<UserId>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn GraphReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.hidden_among(self.reader, &self.others)?)
     }
 }
@@ -78,10 +83,11 @@ pub(crate) struct HiddenFrom(pub(crate) UserId);
 
 impl Query for HiddenFrom {
     const NAME: &'static str = "hidden_from";
+    type Ports = dyn GraphReadTx;
     type Output = Vec<UserId>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn GraphReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.hidden_from(self.0)?)
     }
 }
@@ -94,10 +100,11 @@ pub(crate) struct ListBoards {
 
 impl Query for ListBoards {
     const NAME: &'static str = "list_boards";
+    type Ports = dyn BoardReadTx;
     type Output = Vec<(Board, String)>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn BoardReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let joined = match self.reader {
             Some(reader) => tx.boards_joined(reader)?,
             None => Vec::new(),
@@ -119,17 +126,18 @@ pub(crate) struct ReadStanding {
 impl Query for ReadStanding {
     const NAME: &'static str = "read_standing";
     const CONSISTENT_SNAPSHOT: bool = true;
+    type Ports = dyn BoardRead;
     type Output = Option<Standing>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn BoardRead, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let total = tx.count_listed(self.season, self.board)?;
         Ok(standing(tx, (self.season, self.board), self.user, total)?)
     }
 }
 
 fn standing(
-    tx: &mut dyn ReadTx,
+    tx: &mut dyn BoardRead,
     (season, board): (SeasonId, BoardId),
     user: UserId,
     total: u64,
@@ -171,10 +179,11 @@ impl Query for ReadRows {
     const CONSISTENT_SNAPSHOT: bool = true;
     /// `None` if the rows do not correspond to any position in the event log, because some of their events have no
     /// position yet.
+    type Ports = dyn PointsReadTx;
     type Output = Option<(Rows, Position)>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn PointsReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let head = tx.head()?;
         if !tx.is_told(self.season, self.board)? {
             return Ok(None);
@@ -234,10 +243,11 @@ pub(crate) struct Published(pub(crate) ReadRows);
 impl Query for Published {
     const NAME: &'static str = "read_published_board_rows";
     const PUBLISHES: bool = true;
+    type Ports = dyn PointsReadTx;
     type Output = Option<(Rows, Position)>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn PointsReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
         self.0.run(tx, now)
     }
 }

@@ -1,7 +1,7 @@
 //! The boards of the active season as a live model: all ranks, exactly as of a position in the event log.
 
 use crate::platform::{LiveModel, Loading, Looked};
-use crate::store::ReadTx;
+use crate::store::LiveReadTx;
 use moka::sync::Cache;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Event, EventKind, Position, StoreError, UserId};
 use terrace_scoring::{
-    BoardId, RankIndex, RankIndexBuilder, SeasonId, Seasons, Total, TotalChanges, TotalsSpan,
+    BoardId, BoardRead, RankIndex, RankIndexBuilder, SeasonId, Seasons, Total, TotalChanges, TotalsSpan,
 };
 
 /// Totals read per portion. Small, because each reading connection has its own thread, and the thread keeps the
@@ -167,7 +167,7 @@ impl Draft {
     fn next(
         &mut self,
         backwards: bool,
-        tx: &mut dyn ReadTx,
+        tx: &mut dyn BoardRead,
     ) -> Result<Option<(SeasonId, TotalsSpan)>, StoreError> {
         if self.seasons.is_none() {
             let seasons = tx.seasons()?;
@@ -228,7 +228,7 @@ impl LiveModel for Ranks {
     type Draft = Mutex<Draft>;
     type Changes = RankChanges;
 
-    fn load(draft: &Mutex<Draft>, lane: usize, tx: &mut dyn ReadTx) -> Result<Loading, StoreError> {
+    fn load(draft: &Mutex<Draft>, lane: usize, tx: &mut dyn LiveReadTx) -> Result<Loading, StoreError> {
         let open = || draft.lock().unwrap_or_else(PoisonError::into_inner);
         let backwards = lane % 2 == 1;
         let next = open().next(backwards, tx)?;
@@ -253,7 +253,7 @@ impl LiveModel for Ranks {
         }
     }
 
-    fn look_up(_tx: &mut dyn ReadTx, events: &[Event]) -> Result<Looked<RankChanges>, StoreError> {
+    fn look_up(_tx: &mut dyn LiveReadTx, events: &[Event]) -> Result<Looked<RankChanges>, StoreError> {
         let mut looked = Looked { changes: RankChanges::default(), reload: false };
         for event in events {
             let user = UserId::from_uuid(event.what.subject);

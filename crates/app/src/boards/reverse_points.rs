@@ -1,8 +1,7 @@
 //! Reverses the points paid for a fact: with a new record of the opposite amount, never by changing the original.
 
 use crate::boards::awards::{AwardResult, Awards, ReversePointsRefusal};
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{BoardTx, Command};
 use terrace_kernel::{Ctx, Outcome, UserId};
 use terrace_scoring::{SourceKey, Writer};
 
@@ -23,11 +22,12 @@ pub struct ReversePoints {
 
 impl Command for ReversePoints {
     const NAME: &'static str = "reverse_points";
+    type Ports = dyn BoardTx;
     type Output = AwardResult;
     type Refusal = ReversePointsRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<AwardResult, ReversePointsRefusal> {
+    fn run(&self, tx: &mut dyn BoardTx, ctx: &mut Ctx) -> Outcome<AwardResult, ReversePointsRefusal> {
         self.awards.take_back(tx, ctx, (self.user, &self.source), &self.reason, self.by)
     }
 }

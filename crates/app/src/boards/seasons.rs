@@ -2,10 +2,9 @@
 //! is deleted (spec, leaderboard scoring rules 6 and 7).
 
 use crate::store::Command;
-use crate::store::Tx;
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp};
-use terrace_scoring::{NewSeason, Season, SeasonKey, SeasonRefusal, SeasonStatus};
+use terrace_scoring::{BoardWrite, NewSeason, Season, SeasonKey, SeasonRefusal, SeasonStatus};
 
 /// Creates the first seasons if there are none: Season 0, whose records never count, up to now, and Season 0.5 from
 /// now on.
@@ -18,11 +17,12 @@ const FIRST: [(&str, &str); 2] = [("0", "Season 0"), ("0.5", "Season 0.5")];
 impl Command for FoundSeasons {
     const NAME: &'static str = "found_seasons";
     /// Whether the seasons were created.
+    type Ports = dyn BoardWrite;
     type Output = bool;
     type Refusal = Infallible;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+    fn run(&self, tx: &mut dyn BoardWrite, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
         if tx.seasons()?.iter().next().is_some() {
             return Ok(false);
         }
@@ -58,11 +58,12 @@ pub struct StartSeason {
 impl Command for StartSeason {
     const NAME: &'static str = "start_season";
     /// The seasons that were written.
+    type Ports = dyn BoardWrite;
     type Output = Vec<Season>;
     type Refusal = SeasonRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Vec<Season>, SeasonRefusal> {
+    fn run(&self, tx: &mut dyn BoardWrite, ctx: &mut Ctx) -> Outcome<Vec<Season>, SeasonRefusal> {
         tx.lock_seasons()?;
         let new = NewSeason {
             id: ctx.new_id(),
@@ -82,11 +83,12 @@ pub struct CloseSeason;
 
 impl Command for CloseSeason {
     const NAME: &'static str = "close_season";
+    type Ports = dyn BoardWrite;
     type Output = Vec<Season>;
     type Refusal = SeasonRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Vec<Season>, SeasonRefusal> {
+    fn run(&self, tx: &mut dyn BoardWrite, ctx: &mut Ctx) -> Outcome<Vec<Season>, SeasonRefusal> {
         tx.lock_seasons()?;
         let closed = tx.seasons()?.close(ctx.now()).map_err(Failure::Refused)?;
         put(tx, ctx, vec![closed])
@@ -100,11 +102,12 @@ pub struct TurnSeasons;
 impl Command for TurnSeasons {
     const NAME: &'static str = "turn_seasons";
     /// The seasons that were written.
+    type Ports = dyn BoardWrite;
     type Output = Vec<Season>;
     type Refusal = Infallible;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Vec<Season>, Infallible> {
+    fn run(&self, tx: &mut dyn BoardWrite, ctx: &mut Ctx) -> Outcome<Vec<Season>, Infallible> {
         if tx.seasons()?.due(ctx.now()).is_empty() {
             return Ok(Vec::new());
         }
@@ -114,7 +117,7 @@ impl Command for TurnSeasons {
     }
 }
 
-fn put<R>(tx: &mut dyn Tx, ctx: &mut Ctx, seasons: Vec<Season>) -> Outcome<Vec<Season>, R> {
+fn put<R>(tx: &mut dyn BoardWrite, ctx: &mut Ctx, seasons: Vec<Season>) -> Outcome<Vec<Season>, R> {
     let boards: Vec<_> = seasons.iter().map(|season| (season.clone(), ctx.new_id())).collect();
     tx.put_seasons(&boards, ctx.now())?;
     Ok(seasons)

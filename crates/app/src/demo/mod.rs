@@ -10,8 +10,7 @@ use crate::boards::{AwardResult, Awards};
 use crate::graph::follows_imported;
 use crate::packs::{LoadPacks, PackContent};
 use crate::quests::{LoadQuests, QuestBook, QuestContent, check_fan};
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{BoardTx, Command, DemoTx, QuestTx, SignInTx};
 use crate::teams::Catalogue;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
@@ -20,7 +19,9 @@ use terrace_identity::ports::NewAccount;
 use terrace_identity::{Password, PasswordHash, Role, TimeZone, Username};
 use terrace_kernel::{Ctx, Failure, Outcome, PostId, StoreError, TeamId, Timestamp, UserId};
 use terrace_scoring::{NewAward, Points, SourceKey, Writer};
-use terrace_social::{NewComment, NewPost, ReactionCounts, ReactionKind, comment_body, post_body};
+use terrace_social::{
+    NewComment, NewPost, ReactionCounts, ReactionKind, ReactionWrite, comment_body, post_body,
+};
 
 /// Username of the demo fan to sign in as.
 pub const DEMO_FAN: &str = "mia";
@@ -133,11 +134,12 @@ pub struct LoadDemo {
 
 impl Command for LoadDemo {
     const NAME: &'static str = "load_demo";
+    type Ports = dyn DemoTx;
     type Output = DemoOutcome;
     type Refusal = DemoOutcome;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<DemoOutcome, DemoOutcome> {
+    fn run(&self, tx: &mut dyn DemoTx, ctx: &mut Ctx) -> Outcome<DemoOutcome, DemoOutcome> {
         if self.only_if_new && tx.any_account()? {
             return Err(Failure::Refused(DemoOutcome::NotNew));
         }
@@ -171,7 +173,7 @@ impl LoadDemo {
     /// Inserts the demo fans and returns their ids by name; `None` if one of the names is taken.
     fn load_fans(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut dyn SignInTx,
         ctx: &mut Ctx,
         teams: &HashMap<&str, TeamId>,
     ) -> Result<Option<HashMap<&str, UserId>>, StoreError> {
@@ -201,7 +203,7 @@ impl LoadDemo {
     /// Inserts the follows between fans, and of teams.
     fn load_graph(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut dyn DemoTx,
         ctx: &mut Ctx,
         teams: &HashMap<&str, TeamId>,
         fans: &HashMap<&str, UserId>,
@@ -226,7 +228,7 @@ impl LoadDemo {
     /// Awards points to the fans in the active season, as any award; returns the number of facts that paid.
     fn load_points(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut dyn BoardTx,
         ctx: &mut Ctx,
         teams: &HashMap<&str, TeamId>,
         fans: &HashMap<&str, UserId>,
@@ -259,7 +261,7 @@ impl LoadDemo {
     /// fulfil.
     fn load_progress(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut dyn QuestTx,
         ctx: &mut Ctx,
         fans: &HashMap<&str, UserId>,
     ) -> Result<(), StoreError> {
@@ -277,7 +279,7 @@ impl LoadDemo {
 
     fn load_post(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut dyn DemoTx,
         ctx: &mut Ctx,
         teams: &HashMap<&str, TeamId>,
         fans: &HashMap<&str, UserId>,
@@ -313,7 +315,7 @@ impl LoadDemo {
     /// Distributes the reactions over the fans except the author, starting with a different fan for each post.
     fn load_reactions(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut dyn ReactionWrite,
         fans: &HashMap<&str, UserId>,
         nth: usize,
         entry: &DemoPost,

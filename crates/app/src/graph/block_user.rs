@@ -1,8 +1,7 @@
 //! Blocks a user, or removes the block. While a block exists, neither user sees the other.
 
 use crate::graph::follow_user::{FollowRefusal, end_follow, lock, tell};
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{Command, GraphTx};
 use terrace_kernel::{Ctx, EventKind, Failure, Outcome, UserId};
 
 /// Blocks a user and ends the follows in both directions. A blocked user may block the other one too, and then stays
@@ -48,11 +47,12 @@ impl From<FollowRefusal> for BlockRefusal {
 
 impl Command for BlockUser {
     const NAME: &'static str = "block_user";
+    type Ports = dyn GraphTx;
     type Output = ();
     type Refusal = BlockRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), BlockRefusal> {
+    fn run(&self, tx: &mut dyn GraphTx, ctx: &mut Ctx) -> Outcome<(), BlockRefusal> {
         // A concurrent follow of either user has committed before this lock, or will see the block.
         lock(tx, self.fan, self.other).map_err(|failure| failure.map(BlockRefusal::from))?;
         if tx.insert_block(self.fan, self.other, ctx.now())? {
@@ -66,11 +66,12 @@ impl Command for BlockUser {
 
 impl Command for UnblockUser {
     const NAME: &'static str = "unblock_user";
+    type Ports = dyn GraphTx;
     type Output = ();
     type Refusal = BlockRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), BlockRefusal> {
+    fn run(&self, tx: &mut dyn GraphTx, ctx: &mut Ctx) -> Outcome<(), BlockRefusal> {
         if self.fan == self.other {
             return Err(Failure::Refused(BlockRefusal::Oneself));
         }

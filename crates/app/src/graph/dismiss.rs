@@ -1,8 +1,8 @@
 //! Dismisses a user from the caller's recommendations.
 
 use crate::store::Command;
-use crate::store::Tx;
 use terrace_kernel::{Ctx, Failure, Outcome, UserId};
+use terrace_social::DismissalWrite;
 
 /// Dismisses a user from recommendations permanently. Repeating it has no effect.
 #[derive(Debug, Clone)]
@@ -23,10 +23,11 @@ pub enum DismissRefusal {
 
 impl Command for Dismiss {
     const NAME: &'static str = "dismiss";
+    type Ports = dyn DismissalWrite;
     type Output = ();
     type Refusal = DismissRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), DismissRefusal> {
+    fn run(&self, tx: &mut dyn DismissalWrite, ctx: &mut Ctx) -> Outcome<(), DismissRefusal> {
         if tx.dismiss(self.user, self.dismissed, ctx.now())? {
             Ok(())
         } else {

@@ -2,9 +2,10 @@
 //! changes the other.
 
 use crate::graph::follow_user::Following;
-use crate::store::Command;
-use crate::store::Tx;
-use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, TeamId, Topic, UserId};
+use crate::store::{Command, TeamFollowTx};
+use terrace_kernel::{
+    Ctx, EventKind, EventLog, Failure, NewEvent, Outcome, StoreError, TeamId, Topic, UserId,
+};
 
 /// Follows a team; no effect if already followed.
 #[derive(Debug, Clone)]
@@ -35,10 +36,11 @@ pub enum FollowTeamRefusal {
 
 impl Command for FollowTeam {
     const NAME: &'static str = "follow_team";
+    type Ports = dyn TeamFollowTx;
     type Output = Following;
     type Refusal = FollowTeamRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Following, FollowTeamRefusal> {
+    fn run(&self, tx: &mut dyn TeamFollowTx, ctx: &mut Ctx) -> Outcome<Following, FollowTeamRefusal> {
         let changed = tx.insert_team_follow(self.fan, self.team, ctx.now())?;
         if !changed && tx.public_profile(self.fan)?.is_none() {
             return Err(Failure::Refused(FollowTeamRefusal::NotActive));
@@ -50,10 +52,11 @@ impl Command for FollowTeam {
 
 impl Command for UnfollowTeam {
     const NAME: &'static str = "unfollow_team";
+    type Ports = dyn TeamFollowTx;
     type Output = Following;
     type Refusal = FollowTeamRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Following, FollowTeamRefusal> {
+    fn run(&self, tx: &mut dyn TeamFollowTx, ctx: &mut Ctx) -> Outcome<Following, FollowTeamRefusal> {
         let changed = tx.delete_team_follow(self.fan, self.team)?;
         let event = changed.then_some(EventKind::TeamUnfollowed);
         Ok(Following { following: false, follower_count: count(tx, ctx, self.fan, self.team, event, -1)? })
@@ -63,7 +66,7 @@ impl Command for UnfollowTeam {
 /// Appends the event, if anything changed, and updates the counter; returns the number of followers. Called last,
 /// because it locks the row of a possibly popular team.
 fn count(
-    tx: &mut dyn Tx,
+    tx: &mut dyn TeamFollowTx,
     ctx: &Ctx,
     fan: UserId,
     team: TeamId,
@@ -79,7 +82,7 @@ fn count(
 }
 
 fn append_event(
-    tx: &mut dyn Tx,
+    tx: &mut dyn EventLog,
     ctx: &Ctx,
     kind: EventKind,
     fan: UserId,

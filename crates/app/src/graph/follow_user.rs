@@ -1,8 +1,7 @@
 //! Follows or unfollows a user (spec §1 rule 3).
 
-use crate::store::Command;
-use crate::store::Tx;
-use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, Topic, UserId};
+use crate::store::{Command, GraphReadTx, GraphTx};
+use terrace_kernel::{Ctx, EventKind, EventLog, Failure, NewEvent, Outcome, StoreError, Topic, UserId};
 use terrace_social::LockedPair;
 
 /// Follows a user; no effect if already followed.
@@ -46,10 +45,11 @@ pub enum FollowRefusal {
 
 impl Command for FollowUser {
     const NAME: &'static str = "follow_user";
+    type Ports = dyn GraphTx;
     type Output = Following;
     type Refusal = FollowRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Following, FollowRefusal> {
+    fn run(&self, tx: &mut dyn GraphTx, ctx: &mut Ctx) -> Outcome<Following, FollowRefusal> {
         let pair = lock(tx, self.fan, self.other)?;
         let mut follower_count = pair.other_followers;
         if tx.insert_follow(self.fan, self.other, ctx.now())? {
@@ -65,10 +65,11 @@ impl Command for FollowUser {
 
 impl Command for UnfollowUser {
     const NAME: &'static str = "unfollow_user";
+    type Ports = dyn GraphTx;
     type Output = Following;
     type Refusal = FollowRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Following, FollowRefusal> {
+    fn run(&self, tx: &mut dyn GraphTx, ctx: &mut Ctx) -> Outcome<Following, FollowRefusal> {
         let pair = lock(tx, self.fan, self.other)?;
         let mut follower_count = pair.other_followers;
         if end_follow(tx, ctx, self.fan, self.other)? {
@@ -81,7 +82,7 @@ impl Command for UnfollowUser {
 }
 
 /// Locks both accounts, or refuses if the first may not act on the second.
-pub(crate) fn lock(tx: &mut dyn Tx, fan: UserId, other: UserId) -> Outcome<LockedPair, FollowRefusal> {
+pub(crate) fn lock(tx: &mut dyn GraphTx, fan: UserId, other: UserId) -> Outcome<LockedPair, FollowRefusal> {
     if fan == other {
         return Err(Failure::Refused(FollowRefusal::Oneself));
     }
@@ -94,13 +95,13 @@ pub(crate) fn lock(tx: &mut dyn Tx, fan: UserId, other: UserId) -> Outcome<Locke
 }
 
 /// Refuses if one of the two blocks the other. Needed only if the locked edge did not change.
-fn refuse_hidden(tx: &mut dyn Tx, fan: UserId, other: UserId) -> Outcome<(), FollowRefusal> {
+fn refuse_hidden(tx: &mut dyn GraphReadTx, fan: UserId, other: UserId) -> Outcome<(), FollowRefusal> {
     if tx.ties(fan, other)?.hidden { Err(Failure::Refused(FollowRefusal::NotFound)) } else { Ok(()) }
 }
 
 /// Deletes the follow of `other` by `fan`, with counters and event; returns whether it existed. Both accounts are
 /// locked.
-pub fn end_follow(tx: &mut dyn Tx, ctx: &Ctx, fan: UserId, other: UserId) -> Result<bool, StoreError> {
+pub fn end_follow(tx: &mut dyn GraphTx, ctx: &Ctx, fan: UserId, other: UserId) -> Result<bool, StoreError> {
     if !tx.delete_follow(fan, other)? {
         return Ok(false);
     }
@@ -111,7 +112,7 @@ pub fn end_follow(tx: &mut dyn Tx, ctx: &Ctx, fan: UserId, other: UserId) -> Res
 
 /// Appends an event for an action of `actor` on `other`.
 pub(crate) fn tell(
-    tx: &mut dyn Tx,
+    tx: &mut dyn EventLog,
     ctx: &Ctx,
     kind: EventKind,
     actor: UserId,

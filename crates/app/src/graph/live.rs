@@ -1,7 +1,7 @@
 //! The follow graph as a live model: all active users, the users they follow, and the teams they support.
 
 use crate::platform::{LiveModel, Loading, Looked};
-use crate::store::ReadTx;
+use crate::store::LiveReadTx;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem;
 use std::sync::{Mutex, PoisonError};
@@ -76,7 +76,7 @@ impl LiveModel for Graph {
     type Draft = Mutex<Draft>;
     type Changes = GraphChanges;
 
-    fn load(draft: &Mutex<Draft>, _lane: usize, tx: &mut dyn ReadTx) -> Result<Loading, StoreError> {
+    fn load(draft: &Mutex<Draft>, _lane: usize, tx: &mut dyn LiveReadTx) -> Result<Loading, StoreError> {
         let mut draft = draft.lock().unwrap_or_else(PoisonError::into_inner);
         let Draft { loader, inactive, place } = &mut *draft;
         let next = match *place {
@@ -123,7 +123,7 @@ impl LiveModel for Graph {
         Self(draft.loader.finish())
     }
 
-    fn look_up(tx: &mut dyn ReadTx, events: &[Event]) -> Result<Looked<GraphChanges>, StoreError> {
+    fn look_up(tx: &mut dyn LiveReadTx, events: &[Event]) -> Result<Looked<GraphChanges>, StoreError> {
         let concerned = Concerned::of(events);
         let mut changes = GraphChanges::default();
         let mut reload = concerned.everything;

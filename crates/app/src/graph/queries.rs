@@ -1,15 +1,14 @@
 //! Lists of followers, follows and blocks (spec §1 rule 4).
 
 use crate::accounts::NotFound;
-use crate::store::Query;
-use crate::store::ReadTx;
+use crate::store::{FollowingReadTx, GraphReadTx, Query};
 use std::convert::Infallible;
 use terrace_identity::{AuthorCard, PublicProfile, Team};
 use terrace_kernel::{Failure, Limit, Outcome, Page, TimeKey, Timestamp, UserId};
 use terrace_social::{Blocked, FollowEdge, FollowedTeam};
 
 /// The profile of `of`, if the reader may see it.
-fn seen(tx: &mut dyn ReadTx, of: UserId, reader: UserId) -> Outcome<PublicProfile, NotFound> {
+fn seen(tx: &mut dyn GraphReadTx, of: UserId, reader: UserId) -> Outcome<PublicProfile, NotFound> {
     let profile = tx.public_profile(of)?.ok_or(Failure::Refused(NotFound))?;
     if of != reader && tx.ties(reader, of)?.hidden {
         return Err(Failure::Refused(NotFound));
@@ -43,10 +42,11 @@ pub struct FollowPage {
 
 impl Query for ListFollowers {
     const NAME: &'static str = "list_followers";
+    type Ports = dyn GraphReadTx;
     type Output = FollowPage;
     type Refusal = NotFound;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<FollowPage, NotFound> {
+    fn run(&self, tx: &mut dyn GraphReadTx, _now: Timestamp) -> Outcome<FollowPage, NotFound> {
         let total = seen(tx, self.of, self.reader)?.follower_count;
         let page = tx.list_followers(self.of, self.reader, self.limit, self.after)?;
         Ok(FollowPage { page, teams: Vec::new(), total })
@@ -69,10 +69,11 @@ pub struct ListFollowing {
 
 impl Query for ListFollowing {
     const NAME: &'static str = "list_following";
+    type Ports = dyn FollowingReadTx;
     type Output = FollowPage;
     type Refusal = NotFound;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<FollowPage, NotFound> {
+    fn run(&self, tx: &mut dyn FollowingReadTx, _now: Timestamp) -> Outcome<FollowPage, NotFound> {
         let total = seen(tx, self.of, self.reader)?.following_count;
         let page = tx.list_followed(self.of, self.reader, self.limit, self.after)?;
         let teams = match self.after {
@@ -96,10 +97,11 @@ pub struct ListBlocks {
 
 impl Query for ListBlocks {
     const NAME: &'static str = "list_blocks";
+    type Ports = dyn GraphReadTx;
     type Output = Page<Blocked<AuthorCard>, UserId>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn GraphReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.list_blocked(self.fan, self.limit, self.after)?)
     }
 }

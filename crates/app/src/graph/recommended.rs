@@ -3,8 +3,7 @@
 
 use crate::App;
 use crate::platform::NotDone;
-use crate::store::ReadTx;
-use crate::store::{Query, into_infallible};
+use crate::store::{Query, SuggestionReadTx, into_infallible};
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -201,10 +200,11 @@ struct CandidateFilter {
 
 impl Query for CandidateFilter {
     const NAME: &'static str = "who_may_be_recommended";
+    type Ports = dyn SuggestionReadTx;
     type Output = HashMap<UserId, AuthorCard>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn SuggestionReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.suggestible(self.viewer, &self.people, now.minus(AWAY))?.into_iter().collect())
     }
 }
@@ -216,10 +216,11 @@ struct FallbackCandidates {
 
 impl Query for FallbackCandidates {
     const NAME: &'static str = "who_is_about";
+    type Ports = dyn SuggestionReadTx;
     type Output = Vec<(AuthorCard, Acquaintance)>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn SuggestionReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let about = tx.people_about(self.viewer, ABOUT)?;
         let people: Vec<UserId> = about.iter().map(|(user, _)| *user).collect();
         let mut cards: HashMap<UserId, AuthorCard> =
@@ -237,10 +238,11 @@ struct NamesOf {
 impl Query for NamesOf {
     const NAME: &'static str = "names_of_reasons";
     const ALLOW_STALE: bool = true;
+    type Ports = dyn SuggestionReadTx;
     type Output = Names;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Names, Infallible> {
+    fn run(&self, tx: &mut dyn SuggestionReadTx, _now: Timestamp) -> Outcome<Names, Infallible> {
         Ok(tx.names_of(&self.teams, &self.leagues)?)
     }
 }

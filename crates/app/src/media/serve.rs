@@ -4,7 +4,7 @@ use crate::App;
 use crate::accounts::NotFound;
 use crate::media::{ByteStream, StoredMedia};
 use crate::store::Query;
-use crate::store::ReadTx;
+use crate::store::media::MediaRead;
 use terrace_kernel::{Failure, MediaHash, Outcome, StoreError, Timestamp};
 
 /// A picture to be served.
@@ -46,10 +46,11 @@ struct GetMedia {
 
 impl Query for GetMedia {
     const NAME: &'static str = "get_media";
+    type Ports = dyn MediaRead;
     type Output = StoredMedia;
     type Refusal = NotFound;
 
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<StoredMedia, NotFound> {
+    fn run(&self, tx: &mut dyn MediaRead, now: Timestamp) -> Outcome<StoredMedia, NotFound> {
         tx.media(self.hash, now)?.ok_or(Failure::Refused(NotFound))
     }
 }

@@ -3,8 +3,7 @@
 use crate::accounts::{ChangeProfileRefusal, OwnProfile};
 use crate::execute::present;
 use crate::media::{StorePicture, StorePictureRefusal};
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{Command, PictureTx};
 use terrace_kernel::{Ctx, EventKind, Failure, MediaHash, NewEvent, Outcome, StoreError, Topic, UserId};
 
 /// Sets a stored picture as a user's profile picture. The reference to the previous one is removed at once.
@@ -15,11 +14,12 @@ pub(crate) struct SetPicture {
 
 impl Command for SetPicture {
     const NAME: &'static str = "set_picture";
+    type Ports = dyn PictureTx;
     type Output = OwnProfile;
     type Refusal = StorePictureRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<OwnProfile, StorePictureRefusal> {
+    fn run(&self, tx: &mut dyn PictureTx, ctx: &mut Ctx) -> Outcome<OwnProfile, StorePictureRefusal> {
         let hash = self.picture.keep(tx, ctx)?;
         if !change(tx, ctx, self.user, Some(hash))? {
             return Err(Failure::Refused(StorePictureRefusal::NoAccount));
@@ -37,11 +37,12 @@ pub struct RemovePicture {
 
 impl Command for RemovePicture {
     const NAME: &'static str = "remove_picture";
+    type Ports = dyn PictureTx;
     type Output = ();
     type Refusal = ChangeProfileRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), ChangeProfileRefusal> {
+    fn run(&self, tx: &mut dyn PictureTx, ctx: &mut Ctx) -> Outcome<(), ChangeProfileRefusal> {
         if change(tx, ctx, self.user, None)? {
             Ok(())
         } else {
@@ -52,7 +53,7 @@ impl Command for RemovePicture {
 
 /// Changes the picture and appends the event, unless it is already set; `false` if there is no such account.
 fn change(
-    tx: &mut dyn Tx,
+    tx: &mut dyn PictureTx,
     ctx: &mut Ctx,
     user: UserId,
     picture: Option<MediaHash>,

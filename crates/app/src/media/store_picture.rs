@@ -1,7 +1,7 @@
 //! Records a picture whose bytes are stored, for a row that is about to refer to it.
 
 use crate::media::NewMedia;
-use crate::store::Tx;
+use crate::store::media::MediaWrite;
 use terrace_kernel::{Ctx, Failure, MediaHash, Outcome};
 
 /// A picture that a row is about to refer to.
@@ -26,7 +26,7 @@ pub(crate) enum StorePictureRefusal {
 
 impl StorePicture {
     /// Records the picture, which protects it from the sweep, and returns its hash.
-    pub(crate) fn keep(&self, tx: &mut dyn Tx, ctx: &Ctx) -> Outcome<MediaHash, StorePictureRefusal> {
+    pub(crate) fn keep(&self, tx: &mut dyn MediaWrite, ctx: &Ctx) -> Outcome<MediaHash, StorePictureRefusal> {
         match self {
             Self::Known(hash) if tx.hold_media(*hash)? => Ok(*hash),
             Self::Known(_) => Err(Failure::Refused(StorePictureRefusal::Unknown)),

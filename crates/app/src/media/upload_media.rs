@@ -1,8 +1,7 @@
 //! Stores an uploaded picture for a post that its uploader will create.
 
 use crate::media::{NewUpload, StorePicture, StorePictureRefusal, UploadQuota, Uploaded};
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{Command, UploadTx};
 use std::time::Duration;
 use terrace_kernel::{Ctx, Failure, Outcome, UserId};
 
@@ -18,10 +17,11 @@ pub(crate) struct UploadMedia {
 
 impl Command for UploadMedia {
     const NAME: &'static str = "upload_media";
+    type Ports = dyn UploadTx;
     type Output = Uploaded;
     type Refusal = StorePictureRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Uploaded, StorePictureRefusal> {
+    fn run(&self, tx: &mut dyn UploadTx, ctx: &mut Ctx) -> Outcome<Uploaded, StorePictureRefusal> {
         let refused = |refusal| Err(Failure::Refused(refusal));
         // Refuses early, so that no object is stored for an account that has reached its quota. The insert decides.
         let waiting = tx.waiting_uploads(self.user)?;

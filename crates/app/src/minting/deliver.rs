@@ -7,8 +7,8 @@
 
 use crate::App;
 use crate::minting::{MintFault, MintNotice, Minter, MintingStanding};
+use crate::store::minting::{MintingDelivery, MintingRead};
 use crate::store::{Command, Query, into_infallible};
-use crate::store::{ReadTx, Tx};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -196,10 +196,11 @@ struct IsMintingDue;
 
 impl Query for IsMintingDue {
     const NAME: &'static str = "is_minting_due";
+    type Ports = dyn MintingRead;
     type Output = bool;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<bool, Infallible> {
+    fn run(&self, tx: &mut dyn MintingRead, now: Timestamp) -> Outcome<bool, Infallible> {
         Ok(tx.is_minting_due(now)?)
     }
 }
@@ -212,10 +213,11 @@ struct TakeLanes {
 
 impl Command for TakeLanes {
     const NAME: &'static str = "take_mint_lanes";
+    type Ports = dyn MintingDelivery;
     type Output = Vec<MintNotice>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Vec<MintNotice>, Infallible> {
+    fn run(&self, tx: &mut dyn MintingDelivery, ctx: &mut Ctx) -> Outcome<Vec<MintNotice>, Infallible> {
         let now = ctx.now();
         let mut firsts = Vec::new();
         for user in tx.take_lanes(self.holder, now, now.plus(HELD_FOR), self.limit)? {
@@ -246,10 +248,11 @@ struct Settled {
 
 impl Command for Settle {
     const NAME: &'static str = "settle_mint_message";
+    type Ports = dyn MintingDelivery;
     type Output = Settled;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Settled, Infallible> {
+    fn run(&self, tx: &mut dyn MintingDelivery, ctx: &mut Ctx) -> Outcome<Settled, Infallible> {
         let MintNotice { user, sequence, .. } = self.notice;
         // Locks before any read: a message that is being added is then visible, or its writer finds the lane closed
         // and reopens it.
@@ -298,10 +301,11 @@ struct ReadMinting;
 
 impl Query for ReadMinting {
     const NAME: &'static str = "read_minting";
+    type Ports = dyn MintingRead;
     type Output = MintingStanding;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<MintingStanding, Infallible> {
+    fn run(&self, tx: &mut dyn MintingRead, _now: Timestamp) -> Outcome<MintingStanding, Infallible> {
         Ok(tx.minting_standing()?)
     }
 }

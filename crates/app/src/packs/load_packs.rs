@@ -1,8 +1,7 @@
 //! Loads packs and collectibles into the database.
 
 use crate::packs::{PackContent, PackContentError, PackSummary};
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{CatalogueTx, Command};
 use std::collections::HashMap;
 use terrace_kernel::{Ctx, Failure, Outcome};
 use terrace_packs::Known;
@@ -15,10 +14,11 @@ pub struct LoadPacks {
 
 impl Command for LoadPacks {
     const NAME: &'static str = "load_packs";
+    type Ports = dyn CatalogueTx;
     type Output = PackSummary;
     type Refusal = PackContentError;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<PackSummary, PackContentError> {
+    fn run(&self, tx: &mut dyn CatalogueTx, ctx: &mut Ctx) -> Outcome<PackSummary, PackContentError> {
         let (collectibles, packs) = (tx.collectibles()?, tx.packs()?);
         let mut teams = HashMap::new();
         for team in self.content.teams() {

@@ -1,13 +1,12 @@
 //! Opening of pack copies.
 
 use crate::packs::{PackBook, SeedCipher, limited};
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{Command, PackTx};
 use std::sync::Arc;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, UserId, hex};
 use terrace_packs::{
-    ClientSeed, ClientSeedSource, CollectibleId, Draw, Opening, Owned, OwnedSource, Pack, PackId, Proof,
-    SealedSeed, ServerSeed, StockChange, UserPack, UserPackId, UserPackState, draw,
+    ClientSeed, ClientSeedSource, CollectibleId, Draw, Opening, OpeningWrite, Owned, OwnedSource, Pack,
+    PackId, Proof, SaleRead, SealedSeed, ServerSeed, StockChange, UserPack, UserPackId, UserPackState, draw,
 };
 
 /// Maximum number of draws of a copy. A draw is repeated only if a concurrent opening took the last serial of an
@@ -66,10 +65,11 @@ pub enum OpenPackRefusal {
 
 impl Command for OpenPack {
     const NAME: &'static str = "open_pack";
+    type Ports = dyn PackTx;
     type Output = PackOpened;
     type Refusal = OpenPackRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<PackOpened, OpenPackRefusal> {
+    fn run(&self, tx: &mut dyn PackTx, ctx: &mut Ctx) -> Outcome<PackOpened, OpenPackRefusal> {
         tx.lock_fan(self.user)?.ok_or(Failure::Refused(OpenPackRefusal::NotActive))?;
         let (copy, sealed) = self.find_copy(tx)?;
         let change = match copy.state.open() {
@@ -105,7 +105,10 @@ fn defect(cause: &'static str) -> StoreError {
 
 impl OpenPack {
     /// The locked copy, with its encrypted seed if it is sealed.
-    fn find_copy(&self, tx: &mut dyn Tx) -> Outcome<(UserPack, Option<SealedSeed>), OpenPackRefusal> {
+    fn find_copy(
+        &self,
+        tx: &mut dyn OpeningWrite,
+    ) -> Outcome<(UserPack, Option<SealedSeed>), OpenPackRefusal> {
         let OpenPackRequest { pack, copy, .. } = self.wish;
         let found = match copy {
             Some(copy) => {
@@ -117,7 +120,7 @@ impl OpenPack {
         found.map_err(Failure::Refused)
     }
 
-    fn opened_before(&self, tx: &mut dyn Tx, copy: UserPack) -> Result<PackOpened, StoreError> {
+    fn opened_before(&self, tx: &mut dyn SaleRead, copy: UserPack) -> Result<PackOpened, StoreError> {
         let opening = tx.opening(copy.id)?.ok_or_else(|| defect("an opened copy gave nothing"))?;
         Ok(PackOpened { copy, opening, book: Arc::clone(&self.book) })
     }
@@ -126,7 +129,7 @@ impl OpenPack {
     /// concurrent opening took the last serial of an edition, returns the serials and draws again from what remains.
     fn draw_and_mint(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut dyn PackTx,
         ctx: &mut Ctx,
         pack: &Pack,
         copy: &UserPack,
@@ -162,7 +165,7 @@ fn generated_seed(ctx: &mut Ctx) -> Result<ClientSeed, StoreError> {
 /// Takes a serial for each slot that drew a limited collectible, in ascending order of collectibles to avoid
 /// deadlocks. Returns `None`, without serials taken, if an edition is exhausted.
 fn take_serials(
-    tx: &mut dyn Tx,
+    tx: &mut dyn OpeningWrite,
     drawn: &Draw,
     limited: &[CollectibleId],
 ) -> Result<Option<Vec<(u32, u32)>>, StoreError> {

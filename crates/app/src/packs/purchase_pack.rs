@@ -2,16 +2,17 @@
 
 use crate::packs::{PackBook, SeedCipher, limited, sealed_copies};
 use crate::payments::{CLAIM, Payment, settle};
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{Command, PaymentTx};
 use std::sync::Arc;
 use std::time::Duration;
 use terrace_kernel::PriceKind;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp, UserId};
-use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferOutcome, TransferSource};
+use terrace_ledger::{
+    AccountKind, Amount, Holder, House, LedgerWrite, Transfer, TransferOutcome, TransferSource,
+};
 use terrace_packs::{
-    Bought, Minted, PAYMENT_LIFE, Pack, PackId, Purchase, PurchaseState, Quantity, SaleRefusal, Stock,
-    StockChange, UserPack, can_sell, holds,
+    Bought, CatalogueRead, Minted, PAYMENT_LIFE, Pack, PackId, Purchase, PurchaseState, Quantity,
+    SaleRefusal, Stock, StockChange, UserPack, can_sell, holds,
 };
 
 /// Buys copies of a pack. A purchase for points or coins completes at once; one for money reserves stock and waits
@@ -65,10 +66,11 @@ pub enum PurchasePackRefusal {
 
 impl Command for PurchasePack {
     const NAME: &'static str = "purchase_pack";
+    type Ports = dyn PaymentTx;
     type Output = PackPurchased;
     type Refusal = PurchasePackRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<PackPurchased, PurchasePackRefusal> {
+    fn run(&self, tx: &mut dyn PaymentTx, ctx: &mut Ctx) -> Outcome<PackPurchased, PurchasePackRefusal> {
         let refused = |refusal| Failure::Refused(refusal);
         let rule = |refusal| refused(PurchasePackRefusal::Rule(refusal));
         let pack = self
@@ -156,7 +158,11 @@ impl PurchasePack {
 
     /// Whether the fan may reserve stock before paying, as far as the fan's own purchases decide. Returns until when
     /// the account counts as new, if it does.
-    fn check_holds(&self, tx: &mut dyn Tx, ctx: &Ctx) -> Outcome<Option<Timestamp>, PurchasePackRefusal> {
+    fn check_holds(
+        &self,
+        tx: &mut dyn PaymentTx,
+        ctx: &Ctx,
+    ) -> Outcome<Option<Timestamp>, PurchasePackRefusal> {
         let rule = |refusal| Failure::Refused(PurchasePackRefusal::Rule(refusal));
         let since = ctx.now().minus(holds::ABANDONED_WINDOW);
         let abandoned = tx.abandoned(self.user, since, holds::MAX_ABANDONED)?;
@@ -190,7 +196,7 @@ impl PurchasePack {
     /// Transfers the price in points or coins to the revenue account. Money is paid through the provider instead.
     fn pay(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut dyn LedgerWrite,
         ctx: &mut Ctx,
         pack: &Pack,
         purchase: &Purchase,
@@ -223,7 +229,7 @@ impl PurchasePack {
 }
 
 /// The pack's current stock and minted editions, without a lock.
-fn look_at_stock(tx: &mut dyn Tx, pack: &Pack) -> Result<(Stock, Minted), StoreError> {
+fn look_at_stock(tx: &mut dyn CatalogueRead, pack: &Pack) -> Result<(Stock, Minted), StoreError> {
     let stock = tx.stocks(&[pack.id])?.first().map(|(_, stock)| *stock).unwrap_or_default();
     Ok((stock, tx.minted(&limited([pack]))?))
 }

@@ -3,12 +3,12 @@
 use crate::accounts::NotFound;
 use crate::packs::{PackBook, limited};
 use crate::store::Query;
-use crate::store::ReadTx;
 use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_kernel::{Failure, Limit, Outcome, Page, TimeKey, Timestamp, UserId};
 use terrace_packs::{
-    CopyList, Minted, Owned, OwnedFilter, Pack, PackId, Purchase, PurchaseId, Stock, UserPack,
+    CatalogueRead, CopyList, Minted, Owned, OwnedFilter, Pack, PackId, Purchase, PurchaseId, SaleRead, Stock,
+    UserPack,
 };
 
 /// Reads all packs and collectibles.
@@ -18,10 +18,11 @@ impl Query for ReadPackBook {
     const NAME: &'static str = "read_packs";
     /// Content may be loaded between the two statements; then a pack could refer to a collectible that was not read.
     const CONSISTENT_SNAPSHOT: bool = true;
+    type Ports = dyn CatalogueRead;
     type Output = PackBook;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<PackBook, Infallible> {
+    fn run(&self, tx: &mut dyn CatalogueRead, _now: Timestamp) -> Outcome<PackBook, Infallible> {
         Ok(PackBook::new(tx.packs()?, tx.collectibles()?))
     }
 }
@@ -55,10 +56,11 @@ impl Query for ReadSupply {
     const NAME: &'static str = "read_supply";
     /// An opening moves a unit from the sealed count to the minted count; both must be read in the same state.
     const CONSISTENT_SNAPSHOT: bool = true;
+    type Ports = dyn CatalogueRead;
     type Output = Supply;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Supply, Infallible> {
+    fn run(&self, tx: &mut dyn CatalogueRead, _now: Timestamp) -> Outcome<Supply, Infallible> {
         let packs: Vec<_> = self.packs.iter().filter_map(|id| self.book.pack(*id)).collect();
         let counted: Vec<_> = packs.iter().filter(|pack| pack.is_counted()).map(|pack| pack.id).collect();
         Ok(Supply { stocks: tx.stocks(&counted)?, minted: tx.minted(&limited(packs))? })
@@ -76,10 +78,11 @@ pub struct GetPurchase {
 
 impl Query for GetPurchase {
     const NAME: &'static str = "get_purchase";
+    type Ports = dyn SaleRead;
     type Output = (Purchase, Vec<UserPack>);
     type Refusal = NotFound;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, NotFound> {
+    fn run(&self, tx: &mut dyn SaleRead, _now: Timestamp) -> Outcome<Self::Output, NotFound> {
         let purchase = tx.purchase(self.user, self.purchase)?.ok_or(Failure::Refused(NotFound))?;
         let copies = tx.copies_of(purchase.id)?;
         Ok((purchase, copies))
@@ -99,10 +102,11 @@ pub struct ListPurchases {
 
 impl Query for ListPurchases {
     const NAME: &'static str = "list_purchases";
+    type Ports = dyn SaleRead;
     type Output = Page<Purchase>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Page<Purchase>, Infallible> {
+    fn run(&self, tx: &mut dyn SaleRead, _now: Timestamp) -> Outcome<Page<Purchase>, Infallible> {
         Ok(tx.purchases(self.user, self.limit, self.after)?)
     }
 }
@@ -122,10 +126,11 @@ pub struct ListCopies {
 
 impl Query for ListCopies {
     const NAME: &'static str = "list_copies";
+    type Ports = dyn SaleRead;
     type Output = Page<UserPack>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Page<UserPack>, Infallible> {
+    fn run(&self, tx: &mut dyn SaleRead, _now: Timestamp) -> Outcome<Page<UserPack>, Infallible> {
         Ok(tx.copies(self.user, self.list, self.limit, self.after)?)
     }
 }
@@ -145,10 +150,11 @@ pub struct ListOwned {
 
 impl Query for ListOwned {
     const NAME: &'static str = "list_collectibles";
+    type Ports = dyn SaleRead;
     type Output = Page<Owned>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Page<Owned>, Infallible> {
+    fn run(&self, tx: &mut dyn SaleRead, _now: Timestamp) -> Outcome<Page<Owned>, Infallible> {
         Ok(tx.owned(self.user, self.filter, self.limit, self.after)?)
     }
 }

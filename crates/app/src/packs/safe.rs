@@ -1,8 +1,7 @@
 //! The encryption of the seeds of sealed copies.
 
 use crate::platform::SecretKey;
-use crate::store::Tx;
-use crate::store::{Command, into_infallible};
+use crate::store::{Command, SecretMarks, into_infallible};
 use crate::{App, CursorSeal};
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305};
@@ -86,10 +85,11 @@ struct MarkSecret {
 
 impl Command for MarkSecret {
     const NAME: &'static str = "mark_secret";
+    type Ports = dyn SecretMarks;
     type Output = bool;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+    fn run(&self, tx: &mut dyn SecretMarks, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
         Ok(tx.keep_mark("service", &self.mark)? == self.mark)
     }
 }

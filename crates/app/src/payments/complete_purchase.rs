@@ -3,12 +3,11 @@
 use crate::execute::KeyedRequest;
 use crate::packs::{PackBook, PackPurchased};
 use crate::payments::{Checkout, settle};
-use crate::store::Command;
-use crate::store::{StoredAnswer, Tx};
+use crate::store::{CheckoutTx, Command, PurchaseTx, StoredAnswer};
 use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, UserId};
-use terrace_packs::{PackId, PurchaseId, PurchaseState};
+use terrace_packs::{PackId, PurchaseId, PurchaseState, SaleRead};
 
 /// Returns a fan's purchase with its copies, once it is paid (spec §4, "complete pack purchase"). Read-only: the
 /// notice of the payment has already completed the purchase.
@@ -41,10 +40,11 @@ pub enum CompletePurchaseRefusal {
 
 impl Command for CompletePurchase {
     const NAME: &'static str = "complete_purchase";
+    type Ports = dyn SaleRead;
     type Output = PackPurchased;
     type Refusal = CompletePurchaseRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<PackPurchased, CompletePurchaseRefusal> {
+    fn run(&self, tx: &mut dyn SaleRead, _ctx: &mut Ctx) -> Outcome<PackPurchased, CompletePurchaseRefusal> {
         let purchase = tx.purchase(self.user, self.purchase)?.filter(|found| found.pack == self.pack);
         let purchase = purchase.ok_or(Failure::Refused(CompletePurchaseRefusal::UnknownPurchase))?;
         let refusal = match purchase.state {
@@ -74,10 +74,11 @@ pub(crate) struct RecordCheckout {
 
 impl Command for RecordCheckout {
     const NAME: &'static str = "record_checkout";
+    type Ports = dyn CheckoutTx;
     type Output = StoredAnswer;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<StoredAnswer, Infallible> {
+    fn run(&self, tx: &mut dyn CheckoutTx, _ctx: &mut Ctx) -> Outcome<StoredAnswer, Infallible> {
         let gone = || StoreError::defect("record a checkout", "its purchase is gone");
         let found = tx.lock_purchase(self.purchase)?.ok_or_else(gone)?;
         if let Some(checkout) = &self.checkout
@@ -119,10 +120,11 @@ pub struct EndPending {
 
 impl Command for EndPending {
     const NAME: &'static str = "end_pending_purchase";
+    type Ports = dyn PurchaseTx;
     type Output = bool;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+    fn run(&self, tx: &mut dyn PurchaseTx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
         let Some(found) = tx.lock_purchase(self.purchase)? else { return Ok(false) };
         let Some(mut payment) = tx.payment(self.purchase)? else { return Ok(false) };
         let (mut purchase, book) = (found, &self.book);

@@ -2,7 +2,7 @@
 
 use crate::payments::Payment;
 use crate::store::Query;
-use crate::store::ReadTx;
+use crate::store::payments::PaymentRead;
 use std::convert::Infallible;
 use terrace_kernel::{Outcome, StoreError, Timestamp};
 use terrace_packs::{Purchase, PurchaseId};
@@ -14,10 +14,11 @@ pub(crate) struct FindPayment {
 
 impl Query for FindPayment {
     const NAME: &'static str = "find_payment";
+    type Ports = dyn PaymentRead;
     type Output = Option<(Purchase, Payment)>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn PaymentRead, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let Some(payment) = tx.payment(self.purchase)? else { return Ok(None) };
         let gone = || StoreError::defect("find a payment", "its purchase is gone");
         let purchase = tx.any_purchase(self.purchase)?.ok_or_else(gone)?;
@@ -37,10 +38,11 @@ pub struct DuePayments {
 
 impl Query for DuePayments {
     const NAME: &'static str = "due_payments";
+    type Ports = dyn PaymentRead;
     type Output = Vec<(Purchase, Payment)>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn PaymentRead, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.due_payments(self.by, self.limit, self.after)?)
     }
 }

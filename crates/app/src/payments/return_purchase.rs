@@ -3,8 +3,7 @@
 use crate::App;
 use crate::packs::PackBook;
 use crate::payments::{RefundState, settle};
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{Command, PaymentTx};
 use std::sync::Arc;
 use terrace_kernel::{Ctx, Failure, Outcome, UserId};
 use terrace_packs::{PurchaseId, PurchaseState, UserPackState};
@@ -34,10 +33,11 @@ pub enum ReturnPurchaseRefusal {
 
 impl Command for ReturnPurchase {
     const NAME: &'static str = "return_purchase";
+    type Ports = dyn PaymentTx;
     type Output = ();
     type Refusal = ReturnPurchaseRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), ReturnPurchaseRefusal> {
+    fn run(&self, tx: &mut dyn PaymentTx, ctx: &mut Ctx) -> Outcome<(), ReturnPurchaseRefusal> {
         let refused = |refusal| Failure::Refused(refusal);
         // An opening locks the account as well, so no copy can be opened from here on.
         tx.lock_fan(self.user)?.ok_or(refused(ReturnPurchaseRefusal::NotActive))?;

@@ -8,8 +8,8 @@ use crate::payments::{
     PaymentState, ProviderFault, SandboxCheckout, SandboxState, is_name,
 };
 use crate::platform::webhooks::{SIGNATURE_HEADER, WebhookSecret};
-use crate::store::{BoxFuture, Store, Tx};
-use crate::store::{Command, into_infallible};
+use crate::store::payments::SandboxWrite;
+use crate::store::{BoxFuture, Command, Store, into_infallible};
 use crate::{App, SecretKey};
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
@@ -311,10 +311,11 @@ struct Begin {
 
 impl Command for Begin {
     const NAME: &'static str = "begin_sandbox_checkout";
+    type Ports = dyn SandboxWrite;
     type Output = ();
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), Infallible> {
+    fn run(&self, tx: &mut dyn SandboxWrite, ctx: &mut Ctx) -> Outcome<(), Infallible> {
         tx.insert_sandbox(&SandboxCheckout {
             purchase: self.order.purchase,
             price: self.order.price,
@@ -333,10 +334,11 @@ struct FindCheckout {
 
 impl Command for FindCheckout {
     const NAME: &'static str = "find_sandbox_checkout";
+    type Ports = dyn SandboxWrite;
     type Output = Option<SandboxCheckout>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn SandboxWrite, _ctx: &mut Ctx) -> Outcome<Self::Output, Infallible> {
         Ok(tx.sandbox_checkout(self.purchase)?)
     }
 }
@@ -350,10 +352,11 @@ struct Move {
 
 impl Command for Move {
     const NAME: &'static str = "move_sandbox_checkout";
+    type Ports = dyn SandboxWrite;
     type Output = Option<SandboxCheckout>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn SandboxWrite, ctx: &mut Ctx) -> Outcome<Self::Output, Infallible> {
         tx.move_sandbox(self.purchase, self.from, self.to, ctx.now())?;
         Ok(tx.sandbox_checkout(self.purchase)?)
     }
@@ -366,10 +369,11 @@ struct Decide {
 
 impl Command for Decide {
     const NAME: &'static str = "decide_sandbox_checkout";
+    type Ports = dyn SandboxWrite;
     type Output = SandboxCheckout;
     type Refusal = SandboxRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<SandboxCheckout, SandboxRefusal> {
+    fn run(&self, tx: &mut dyn SandboxWrite, ctx: &mut Ctx) -> Outcome<SandboxCheckout, SandboxRefusal> {
         let unknown = || Failure::Refused(SandboxRefusal::UnknownCheckout);
         let found = tx.sandbox_checkout(self.purchase)?.ok_or_else(unknown)?;
         let (from, to) = match self.decision {

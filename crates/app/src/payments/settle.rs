@@ -3,12 +3,16 @@
 
 use crate::packs::{PackBook, SeedCipher, sealed_copies};
 use crate::payments::{Payment, RefundState};
-use crate::store::Tx;
+use crate::store::payments::PaymentWrite;
+use crate::store::{CopyTx, PurchaseTx, SettlementTx};
 use std::time::Duration;
-use terrace_kernel::{Ctx, EventKind, NewEvent, StoreError, Timestamp, Topic, UserId};
-use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferOutcome, TransferSource};
+use terrace_kernel::{Ctx, EventKind, EventLog, NewEvent, StoreError, Timestamp, Topic, UserId};
+use terrace_ledger::{
+    AccountKind, Amount, Holder, House, LedgerWrite, Transfer, TransferOutcome, TransferSource,
+};
 use terrace_packs::{
-    IllegalTransition, PackId, Purchase, PurchaseId, PurchaseState, StockChange, Transition, UserPackState,
+    IllegalTransition, PackId, Purchase, PurchaseId, PurchaseState, SaleWrite, StockChange, Transition,
+    UserPackState,
 };
 
 /// How long after its start reconciliation first checks a purchase, in case its payment notice is lost.
@@ -22,7 +26,7 @@ type Change = Result<Transition<PurchaseState>, IllegalTransition<PurchaseState>
 
 /// Appends the event for a purchase's new state.
 pub fn publish_purchase(
-    tx: &mut dyn Tx,
+    tx: &mut dyn EventLog,
     user: UserId,
     purchase: PurchaseId,
     state: PurchaseState,
@@ -41,7 +45,7 @@ pub fn publish_purchase(
 
 /// Changes the state of a locked purchase, and appends the event.
 fn change(
-    tx: &mut dyn Tx,
+    tx: &mut dyn PurchaseTx,
     ctx: &Ctx,
     purchase: &mut Purchase,
     change: fn(PurchaseState) -> Change,
@@ -58,7 +62,7 @@ fn change(
 
 /// Completes a paid purchase: books the money as revenue, and creates the fan's copies, each with its own seed.
 pub(crate) fn complete(
-    tx: &mut dyn Tx,
+    tx: &mut dyn SettlementTx,
     ctx: &mut Ctx,
     purchase: &mut Purchase,
     payment: &mut Payment,
@@ -73,7 +77,7 @@ pub(crate) fn complete(
 
 /// Expires a purchase that was not paid in time, and releases its stock.
 pub(crate) fn expire(
-    tx: &mut dyn Tx,
+    tx: &mut dyn PurchaseTx,
     ctx: &mut Ctx,
     purchase: &mut Purchase,
     payment: &mut Payment,
@@ -84,7 +88,7 @@ pub(crate) fn expire(
 
 /// Cancels a purchase that will not be paid, and releases its stock.
 pub(crate) fn cancel(
-    tx: &mut dyn Tx,
+    tx: &mut dyn PurchaseTx,
     ctx: &mut Ctx,
     purchase: &mut Purchase,
     payment: &mut Payment,
@@ -95,7 +99,7 @@ pub(crate) fn cancel(
 
 /// Ends a pending purchase by this transition.
 fn end(
-    tx: &mut dyn Tx,
+    tx: &mut dyn PurchaseTx,
     ctx: &mut Ctx,
     purchase: &mut Purchase,
     payment: &mut Payment,
@@ -111,7 +115,7 @@ fn end(
 /// copies of a completed purchase are revoked, opened or not, with their collectibles. Serials already assigned are
 /// not reused; copies that were never opened return to the stock.
 pub(crate) fn refund(
-    tx: &mut dyn Tx,
+    tx: &mut dyn SettlementTx,
     ctx: &mut Ctx,
     purchase: &mut Purchase,
     payment: &mut Payment,
@@ -138,14 +142,18 @@ pub(crate) fn refund(
 }
 
 /// Schedules the next check of a payment; `None` if nothing remains to be done.
-fn close(tx: &mut dyn Tx, payment: &mut Payment, due_at: Option<Timestamp>) -> Result<(), StoreError> {
+fn close(
+    tx: &mut dyn PaymentWrite,
+    payment: &mut Payment,
+    due_at: Option<Timestamp>,
+) -> Result<(), StoreError> {
     payment.due_at = due_at;
     payment.attempts = 0;
     tx.put_payment(payment)
 }
 
 /// Revokes all copies of a purchase, with their collectibles.
-fn revoke(tx: &mut dyn Tx, ctx: &Ctx, purchase: &Purchase, book: &PackBook) -> Result<(), StoreError> {
+fn revoke(tx: &mut dyn CopyTx, ctx: &Ctx, purchase: &Purchase, book: &PackBook) -> Result<(), StoreError> {
     let mut unsold = 0_i32;
     for copy in tx.copies_of(purchase.id)? {
         // Read again under its lock: it may be in the process of being opened.
@@ -168,12 +176,17 @@ fn revoke(tx: &mut dyn Tx, ctx: &Ctx, purchase: &Purchase, book: &PackBook) -> R
 }
 
 /// Returns the stock reserved by a pending purchase.
-fn release(tx: &mut dyn Tx, purchase: &Purchase, book: &PackBook) -> Result<(), StoreError> {
+fn release(tx: &mut dyn SaleWrite, purchase: &Purchase, book: &PackBook) -> Result<(), StoreError> {
     count(tx, purchase.pack, StockChange::released(purchase.quantity), book)
 }
 
 /// Updates the stock. Called last, because every buyer of the pack waits for this lock.
-fn count(tx: &mut dyn Tx, pack: PackId, change: StockChange, book: &PackBook) -> Result<(), StoreError> {
+fn count(
+    tx: &mut dyn SaleWrite,
+    pack: PackId,
+    change: StockChange,
+    book: &PackBook,
+) -> Result<(), StoreError> {
     let pack = book.pack(pack).ok_or_else(|| defect("its pack is unknown"))?;
     if pack.is_counted() && (change.sold, change.sealed) != (0, 0) {
         tx.count_stock(pack.id, change)?;
@@ -183,17 +196,17 @@ fn count(tx: &mut dyn Tx, pack: PackId, change: StockChange, book: &PackBook) ->
 
 /// Books the incoming payment, unless it was booked before. The money never enters a fan's balance, because the fan
 /// pays at the provider.
-fn take_in(tx: &mut dyn Tx, ctx: &mut Ctx, purchase: &Purchase) -> Result<(), StoreError> {
+fn take_in(tx: &mut dyn LedgerWrite, ctx: &mut Ctx, purchase: &Purchase) -> Result<(), StoreError> {
     journal(tx, ctx, purchase, ("payment", "Payment"), (House::Payments, House::Revenue))
 }
 
 /// Books the outgoing refund.
-fn give_back(tx: &mut dyn Tx, ctx: &mut Ctx, purchase: &Purchase) -> Result<(), StoreError> {
+fn give_back(tx: &mut dyn LedgerWrite, ctx: &mut Ctx, purchase: &Purchase) -> Result<(), StoreError> {
     journal(tx, ctx, purchase, ("refund", "Refund"), (House::Revenue, House::Payments))
 }
 
 fn journal(
-    tx: &mut dyn Tx,
+    tx: &mut dyn LedgerWrite,
     ctx: &mut Ctx,
     purchase: &Purchase,
     (source, reason): (&'static str, &str),

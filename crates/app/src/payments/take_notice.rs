@@ -4,8 +4,8 @@ use crate::packs::{PackBook, SeedCipher};
 use crate::payments::{
     Decision, Mismatch, NoticeKind, NoticeOutcome, PaymentNotice, RefundState, decide, settle,
 };
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::payments::PaymentWrite;
+use crate::store::{Command, PaymentTx};
 use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_identity::AccountStatus;
@@ -58,10 +58,11 @@ impl NoticeTaken {
 
 impl Command for TakeNotice {
     const NAME: &'static str = "take_notice";
+    type Ports = dyn PaymentTx;
     type Output = NoticeTaken;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<NoticeTaken, Infallible> {
+    fn run(&self, tx: &mut dyn PaymentTx, ctx: &mut Ctx) -> Outcome<NoticeTaken, Infallible> {
         // The buyer of a purchase never changes, so it can be read without a lock. The lock order is buyer, then
         // purchase.
         let purchase = match tx.any_purchase(self.notice.purchase)? {
@@ -119,7 +120,7 @@ impl TakeNotice {
     /// Stores the notice with its outcome; returns the outcome if it was stored before.
     fn note(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut dyn PaymentWrite,
         ctx: &Ctx,
         decision: Result<Decision, Mismatch>,
     ) -> Result<Option<NoticeTaken>, StoreError> {
@@ -148,7 +149,7 @@ fn is_out_of_time(notice: &PaymentNotice, purchase: &Purchase, ctx: &Ctx) -> boo
 
 /// Whether the account can own copies: a suspended account keeps what it has, a deleted one owns nothing. Locks the
 /// account.
-fn can_own(tx: &mut dyn Tx, user: UserId) -> Result<bool, StoreError> {
+fn can_own(tx: &mut dyn PaymentTx, user: UserId) -> Result<bool, StoreError> {
     if tx.lock_fan(user)?.is_some() {
         return Ok(true);
     }

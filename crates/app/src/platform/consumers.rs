@@ -3,8 +3,7 @@
 
 use crate::App;
 use crate::platform::follower::Follower;
-use crate::store::{Command, Query, into_infallible};
-use crate::store::{ReadTx, Tx};
+use crate::store::{Command, EventRead, Query, Tx, into_infallible};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -117,10 +116,11 @@ struct Ahead {
 
 impl Query for LookAhead {
     const NAME: &'static str = "look_ahead";
+    type Ports = dyn EventRead;
     type Output = Ahead;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Ahead, Infallible> {
+    fn run(&self, tx: &mut dyn EventRead, _now: Timestamp) -> Outcome<Ahead, Infallible> {
         let stored = tx.consumer_position(self.consumer.name)?;
         let after = self.seen.max(stored);
         let events = tx.events_after(after, BATCH)?;
@@ -141,6 +141,7 @@ struct Consume {
 impl Command for Consume {
     const NAME: &'static str = "consume";
     /// Whether there is more to do.
+    type Ports = dyn Tx;
     type Output = bool;
     type Refusal = Infallible;
 

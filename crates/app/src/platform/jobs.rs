@@ -7,8 +7,9 @@ mod at_once;
 
 pub use at_once::AtOnce;
 
-use crate::store::{BoxFuture, JobRecord, MAX_CLOCK_SKEW, ReadTx, Tx};
-use crate::store::{Command, Query, into_infallible};
+use crate::store::{
+    BoxFuture, Command, JobRead, JobRecord, JobTx, LeaseWrite, MAX_CLOCK_SKEW, Query, into_infallible,
+};
 use crate::{App, AppConfig};
 use std::convert::Infallible;
 use std::fmt;
@@ -269,10 +270,11 @@ struct FindJob {
 
 impl Query for FindJob {
     const NAME: &'static str = "find_job";
+    type Ports = dyn JobRead;
     type Output = Option<JobRecord>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn JobRead, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.job(self.name)?)
     }
 }
@@ -294,10 +296,11 @@ enum Begun {
 
 impl Command for BeginJob {
     const NAME: &'static str = "begin_job";
+    type Ports = dyn JobTx;
     type Output = Begun;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Begun, Infallible> {
+    fn run(&self, tx: &mut dyn JobTx, ctx: &mut Ctx) -> Outcome<Begun, Infallible> {
         let now = ctx.now();
         if !tx.take_lease(&lease(self.name), self.holder, now, now.plus(self.life))? {
             return Ok(Begun::HeldElsewhere);
@@ -322,10 +325,11 @@ struct ProlongJob {
 
 impl Command for ProlongJob {
     const NAME: &'static str = "prolong_job";
+    type Ports = dyn LeaseWrite;
     type Output = bool;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+    fn run(&self, tx: &mut dyn LeaseWrite, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
         Ok(tx.prolong_lease(&lease(self.name), self.holder, ctx.now().plus(self.life))?)
     }
 }
@@ -340,10 +344,11 @@ struct EndJob {
 
 impl Command for EndJob {
     const NAME: &'static str = "end_job";
+    type Ports = dyn JobTx;
     type Output = ();
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), Infallible> {
+    fn run(&self, tx: &mut dyn JobTx, ctx: &mut Ctx) -> Outcome<(), Infallible> {
         let now = ctx.now();
         // A process whose lease expired and was taken by another must not record anything.
         if !tx.prolong_lease(&lease(self.name), self.holder, now)? {

@@ -18,8 +18,7 @@
 
 use crate::App;
 use crate::platform::follower::Follower;
-use crate::store::ReadTx;
-use crate::store::{Query, into_infallible};
+use crate::store::{EventRead, LiveReadTx, Query, into_infallible};
 use futures_util::future::try_join_all;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -58,14 +57,14 @@ pub(crate) trait LiveModel: Send + Sync + Sized + 'static {
     type Changes: Send + 'static;
 
     /// Reads the next portion of a lane's rows into the draft.
-    fn load(draft: &Self::Draft, lane: usize, tx: &mut dyn ReadTx) -> Result<Loading, StoreError>;
+    fn load(draft: &Self::Draft, lane: usize, tx: &mut dyn LiveReadTx) -> Result<Loading, StoreError>;
 
     /// Builds the model from all rows and empties the draft.
     fn finish(draft: &Self::Draft) -> Self;
 
     /// Reads the current state of whatever these events concern. The events are a subset of those that the model
     /// follows, in order.
-    fn look_up(tx: &mut dyn ReadTx, events: &[Event]) -> Result<Looked<Self::Changes>, StoreError>;
+    fn look_up(tx: &mut dyn LiveReadTx, events: &[Event]) -> Result<Looked<Self::Changes>, StoreError>;
 
     /// Applies changes. Must be idempotent: the same change, or one that the model already contains, may be applied
     /// again.
@@ -424,10 +423,11 @@ struct Head;
 
 impl Query for Head {
     const NAME: &'static str = "live_head";
+    type Ports = dyn EventRead;
     type Output = Position;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Position, Infallible> {
+    fn run(&self, tx: &mut dyn EventRead, _now: Timestamp) -> Outcome<Position, Infallible> {
         Ok(tx.head()?)
     }
 }
@@ -440,10 +440,11 @@ struct Portion<M: LiveModel> {
 
 impl<M: LiveModel> Query for Portion<M> {
     const NAME: &'static str = "live_load";
+    type Ports = dyn LiveReadTx;
     type Output = Loading;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Loading, Infallible> {
+    fn run(&self, tx: &mut dyn LiveReadTx, _now: Timestamp) -> Outcome<Loading, Infallible> {
         Ok(M::load(&self.draft, self.lane, tx)?)
     }
 }
@@ -453,10 +454,11 @@ struct Unpublished;
 
 impl Query for Unpublished {
     const NAME: &'static str = "live_unpublished";
+    type Ports = dyn EventRead;
     type Output = Option<i64>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Option<i64>, Infallible> {
+    fn run(&self, tx: &mut dyn EventRead, _now: Timestamp) -> Outcome<Option<i64>, Infallible> {
         Ok(tx.unpublished()?)
     }
 }
@@ -466,10 +468,11 @@ struct IsUnpublished(i64);
 
 impl Query for IsUnpublished {
     const NAME: &'static str = "live_is_unpublished";
+    type Ports = dyn EventRead;
     type Output = bool;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<bool, Infallible> {
+    fn run(&self, tx: &mut dyn EventRead, _now: Timestamp) -> Outcome<bool, Infallible> {
         Ok(tx.is_unpublished(self.0)?)
     }
 }
@@ -497,10 +500,11 @@ impl<C> Ahead<C> {
 impl<M: LiveModel> Query for LookUp<M> {
     const NAME: &'static str = "live_look_up";
     /// `None` if events after the known position are missing.
+    type Ports = dyn LiveReadTx;
     type Output = Option<Ahead<M::Changes>>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn LiveReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         // Before the events: whatever was public at this read is among them, or has been swept.
         let head = tx.head()?;
         let events = tx.events_after(self.known, BATCH)?;

@@ -3,9 +3,7 @@
 use crate::demo::DEMO_FAN;
 use crate::minting::MintingStanding;
 use crate::schedule::CONSUMERS;
-use crate::store::JobRecord;
-use crate::store::Query;
-use crate::store::ReadTx;
+use crate::store::{JobRecord, OverviewReadTx, Query};
 use std::convert::Infallible;
 use terrace_identity::Username;
 use terrace_kernel::{Outcome, Position, Timestamp};
@@ -31,10 +29,11 @@ pub struct OverviewOf {
 
 impl Query for Overview {
     const NAME: &'static str = "overview";
+    type Ports = dyn OverviewReadTx;
     type Output = OverviewOf;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<OverviewOf, Infallible> {
+    fn run(&self, tx: &mut dyn OverviewReadTx, _now: Timestamp) -> Outcome<OverviewOf, Infallible> {
         let head = tx.head()?;
         let mut consumers = Vec::new();
         for consumer in CONSUMERS {

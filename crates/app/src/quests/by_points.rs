@@ -3,12 +3,12 @@
 //! few statements for all of them.
 
 use crate::quests::QuestBook;
-use crate::store::Tx;
+use crate::store::QuestTx;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use terrace_kernel::{Ctx, Event, EventKind, StoreError, UserId};
-use terrace_quests::{Check, Goal, Step, StepId};
-use terrace_scoring::{BoardId, SeasonId, TotalChange, TotalChanges};
+use terrace_quests::{Check, Goal, QuestRead, Step, StepId};
+use terrace_scoring::{BoardId, BoardRead, SeasonId, TotalChange, TotalChanges};
 
 /// Daily runs that started before this are over, in every time zone.
 const LONGEST_DAY: Duration = Duration::from_hours(72);
@@ -78,7 +78,7 @@ fn scores(events: &[Event]) -> Result<Scores, StoreError> {
 /// Returns the fans who may complete something with the points of these events, each with their rank on the global
 /// board if a step requires it and they reach it.
 pub(super) fn brought_by_points(
-    tx: &mut dyn Tx,
+    tx: &mut dyn QuestTx,
     ctx: &Ctx,
     book: &QuestBook,
     events: &[Event],
@@ -116,7 +116,7 @@ pub(super) fn brought_by_points(
 
 /// Steps of open quests that points may fulfil and that these fans have not completed.
 fn undone(
-    tx: &mut dyn Tx,
+    tx: &mut dyn QuestRead,
     ctx: &Ctx,
     book: &QuestBook,
     scores: &Scores,
@@ -134,7 +134,11 @@ fn undone(
 }
 
 /// Fans who may have reached an achievement that they do not have.
-fn unachieved(tx: &mut dyn Tx, book: &QuestBook, scores: &Scores) -> Result<BTreeSet<UserId>, StoreError> {
+fn unachieved(
+    tx: &mut dyn QuestRead,
+    book: &QuestBook,
+    scores: &Scores,
+) -> Result<BTreeSet<UserId>, StoreError> {
     let mut reached = Vec::new();
     for one in book.achievements() {
         let users = scores.iter().filter(|(_, score)| score.may_reach(one.goal));
@@ -148,14 +152,14 @@ fn unachieved(tx: &mut dyn Tx, book: &QuestBook, scores: &Scores) -> Result<BTre
     Ok(reached.into_iter().filter(|one| !achieved.contains(one)).map(|(user, _)| user).collect())
 }
 
-fn global_board(tx: &mut dyn Tx) -> Result<Option<(SeasonId, BoardId)>, StoreError> {
+fn global_board(tx: &mut dyn BoardRead) -> Result<Option<(SeasonId, BoardId)>, StoreError> {
     let Some(season) = tx.seasons()?.active().map(|season| season.id) else { return Ok(None) };
     Ok(tx.global_board(season)?.map(|board| (season, board.id)))
 }
 
 /// A fan's rank, if it is `lowest` or better.
 fn rank_of(
-    tx: &mut dyn Tx,
+    tx: &mut dyn BoardRead,
     (season, board): (SeasonId, BoardId),
     score: &Score,
     lowest: u32,

@@ -5,7 +5,7 @@ use crate::boards::Awards;
 use crate::quests::by_points::brought_by_points;
 use crate::quests::progress::not_given;
 use crate::quests::{Checked, NotActive, Progress, QuestBook, pay_quest, pay_step};
-use crate::store::Tx;
+use crate::store::{ProgressTx, QuestTx};
 use std::collections::BTreeMap;
 use terrace_kernel::{Ctx, Event, EventKind, Failure, NewEvent, Outcome, StoreError, Topic, UserId};
 use terrace_quests::{Achievement, Facts, QuestId, Step, StepId, is_due, met_steps, today};
@@ -13,7 +13,7 @@ use terrace_quests::{Achievement, Facts, QuestId, Step, StepId, is_due, met_step
 /// Completes the steps and quests whose conditions a fan meets, and grants achievements that the fan has reached.
 /// Repeats until nothing changes, because awarded points may reach another threshold.
 pub(crate) fn check_fan(
-    tx: &mut dyn Tx,
+    tx: &mut dyn QuestTx,
     ctx: &mut Ctx,
     awards: &Awards,
     book: &QuestBook,
@@ -52,7 +52,7 @@ pub(crate) fn check_fan(
 
 /// Grants the achievements that a fan has reached and does not have; returns how many.
 pub(crate) fn grant_achievements(
-    tx: &mut dyn Tx,
+    tx: &mut dyn ProgressTx,
     ctx: &mut Ctx,
     achievements: &[Achievement],
     user: UserId,
@@ -108,7 +108,7 @@ fn concerned(book: &QuestBook, event: &Event) -> Vec<UserId> {
 }
 
 /// Checks each fan affected by these events, once.
-pub(crate) fn check_after(tx: &mut dyn Tx, ctx: &mut Ctx, events: &[Event]) -> Result<(), StoreError> {
+pub(crate) fn check_after(tx: &mut dyn QuestTx, ctx: &mut Ctx, events: &[Event]) -> Result<(), StoreError> {
     let book = QuestBook::new(tx.quests()?);
     let mut users: BTreeMap<UserId, Option<u64>> =
         events.iter().flat_map(|event| concerned(&book, event)).map(|user| (user, None)).collect();

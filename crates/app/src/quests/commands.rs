@@ -5,13 +5,12 @@ use crate::quests::{
     Checked, NotActive, Progress, QuestBook, QuestContent, QuestContentError, QuestSummary, check_fan,
     grant_achievements, not_given, pay_step, tell,
 };
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{Command, ProgressTx, QuestContentTx, QuestTx, VisitTx};
 use chrono::NaiveDate;
 use std::collections::HashMap;
 use std::sync::Arc;
 use terrace_kernel::{Ctx, EventKind, Failure, Outcome, StoreError, Timestamp, UserId};
-use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferSource};
+use terrace_ledger::{AccountKind, Amount, Holder, House, LedgerWrite, Transfer, TransferSource};
 use terrace_quests::{
     Achievement, Advance, Goal, Known, QuestId, Run, StartRefusal, StepDone, StepId, StepRefusal, Visit,
     VisitOutcome, VisitRules, advance, plan, start, today, visit,
@@ -26,10 +25,11 @@ pub struct LoadQuests {
 
 impl Command for LoadQuests {
     const NAME: &'static str = "load_quests";
+    type Ports = dyn QuestContentTx;
     type Output = QuestSummary;
     type Refusal = QuestContentError;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<QuestSummary, QuestContentError> {
+    fn run(&self, tx: &mut dyn QuestContentTx, ctx: &mut Ctx) -> Outcome<QuestSummary, QuestContentError> {
         let known = tx.quests()?;
         let mut teams = HashMap::new();
         for team in self.content.drafts.iter().filter_map(|quest| quest.team.as_deref()) {
@@ -72,10 +72,11 @@ pub enum StartQuestRefusal {
 
 impl Command for StartQuest {
     const NAME: &'static str = "start_quest";
+    type Ports = dyn ProgressTx;
     type Output = ();
     type Refusal = StartQuestRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), StartQuestRefusal> {
+    fn run(&self, tx: &mut dyn ProgressTx, ctx: &mut Ctx) -> Outcome<(), StartQuestRefusal> {
         let refused = |refusal| Failure::Refused(refusal);
         let quest = self.book.quest(self.quest).ok_or(refused(StartQuestRefusal::UnknownQuest))?;
         let (zone, visits) = tx.lock_fan(self.user)?.ok_or(refused(StartQuestRefusal::NotActive))?;
@@ -132,11 +133,12 @@ pub enum CompleteStepRefusal {
 
 impl Command for CompleteStep {
     const NAME: &'static str = "complete_step";
+    type Ports = dyn QuestTx;
     type Output = StepCompleted;
     type Refusal = CompleteStepRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<StepCompleted, CompleteStepRefusal> {
+    fn run(&self, tx: &mut dyn QuestTx, ctx: &mut Ctx) -> Outcome<StepCompleted, CompleteStepRefusal> {
         let refused = |refusal| Failure::Refused(refusal);
         let gone = CompleteStepRefusal::NotActive;
         let (quest, step) = self.book.step(self.step).ok_or(refused(CompleteStepRefusal::UnknownStep))?;
@@ -183,11 +185,12 @@ pub struct CheckProgress {
 
 impl Command for CheckProgress {
     const NAME: &'static str = "check_progress";
+    type Ports = dyn QuestTx;
     type Output = Checked;
     type Refusal = NotActive;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Checked, NotActive> {
+    fn run(&self, tx: &mut dyn QuestTx, ctx: &mut Ctx) -> Outcome<Checked, NotActive> {
         check_fan(tx, ctx, &self.awards, &self.book, (self.user, self.rank))
     }
 }
@@ -216,11 +219,12 @@ pub struct DailyVisit {
 
 impl Command for VisitDaily {
     const NAME: &'static str = "visit_daily";
+    type Ports = dyn VisitTx;
     type Output = DailyVisit;
     type Refusal = NotActive;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<DailyVisit, NotActive> {
+    fn run(&self, tx: &mut dyn VisitTx, ctx: &mut Ctx) -> Outcome<DailyVisit, NotActive> {
         let (zone, known) = tx.lock_fan(self.user)?.ok_or(Failure::Refused(NotActive))?;
         let before = known.as_ref().and_then(|visits| visits.last_paid);
         let Visit { outcome, next_visit_at } = visit(known.as_ref(), zone, ctx.now(), &VisitRules::default());
@@ -272,7 +276,7 @@ impl Command for VisitDaily {
 
 /// Pays the coins of a milestone, once for the date on which it was reached.
 fn give_coins(
-    tx: &mut dyn Tx,
+    tx: &mut dyn LedgerWrite,
     ctx: &mut Ctx,
     user: UserId,
     (date, streak): (NaiveDate, u32),

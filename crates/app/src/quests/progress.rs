@@ -2,8 +2,10 @@
 
 use crate::boards::{AwardPointsRefusal, Awards};
 use crate::quests::Checked;
-use crate::store::Tx;
-use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, Timestamp, Topic, UserId};
+use crate::store::{BoardTx, QuestTx};
+use terrace_kernel::{
+    Ctx, EventKind, EventLog, Failure, NewEvent, Outcome, StoreError, Timestamp, Topic, UserId,
+};
 use terrace_quests::{Quest, Run, RunStatus, Step, StepDone, is_left_complete};
 use terrace_scoring::{NewAward, Points, SourceKey, Writer};
 use uuid::Uuid;
@@ -19,7 +21,7 @@ pub(crate) struct Progress<'a> {
 /// Completes a step that the rules permit, and the quest with its last required step; each is paid now
 /// (`docs/spec.md` §3 rules 2 and 3). Does nothing if the step was completed in the meantime.
 pub(crate) fn pay_step(
-    tx: &mut dyn Tx,
+    tx: &mut dyn QuestTx,
     ctx: &mut Ctx,
     awards: &Awards,
     progress: &mut Progress<'_>,
@@ -44,7 +46,7 @@ pub(crate) fn pay_step(
 
 /// Completes a quest, unless it is complete, if all its required steps are done, and pays its bonus.
 pub(crate) fn pay_quest(
-    tx: &mut dyn Tx,
+    tx: &mut dyn QuestTx,
     ctx: &mut Ctx,
     awards: &Awards,
     progress: &mut Progress<'_>,
@@ -64,7 +66,7 @@ pub(crate) fn pay_quest(
 }
 
 fn give(
-    tx: &mut dyn Tx,
+    tx: &mut dyn BoardTx,
     ctx: &mut Ctx,
     awards: &Awards,
     user: UserId,
@@ -81,7 +83,7 @@ fn give(
 
 /// Appends an event about a fan's progress in quests.
 pub(crate) fn tell(
-    tx: &mut dyn Tx,
+    tx: &mut dyn EventLog,
     now: Timestamp,
     kind: EventKind,
     user: UserId,

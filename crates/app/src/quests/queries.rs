@@ -1,27 +1,28 @@
 //! Queries for the quests of fans.
 
 use crate::quests::QuestBook;
-use crate::store::Query;
-use crate::store::ReadTx;
+use crate::store::{Query, StandingsReadTx};
 use chrono::NaiveDate;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_kernel::{Limit, Outcome, Page, StoreError, TimeKey, Timestamp, UserId};
 use terrace_quests::{
-    AchievementFacts, AchievementKey, FanStanding, QuestId, Run, StepDone, local_date, today,
+    AchievementFacts, AchievementKey, FanStanding, QuestId, QuestRead, Run, StandingsRead, StepDone,
+    local_date, today,
 };
-use terrace_scoring::{PointsRecord, SourceKey};
+use terrace_scoring::{PointsRead, PointsRecord, SourceKey};
 
 /// Reads all quests.
 pub(crate) struct ReadQuestBook;
 
 impl Query for ReadQuestBook {
     const NAME: &'static str = "read_quests";
+    type Ports = dyn QuestRead;
     type Output = QuestBook;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<QuestBook, Infallible> {
+    fn run(&self, tx: &mut dyn QuestRead, _now: Timestamp) -> Outcome<QuestBook, Infallible> {
         Ok(QuestBook::new(tx.quests()?))
     }
 }
@@ -39,10 +40,11 @@ pub type OwnRuns = HashMap<QuestId, (Run, Vec<StepDone>)>;
 
 impl Query for ReadOwnRuns {
     const NAME: &'static str = "read_own_quests";
+    type Ports = dyn QuestRead;
     type Output = OwnRuns;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<OwnRuns, Infallible> {
+    fn run(&self, tx: &mut dyn QuestRead, now: Timestamp) -> Outcome<OwnRuns, Infallible> {
         let Some((zone, visits)) = tx.visits_and_zone(self.user)? else { return Ok(OwnRuns::new()) };
         let runs = tx.open_runs(self.user, today(zone, visits.as_ref(), now))?;
         Ok(runs.into_iter().map(|(run, done)| (run.quest, (run, done))).collect())
@@ -57,10 +59,11 @@ pub struct ReadStandingInQuests {
 
 impl Query for ReadStandingInQuests {
     const NAME: &'static str = "find_progress";
+    type Ports = dyn QuestRead;
     type Output = Option<FanStanding>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn QuestRead, now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let Some(progress) = tx.progress_of(self.user)? else { return Ok(None) };
         let today = today(progress.zone, progress.visits.as_ref(), now);
         let runs = tx.open_runs(self.user, today)?;
@@ -87,10 +90,11 @@ pub struct StandingsPortion {
 impl Query for ReadStandings {
     const NAME: &'static str = "read_standings_in_quests";
     /// `None` after the last account.
+    type Ports = dyn StandingsReadTx;
     type Output = Option<StandingsPortion>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn StandingsReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let fans = tx.fans_after(self.after, self.limit)?;
         let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
         let fans = portion_of_standings(tx, (*first, *last), now)?;
@@ -100,7 +104,7 @@ impl Query for ReadStandings {
 
 /// Reads the progress of the active accounts from `first` to `last`, in their current runs.
 pub fn portion_of_standings(
-    tx: &mut dyn ReadTx,
+    tx: &mut dyn StandingsRead,
     (first, last): (UserId, UserId),
     now: Timestamp,
 ) -> Result<Vec<FanStanding>, StoreError> {
@@ -121,10 +125,11 @@ pub struct ActiveAmong {
 
 impl Query for ActiveAmong {
     const NAME: &'static str = "active_in_quests";
+    type Ports = dyn QuestRead;
     type Output = Vec<UserId>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn QuestRead, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.active_among(&self.users, &self.quests)?)
     }
 }
@@ -147,10 +152,11 @@ pub struct OwnAchievements {
 
 impl Query for ReadAchievements {
     const NAME: &'static str = "read_achievements";
+    type Ports = dyn QuestRead;
     type Output = OwnAchievements;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<OwnAchievements, Infallible> {
+    fn run(&self, tx: &mut dyn QuestRead, _now: Timestamp) -> Outcome<OwnAchievements, Infallible> {
         let known = tx.progress_of(self.user)?.map(|state| state.known()).unwrap_or_default();
         Ok(OwnAchievements { known, unlocked: tx.achievements_of(self.user)? })
     }
@@ -184,10 +190,11 @@ pub struct CompletedQuest {
 
 impl Query for ReadCompletedQuests {
     const NAME: &'static str = "read_completed_quests";
+    type Ports = dyn PointsRead;
     type Output = Page<CompletedQuest>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Page<CompletedQuest>, Infallible> {
+    fn run(&self, tx: &mut dyn PointsRead, _now: Timestamp) -> Outcome<Page<CompletedQuest>, Infallible> {
         let page = tx.quest_records(self.user, self.limit, self.after)?;
         let steps_of = |record: &PointsRecord| -> Vec<SourceKey> {
             let quest = record.source.subject().and_then(|id| self.book.quest(QuestId::from_uuid(id)));

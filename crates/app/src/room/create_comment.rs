@@ -1,7 +1,6 @@
 //! Comments on a post (spec §1 rule 2).
 
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{Command, RoomTx};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, PostId, Topic, UserId};
 use terrace_social::{Comment, NewComment};
@@ -37,10 +36,11 @@ pub enum CreateCommentRefusal {
 
 impl Command for CreateComment {
     const NAME: &'static str = "create_comment";
+    type Ports = dyn RoomTx;
     type Output = CommentCreated;
     type Refusal = CreateCommentRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal> {
+    fn run(&self, tx: &mut dyn RoomTx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal> {
         let (team, comment_count) = tx
             .count_comment(self.post, self.author)?
             .ok_or(Failure::Refused(CreateCommentRefusal::PostNotFound))?;

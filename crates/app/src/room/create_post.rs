@@ -1,7 +1,6 @@
 //! Creates a post (spec §1 rule 1).
 
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{Command, PostTx};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Ctx, EventKind, Failure, MediaId, NewEvent, Outcome, TeamId, Topic, UserId};
 use terrace_social::{NewPost, PostView};
@@ -32,10 +31,11 @@ pub enum CreatePostRefusal {
 
 impl Command for CreatePost {
     const NAME: &'static str = "create_post";
+    type Ports = dyn PostTx;
     type Output = PostView<AuthorCard>;
     type Refusal = CreatePostRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal> {
+    fn run(&self, tx: &mut dyn PostTx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal> {
         if let Some(team) = self.team
             && tx.team(team)?.is_none()
         {

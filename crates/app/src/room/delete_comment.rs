@@ -1,7 +1,6 @@
 //! Deletion of a comment by its author.
 
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{Command, RoomTx};
 use terrace_kernel::{CommentId, Ctx, EventKind, Failure, NewEvent, Outcome, PostId, Topic, UserId};
 
 /// Removes a comment and decrements the post's counter, in one transaction.
@@ -26,10 +25,11 @@ pub enum DeleteCommentRefusal {
 
 impl Command for DeleteComment {
     const NAME: &'static str = "delete_comment";
+    type Ports = dyn RoomTx;
     type Output = ();
     type Refusal = DeleteCommentRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), DeleteCommentRefusal> {
+    fn run(&self, tx: &mut dyn RoomTx, ctx: &mut Ctx) -> Outcome<(), DeleteCommentRefusal> {
         let missing = || Failure::Refused(DeleteCommentRefusal::NotFound);
         // Authors may delete their comments even if they can no longer see the post.
         let post = tx.lock_post(self.post, None)?.ok_or_else(missing)?;

@@ -1,7 +1,7 @@
 //! Deletion of a post by its author.
 
 use crate::platform::{PORTION, Progress};
-use crate::store::{Command, Tx};
+use crate::store::{Command, RoomTx};
 use terrace_kernel::{Ctx, Event, EventKind, Failure, NewEvent, Outcome, PostId, StoreError, Topic, UserId};
 
 /// Deletes a post: it is hidden at once; after the commit, the consumer of `post.deleted` removes its comments and
@@ -25,10 +25,11 @@ pub enum DeletePostRefusal {
 
 impl Command for DeletePost {
     const NAME: &'static str = "delete_post";
+    type Ports = dyn RoomTx;
     type Output = ();
     type Refusal = DeletePostRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), DeletePostRefusal> {
+    fn run(&self, tx: &mut dyn RoomTx, ctx: &mut Ctx) -> Outcome<(), DeletePostRefusal> {
         let post =
             tx.lock_post(self.post, Some(self.user))?.ok_or(Failure::Refused(DeletePostRefusal::NotFound))?;
         if post.author != self.user {
@@ -52,7 +53,7 @@ impl Command for DeletePost {
 
 /// Removes the rows of a deleted post, a portion in each transaction.
 pub(crate) fn remove_deleted_post(
-    tx: &mut dyn Tx,
+    tx: &mut dyn RoomTx,
     _ctx: &mut Ctx,
     event: &Event,
 ) -> Result<Progress, StoreError> {

@@ -1,7 +1,7 @@
 //! Feeds assembled for one reader (spec §1 rule 6): of followed users and teams, and of the reader's own teams.
 
 use crate::room::PostPage;
-use crate::store::ReadTx;
+use crate::store::FeedReadTx;
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, UserId};
 use terrace_social::Gathered;
 
@@ -12,7 +12,7 @@ const FEW: u32 = 32;
 /// A page of the reader's followed feed, in at most four statements; `None` if it would be the first page and the
 /// reader follows no one. A reader who pages on stays in this feed, whatever they follow in the meantime.
 pub(crate) fn read_followed(
-    tx: &mut dyn ReadTx,
+    tx: &mut dyn FeedReadTx,
     reader: UserId,
     limit: Limit,
     after: Option<TimeKey>,
@@ -31,7 +31,7 @@ pub(crate) fn read_followed(
 
 /// A page from the rooms of the reader's own teams, in two statements.
 pub(crate) fn read_own_teams(
-    tx: &mut dyn ReadTx,
+    tx: &mut dyn FeedReadTx,
     reader: UserId,
     limit: Limit,
     after: Option<TimeKey>,
@@ -40,7 +40,7 @@ pub(crate) fn read_own_teams(
     fill(tx, reader, places)
 }
 
-fn fill(tx: &mut dyn ReadTx, reader: UserId, picked: Page<TimeKey>) -> Result<PostPage, StoreError> {
+fn fill(tx: &mut dyn FeedReadTx, reader: UserId, picked: Page<TimeKey>) -> Result<PostPage, StoreError> {
     let Page { items: places, next } = picked;
     let items = if places.is_empty() { Vec::new() } else { tx.posts_at(&places, reader)? };
     Ok(Page { items, next })

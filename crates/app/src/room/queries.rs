@@ -2,8 +2,7 @@
 
 use crate::accounts::NotFound;
 use crate::room::followed;
-use crate::store::Query;
-use crate::store::ReadTx;
+use crate::store::{FeedReadTx, Query, RoomReadTx};
 use std::convert::Infallible;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{
@@ -77,10 +76,11 @@ pub enum FeedRefusal {
 
 impl Query for ReadFeed {
     const NAME: &'static str = "read_feed";
+    type Ports = dyn FeedReadTx;
     type Output = FeedPage;
     type Refusal = FeedRefusal;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<FeedPage, FeedRefusal> {
+    fn run(&self, tx: &mut dyn FeedReadTx, _now: Timestamp) -> Outcome<FeedPage, FeedRefusal> {
         // Before the list: a change that commits in between is in the list as well as in the stream, never in
         // neither.
         let position = tx.head()?;
@@ -130,10 +130,11 @@ pub struct SeenByReader {
 
 impl Query for SeenByReader {
     const NAME: &'static str = "seen_by_reader";
+    type Ports = dyn FeedReadTx;
     type Output = SeenBy;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<SeenBy, Infallible> {
+    fn run(&self, tx: &mut dyn FeedReadTx, _now: Timestamp) -> Outcome<SeenBy, Infallible> {
         Ok(tx.seen_by(self.reader, &self.posts, &self.authors)?)
     }
 }
@@ -149,10 +150,11 @@ pub struct GetPost {
 
 impl Query for GetPost {
     const NAME: &'static str = "get_post";
+    type Ports = dyn RoomReadTx;
     type Output = PostView<AuthorCard>;
     type Refusal = NotFound;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, NotFound> {
+    fn run(&self, tx: &mut dyn RoomReadTx, _now: Timestamp) -> Outcome<Self::Output, NotFound> {
         tx.post(self.post, self.reader)?.ok_or(Failure::Refused(NotFound))
     }
 }
@@ -172,10 +174,11 @@ pub struct ListComments {
 
 impl Query for ListComments {
     const NAME: &'static str = "list_comments";
+    type Ports = dyn RoomReadTx;
     type Output = Page<Comment<AuthorCard>>;
     type Refusal = NotFound;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, NotFound> {
+    fn run(&self, tx: &mut dyn RoomReadTx, _now: Timestamp) -> Outcome<Self::Output, NotFound> {
         tx.post(self.post, self.reader)?.ok_or(Failure::Refused(NotFound))?;
         Ok(tx.comments(self.post, self.reader, self.limit, self.after)?)
     }
@@ -194,10 +197,11 @@ pub struct GetComment {
 
 impl Query for GetComment {
     const NAME: &'static str = "get_comment";
+    type Ports = dyn RoomReadTx;
     type Output = Comment<AuthorCard>;
     type Refusal = NotFound;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, NotFound> {
+    fn run(&self, tx: &mut dyn RoomReadTx, _now: Timestamp) -> Outcome<Self::Output, NotFound> {
         // A comment is visible only if its post is.
         tx.post(self.post, self.reader)?.ok_or(Failure::Refused(NotFound))?;
         tx.comment(self.post, self.comment, self.reader)?.ok_or(Failure::Refused(NotFound))

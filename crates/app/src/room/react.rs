@@ -1,7 +1,6 @@
 //! Reactions to posts (spec §1 rule 2).
 
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{Command, RoomTx};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, PostId, Topic, UserId};
 use terrace_social::{PostView, ReactionCounts, ReactionKind};
@@ -29,10 +28,11 @@ pub enum ReactRefusal {
 
 impl Command for React {
     const NAME: &'static str = "react";
+    type Ports = dyn RoomTx;
     type Output = PostView<AuthorCard>;
     type Refusal = ReactRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal> {
+    fn run(&self, tx: &mut dyn RoomTx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal> {
         let post =
             tx.lock_post(self.post, Some(self.fan))?.ok_or(Failure::Refused(ReactRefusal::PostNotFound))?;
         let before = tx.reaction(post.id, self.fan)?;

@@ -1,7 +1,6 @@
 //! Reports of posts to moderators.
 
-use crate::store::Command;
-use crate::store::Tx;
+use crate::store::{Command, RoomTx};
 use terrace_kernel::{Ctx, Failure, Outcome, PostId, UserId};
 
 /// Stores a report, one per fan and post: the first reason is kept.
@@ -24,10 +23,11 @@ pub enum ReportPostRefusal {
 
 impl Command for ReportPost {
     const NAME: &'static str = "report_post";
+    type Ports = dyn RoomTx;
     type Output = ();
     type Refusal = ReportPostRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), ReportPostRefusal> {
+    fn run(&self, tx: &mut dyn RoomTx, ctx: &mut Ctx) -> Outcome<(), ReportPostRefusal> {
         // Locked, so that a post does not get a report while its rows are being removed.
         let post = tx
             .lock_post(self.post, Some(self.fan))?

@@ -1,8 +1,7 @@
 //! Reads a part of the log and the current state of whatever its events concern.
 
 use crate::quests::QuestBook;
-use crate::store::Query;
-use crate::store::ReadTx;
+use crate::store::{EventRead, Query, RoomReadTx, StreamReadTx};
 use crate::streams::{
     Audience, OnPost, StepTold, StreamBatch, StreamEvent, StreamWhat, last_on_boards, turns_views,
 };
@@ -15,7 +14,7 @@ use terrace_kernel::{
 };
 use terrace_packs::PurchaseId;
 use terrace_quests::{QuestId, StepId};
-use terrace_scoring::{BoardId, Points, PointsRecord, RecordId, SeasonId, Total, TotalChanges};
+use terrace_scoring::{BoardId, BoardRead, Points, PointsRecord, RecordId, SeasonId, Total, TotalChanges};
 use terrace_social::{Comment, PostView};
 
 /// The part of the log to read.
@@ -58,10 +57,11 @@ pub(super) struct Head;
 
 impl Query for Head {
     const NAME: &'static str = "stream_head";
+    type Ports = dyn EventRead;
     type Output = Position;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Position, Infallible> {
+    fn run(&self, tx: &mut dyn EventRead, _now: Timestamp) -> Outcome<Position, Infallible> {
         Ok(tx.head()?)
     }
 }
@@ -71,10 +71,11 @@ pub(super) struct OldestAfter(pub(super) Position);
 
 impl Query for OldestAfter {
     const NAME: &'static str = "stream_oldest";
+    type Ports = dyn EventRead;
     type Output = Option<Position>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn EventRead, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let first = tx.events_after(self.0, 1)?.into_iter().next();
         Ok(first.and_then(|event| Position::new(event.position.get() - 1)))
     }
@@ -89,10 +90,11 @@ pub(super) struct LookUp {
 impl Query for LookUp {
     const NAME: &'static str = "stream_look_up";
     /// `None` if events after the given position are gone, or never existed.
+    type Ports = dyn StreamReadTx;
     type Output = Option<Looked>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn StreamReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let Asked { after, up_to, limit, most_told } = self.asked;
         self.audience.begins();
         // Before the events: whatever was public at this read is among them, or has been swept.
@@ -180,7 +182,7 @@ impl Wants {
         Ok(())
     }
 
-    fn look_up(self, tx: &mut dyn ReadTx) -> Result<Looked, StoreError> {
+    fn look_up(self, tx: &mut dyn StreamReadTx) -> Result<Looked, StoreError> {
         let mut looked = Looked {
             scores: self.scores.into_values().collect(),
             quests: self.quests,
@@ -219,7 +221,7 @@ fn purchase(event: &Event) -> Result<Option<StreamEvent>, StoreError> {
 }
 
 /// Events of the locker room, in two statements regardless of their number.
-fn room(tx: &mut dyn ReadTx, events: &[Event]) -> Result<Vec<StreamEvent>, StoreError> {
+fn room(tx: &mut dyn RoomReadTx, events: &[Event]) -> Result<Vec<StreamEvent>, StoreError> {
     let mut posts: Vec<PostId> = events
         .iter()
         .filter(|event| event.what.kind != EventKind::PostDeleted)
@@ -299,10 +301,11 @@ pub(super) struct RankScores(pub(super) Vec<Score>);
 
 impl Query for RankScores {
     const NAME: &'static str = "stream_ranks";
+    type Ports = dyn BoardRead;
     type Output = Vec<Option<(Points, u64)>>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn BoardRead, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let rank = |score: &Score| -> Result<Option<(Points, u64)>, StoreError> {
             if !score.is_listed {
                 return Ok(None);

@@ -1,10 +1,10 @@
 //! What one reader may see of streams that are shared by all readers.
 
 use crate::App;
-use crate::store::ReadTx;
-use crate::store::{Query, into_infallible};
+use crate::store::{Query, StreamReadTx, into_infallible};
 use std::collections::HashSet;
 use std::convert::Infallible;
+use terrace_identity::SessionRead;
 use terrace_kernel::{Outcome, SessionId, StoreError, TeamId, Timestamp, UserId};
 
 /// Maximum number of rows that one query reads.
@@ -92,10 +92,11 @@ struct ReadView {
 
 impl Query for ReadView {
     const NAME: &'static str = "read_stream_view";
+    type Ports = dyn StreamReadTx;
     type Output = ReaderView;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<ReaderView, Infallible> {
+    fn run(&self, tx: &mut dyn StreamReadTx, _now: Timestamp) -> Outcome<ReaderView, Infallible> {
         let Self { reader, parts } = *self;
         let mut view =
             ReaderView { hidden: tx.hidden_from(reader)?.into_iter().collect(), ..ReaderView::default() };
@@ -127,10 +128,11 @@ struct LiveAmong(Vec<SessionId>);
 
 impl Query for LiveAmong {
     const NAME: &'static str = "live_among";
+    type Ports = dyn SessionRead;
     type Output = Vec<SessionId>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn SessionRead, now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.live_among(&self.0, now)?)
     }
 }

@@ -1,12 +1,11 @@
 //! Leagues and teams as content: parsed from TOML, validated as a whole, loaded by their stable keys.
 
 use crate::App;
-use crate::store::Tx;
 use crate::store::{Command, into_infallible};
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
-use terrace_identity::{League, Team};
+use terrace_identity::{League, Team, TeamWrite};
 use terrace_kernel::{Ctx, Outcome, StoreError, TeamId};
 
 /// Validated leagues and teams.
@@ -153,7 +152,7 @@ impl Catalogue {
     }
 
     /// Inserts new entries and updates existing ones, by key; returns the ids of the teams by key.
-    pub fn load(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Result<HashMap<&str, TeamId>, StoreError> {
+    pub fn load(&self, tx: &mut dyn TeamWrite, ctx: &mut Ctx) -> Result<HashMap<&str, TeamId>, StoreError> {
         let mut leagues = HashMap::new();
         for entry in &self.leagues {
             let league = League {
@@ -218,10 +217,11 @@ struct LoadCatalogue {
 
 impl Command for LoadCatalogue {
     const NAME: &'static str = "load_catalogue";
+    type Ports = dyn TeamWrite;
     type Output = CatalogueSummary;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<CatalogueSummary, Infallible> {
+    fn run(&self, tx: &mut dyn TeamWrite, ctx: &mut Ctx) -> Outcome<CatalogueSummary, Infallible> {
         self.catalogue.load(tx, ctx)?;
         Ok(self.catalogue.summary())
     }

@@ -2,9 +2,8 @@
 
 use crate::accounts::NotFound;
 use crate::store::Query;
-use crate::store::ReadTx;
 use std::convert::Infallible;
-use terrace_identity::{League, Team};
+use terrace_identity::{League, Team, TeamRead};
 use terrace_kernel::{Failure, LeagueId, Limit, Outcome, Page, TeamId, Timestamp};
 
 /// Lists leagues in the order of their keys.
@@ -19,10 +18,11 @@ pub struct ListLeagues {
 impl Query for ListLeagues {
     const NAME: &'static str = "list_leagues";
     const ALLOW_STALE: bool = true;
+    type Ports = dyn TeamRead;
     type Output = Page<League, String>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn TeamRead, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.leagues(self.limit, self.after.as_deref())?)
     }
 }
@@ -37,10 +37,11 @@ pub struct GetLeague {
 impl Query for GetLeague {
     const NAME: &'static str = "get_league";
     const ALLOW_STALE: bool = true;
+    type Ports = dyn TeamRead;
     type Output = League;
     type Refusal = NotFound;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<League, NotFound> {
+    fn run(&self, tx: &mut dyn TeamRead, _now: Timestamp) -> Outcome<League, NotFound> {
         tx.league(self.league)?.ok_or(Failure::Refused(NotFound))
     }
 }
@@ -59,10 +60,11 @@ pub struct ListTeams {
 impl Query for ListTeams {
     const NAME: &'static str = "list_teams";
     const ALLOW_STALE: bool = true;
+    type Ports = dyn TeamRead;
     type Output = Page<Team, String>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn TeamRead, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.teams(self.league, self.limit, self.after.as_deref())?)
     }
 }
@@ -77,10 +79,11 @@ pub struct GetTeam {
 impl Query for GetTeam {
     const NAME: &'static str = "get_team";
     const ALLOW_STALE: bool = true;
+    type Ports = dyn TeamRead;
     type Output = Team;
     type Refusal = NotFound;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Team, NotFound> {
+    fn run(&self, tx: &mut dyn TeamRead, _now: Timestamp) -> Outcome<Team, NotFound> {
         tx.team(self.team)?.ok_or(Failure::Refused(NotFound))
     }
 }

@@ -1,8 +1,7 @@
 //! Queries for trending topics and posts.
 
 use crate::App;
-use crate::store::Query;
-use crate::store::ReadTx;
+use crate::store::{Query, TrendReadTx, TrendingReadTx};
 use std::convert::Infallible;
 use std::time::Duration;
 use terrace_identity::AuthorCard;
@@ -89,7 +88,7 @@ impl ReadTrending {
     /// Returns the ranking to read and the rank after which the page starts.
     fn place(
         &self,
-        tx: &mut dyn ReadTx,
+        tx: &mut dyn TrendReadTx,
         now: Timestamp,
     ) -> Outcome<Option<(TrendEpoch, i64)>, TrendingRefusal> {
         let Some(key) = self.after else {
@@ -102,10 +101,11 @@ impl ReadTrending {
 
 impl Query for ReadTrending {
     const NAME: &'static str = "read_trending";
+    type Ports = dyn TrendingReadTx;
     type Output = TrendingPage;
     type Refusal = TrendingRefusal;
 
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<TrendingPage, TrendingRefusal> {
+    fn run(&self, tx: &mut dyn TrendingReadTx, now: Timestamp) -> Outcome<TrendingPage, TrendingRefusal> {
         // Before the list: a change that commits in between is in the list as well as in the stream, never in
         // neither.
         let position = tx.head()?;
@@ -143,10 +143,11 @@ struct ReadTrends {
 
 impl Query for ReadTrends {
     const NAME: &'static str = "read_trends";
+    type Ports = dyn TrendReadTx;
     type Output = Trends;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Trends, Infallible> {
+    fn run(&self, tx: &mut dyn TrendReadTx, _now: Timestamp) -> Outcome<Trends, Infallible> {
         let Some(epoch) = tx.current_epoch()? else {
             return Ok(Trends { topics: Vec::new(), posts: Vec::new(), refreshed_at: None });
         };

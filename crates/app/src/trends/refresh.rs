@@ -6,8 +6,7 @@
 
 use crate::App;
 use crate::platform::{AtOnce, Job};
-use crate::store::{Command, Query, into_infallible};
-use crate::store::{ReadTx, Tx};
+use crate::store::{Command, Query, TrendReadTx, into_infallible};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use terrace_identity::AuthorCard;
 use terrace_kernel::{Ctx, Failure, Outcome, PostId, StoreError, TimeKey, Timestamp};
 use terrace_social::{
     EpochId, RankedPost, RankedTopic, Ranking, Tag, TrendCandidate, TrendEpoch, TrendRead, TrendScorer,
-    TrendsKept,
+    TrendWrite, TrendsKept,
 };
 
 /// Name of the job.
@@ -161,10 +160,11 @@ struct FindTrends;
 
 impl Query for FindTrends {
     const NAME: &'static str = "find_trends";
+    type Ports = dyn TrendReadTx;
     type Output = (Option<TrendEpoch>, TrendsKept);
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn TrendReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok((tx.current_epoch()?, tx.trends_kept()?))
     }
 }
@@ -182,10 +182,11 @@ struct ReadCandidates {
 
 impl Query for ReadCandidates {
     const NAME: &'static str = "read_trend_candidates";
+    type Ports = dyn TrendReadTx;
     type Output = Candidates;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Candidates, Infallible> {
+    fn run(&self, tx: &mut dyn TrendReadTx, _now: Timestamp) -> Outcome<Candidates, Infallible> {
         let posts = tx.trend_candidates(self.since, PAGE, self.after)?;
         let ids: Vec<_> = posts.iter().map(|post| post.post).collect();
         let tags = TrendRead::<AuthorCard>::tags_of(tx, &ids)?;
@@ -197,10 +198,11 @@ struct BeginEpoch;
 
 impl Command for BeginEpoch {
     const NAME: &'static str = "begin_trends";
+    type Ports = dyn TrendWrite;
     type Output = TrendEpoch;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<TrendEpoch, Infallible> {
+    fn run(&self, tx: &mut dyn TrendWrite, ctx: &mut Ctx) -> Outcome<TrendEpoch, Infallible> {
         let begun_at = ctx.now();
         Ok(TrendEpoch { id: tx.begin_epoch(begun_at)?, begun_at, replaced_at: None })
     }
@@ -215,10 +217,11 @@ struct AddTrends {
 
 impl Command for AddTrends {
     const NAME: &'static str = "add_trends";
+    type Ports = dyn TrendWrite;
     type Output = ();
     type Refusal = Superseded;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<(), Superseded> {
+    fn run(&self, tx: &mut dyn TrendWrite, _ctx: &mut Ctx) -> Outcome<(), Superseded> {
         if !tx.hold_epoch(self.epoch)? {
             return Err(Failure::Refused(Superseded));
         }
@@ -238,10 +241,11 @@ struct PublishEpoch {
 
 impl Command for PublishEpoch {
     const NAME: &'static str = "publish_trends";
+    type Ports = dyn TrendWrite;
     type Output = ();
     type Refusal = Superseded;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), Superseded> {
+    fn run(&self, tx: &mut dyn TrendWrite, ctx: &mut Ctx) -> Outcome<(), Superseded> {
         if !tx.publish_epoch(self.epoch, ctx.now())? {
             return Err(Failure::Refused(Superseded));
         }
@@ -257,10 +261,11 @@ struct SweepTrends {
 
 impl Command for SweepTrends {
     const NAME: &'static str = "sweep_trends";
+    type Ports = dyn TrendWrite;
     type Output = bool;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+    fn run(&self, tx: &mut dyn TrendWrite, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
         let Some(dead) = tx.dead_epoch(self.own, self.replaced)? else { return Ok(false) };
         tx.remove_epoch(dead, PORTION)?;
         Ok(true)

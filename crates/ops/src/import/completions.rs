@@ -117,6 +117,7 @@ struct DryRun(CompletionsImported);
 
 impl Command for ImportCompletions {
     const NAME: &'static str = "import_completions";
+    type Ports = dyn Tx;
     type Output = CompletionsImported;
     type Refusal = DryRun;
     const AFFECTS_LEADERBOARD: bool = true;

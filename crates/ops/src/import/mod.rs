@@ -83,6 +83,7 @@ struct ImportFollows {
 
 impl Command for ImportFollows {
     const NAME: &'static str = "import_follows";
+    type Ports = dyn Tx;
     type Output = Imported;
     type Refusal = Infallible;
 

@@ -76,6 +76,7 @@ pub struct MaintenanceHistory {
 impl Query for MaintenanceHistory {
     const NAME: &'static str = "maintenance_history";
     /// The newest first.
+    type Ports = dyn ReadTx;
     type Output = Vec<(RunRecord, RunState)>;
     type Refusal = Infallible;
 
@@ -94,6 +95,7 @@ pub struct CountRows(pub Extent);
 
 impl Query for CountRows {
     const NAME: &'static str = "count_rows";
+    type Ports = dyn ReadTx;
     type Output = u64;
     type Refusal = Infallible;
 
@@ -107,6 +109,7 @@ pub(super) struct Successes;
 
 impl Query for Successes {
     const NAME: &'static str = "maintenance_successes";
+    type Ports = dyn ReadTx;
     type Output = BTreeMap<String, Timestamp>;
     type Refusal = Infallible;
 
@@ -127,6 +130,7 @@ pub(super) struct BeginRun {
 impl Command for BeginRun {
     const NAME: &'static str = "begin_maintenance";
     /// Id of the run, or the run that holds the lease.
+    type Ports = dyn Tx;
     type Output = Result<Uuid, Busy>;
     type Refusal = Infallible;
 
@@ -174,6 +178,7 @@ pub(super) struct ProlongRun {
 
 impl Command for ProlongRun {
     const NAME: &'static str = "prolong_maintenance";
+    type Ports = dyn Tx;
     type Output = bool;
     type Refusal = Infallible;
 
@@ -192,6 +197,7 @@ pub(super) struct EndRun {
 
 impl Command for EndRun {
     const NAME: &'static str = "end_maintenance";
+    type Ports = dyn Tx;
     type Output = ();
     type Refusal = Infallible;
 
@@ -207,6 +213,7 @@ pub(super) struct ReleaseRun {
 
 impl Command for ReleaseRun {
     const NAME: &'static str = "release_maintenance";
+    type Ports = dyn Tx;
     type Output = ();
     type Refusal = Infallible;
 

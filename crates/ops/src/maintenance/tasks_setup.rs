@@ -121,6 +121,7 @@ struct Load {
 impl Command for Load {
     const NAME: &'static str = "set_up_content";
     /// Number of rows by kind.
+    type Ports = dyn Tx;
     type Output = Vec<(&'static str, u64)>;
     /// Description of the error in the content.
     type Refusal = String;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use terrace_app::App;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError};
-use terrace_store::{Command, Query, Tx, into_infallible};
+use terrace_store::{Command, Ports, Query, Tx, into_infallible};
 use tokio::sync::watch;
 
 /// After a batch, the task pauses for the batch's time divided by this, to let other writers proceed.
@@ -288,13 +288,14 @@ struct Timed<C> {
 
 impl<C: Command> Command for Timed<C> {
     const NAME: &'static str = C::NAME;
+    type Ports = dyn Tx;
     type Output = C::Output;
     type Refusal = C::Refusal;
     const AFFECTS_LEADERBOARD: bool = C::AFFECTS_LEADERBOARD;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<C::Output, C::Refusal> {
         *self.begun.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        self.command.run(tx, ctx)
+        self.command.run(C::Ports::narrow(tx), ctx)
     }
 }
 
@@ -313,11 +314,12 @@ struct DryRun<C>(C);
 
 impl<C: Command> Command for DryRun<C> {
     const NAME: &'static str = C::NAME;
+    type Ports = dyn Tx;
     type Output = Infallible;
     type Refusal = Result<C::Output, C::Refusal>;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Infallible, Self::Refusal> {
-        match self.0.run(tx, ctx) {
+        match self.0.run(C::Ports::narrow(tx), ctx) {
             Ok(output) => Err(Failure::Refused(Ok(output))),
             Err(failure) => Err(failure.map(Err)),
         }
@@ -332,6 +334,7 @@ struct Emptied<C> {
 
 impl<C: Command<Output = u64, Refusal = Infallible>> Command for Emptied<C> {
     const NAME: &'static str = C::NAME;
+    type Ports = dyn Tx;
     type Output = u64;
     type Refusal = Infallible;
     const AFFECTS_LEADERBOARD: bool = C::AFFECTS_LEADERBOARD;
@@ -339,7 +342,7 @@ impl<C: Command<Output = u64, Refusal = Infallible>> Command for Emptied<C> {
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<u64, Infallible> {
         let mut all = 0_u64;
         loop {
-            let some = self.command.run(tx, ctx)?;
+            let some = self.command.run(C::Ports::narrow(tx), ctx)?;
             all = all.saturating_add(some);
             if some < u64::from(self.portion) {
                 return Ok(all);

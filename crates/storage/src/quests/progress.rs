@@ -14,8 +14,8 @@ use diesel::sql_types::{BigInt, Bool, Text};
 use std::collections::HashMap;
 use terrace_kernel::{StoreError, Timestamp, UserId};
 use terrace_quests::{
-    AchievementKey, Facts, FanProgress, Period, Quest, QuestId, QuestKey, QuestRead, QuestWrite, Run,
-    RunStatus, StepDone, StepId, Visits,
+    AchievementKey, Facts, FanLock, FanProgress, Period, Quest, QuestId, QuestKey, QuestRead, QuestWrite,
+    Run, RunStatus, StepDone, StepId, Visits,
 };
 
 #[derive(Queryable, Selectable)]
@@ -357,11 +357,13 @@ impl QuestRead for DieselTx<'_> {
     }
 }
 
-impl QuestWrite for DieselTx<'_> {
+impl FanLock for DieselTx<'_> {
     fn lock_fan(&mut self, user: UserId) -> Result<Option<(Tz, Option<Visits>)>, StoreError> {
         self.read_visits(user, true)
     }
+}
 
+impl QuestWrite for DieselTx<'_> {
     fn put_quests(&mut self, quests: &[Quest]) -> Result<(), StoreError> {
         for (place, quest) in quests.iter().enumerate() {
             self.write_quest(quest, place)?;

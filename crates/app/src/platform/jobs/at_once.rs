@@ -5,8 +5,7 @@
 
 use crate::App;
 use crate::platform::jobs::{Job, JobRecord, Turn, lease};
-use crate::store::{Lease, ReadTx};
-use crate::store::{Query, into_infallible};
+use crate::store::{JobReadTx, Lease, Query, into_infallible};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -113,10 +112,11 @@ struct FindRun {
 
 impl Query for FindRun {
     const NAME: &'static str = "find_run";
+    type Ports = dyn JobReadTx;
     type Output = (Option<Lease>, Option<JobRecord>);
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn JobReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         // In this order: a run that ends in between has stored its record before it released the lease.
         let lease = tx.lease(&lease(self.name))?;
         Ok((lease, tx.job(self.name)?))

@@ -355,6 +355,7 @@ struct LookAround;
 
 impl Query for LookAround {
     const NAME: &'static str = "look_around_for_legacy";
+    type Ports = dyn ReadTx;
     type Output = Here;
     type Refusal = Infallible;
 
@@ -379,6 +380,7 @@ struct NamesTaken {
 
 impl Query for NamesTaken {
     const NAME: &'static str = "legacy_names_taken";
+    type Ports = dyn ReadTx;
     type Output = HashSet<String>;
     type Refusal = Infallible;
 
@@ -393,6 +395,7 @@ struct BeginImport {
 
 impl Command for BeginImport {
     const NAME: &'static str = "begin_import";
+    type Ports = dyn Tx;
     type Output = u64;
     type Refusal = Infallible;
 
@@ -410,6 +413,7 @@ struct StageRows {
 
 impl Command for StageRows {
     const NAME: &'static str = "stage_legacy";
+    type Ports = dyn Tx;
     type Output = bool;
     type Refusal = Infallible;
 

@@ -104,6 +104,7 @@ impl MoveLegacy {
 
 impl Command for MoveLegacy {
     const NAME: &'static str = "move_legacy";
+    type Ports = dyn Tx;
     type Output = LegacyMoved;
     type Refusal = MoveRefusal;
     const AFFECTS_LEADERBOARD: bool = true;

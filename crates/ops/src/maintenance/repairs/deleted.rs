@@ -68,6 +68,7 @@ struct LeftByDeleted {
 
 impl Query for LeftByDeleted {
     const NAME: &'static str = "left_by_deleted";
+    type Ports = dyn ReadTx;
     type Output = LeftBehind;
     type Refusal = Infallible;
 
@@ -83,6 +84,7 @@ struct EraseLeft {
 
 impl Command for EraseLeft {
     const NAME: &'static str = "erase_left";
+    type Ports = dyn Tx;
     type Output = bool;
     type Refusal = Infallible;
 
@@ -99,6 +101,7 @@ struct DeletedPosts {
 
 impl Query for DeletedPosts {
     const NAME: &'static str = "deleted_posts";
+    type Ports = dyn ReadTx;
     type Output = Vec<(PostId, Counts)>;
     type Refusal = Infallible;
 
@@ -114,6 +117,7 @@ struct RemovePost {
 
 impl Command for RemovePost {
     const NAME: &'static str = "remove_deleted_post";
+    type Ports = dyn Tx;
     type Output = bool;
     type Refusal = Infallible;
 

@@ -143,6 +143,7 @@ struct OrderSteps;
 
 impl Command for OrderSteps {
     const NAME: &'static str = "order_steps";
+    type Ports = dyn Tx;
     type Output = u64;
     type Refusal = Infallible;
 

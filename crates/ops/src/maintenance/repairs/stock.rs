@@ -27,6 +27,7 @@ struct Misstocked;
 
 impl Query for Misstocked {
     const NAME: &'static str = "misstocked_packs";
+    type Ports = dyn ReadTx;
     type Output = (Vec<PackId>, Vec<CollectibleId>);
     type Refusal = Infallible;
 
@@ -41,6 +42,7 @@ struct Restock {
 
 impl Command for Restock {
     const NAME: &'static str = "restock_pack";
+    type Ports = dyn Tx;
     type Output = bool;
     type Refusal = Infallible;
 
@@ -55,6 +57,7 @@ struct RaiseMinted {
 
 impl Command for RaiseMinted {
     const NAME: &'static str = "raise_minted";
+    type Ports = dyn Tx;
     type Output = bool;
     type Refusal = Infallible;
 

@@ -69,6 +69,7 @@ struct Look<M> {
 
 impl<M: Repair> Query for Look<M> {
     const NAME: &'static str = M::NAME;
+    type Ports = dyn ReadTx;
     type Output = Option<Looked>;
     type Refusal = Infallible;
 
@@ -84,6 +85,7 @@ struct Settle<M> {
 
 impl<M: Repair> Command for Settle<M> {
     const NAME: &'static str = M::NAME;
+    type Ports = dyn Tx;
     type Output = Counts;
     type Refusal = Infallible;
     const AFFECTS_LEADERBOARD: bool = M::AFFECTS_LEADERBOARD;
