@@ -16,11 +16,6 @@ pub(crate) fn overfull(limit: Limit) -> i64 {
     i64::from(limit.rows()) + 1
 }
 
-/// Converts a number of rows to the type that ports return.
-pub(crate) fn tally(rows: usize) -> u64 {
-    u64::try_from(rows).unwrap_or(u64::MAX)
-}
-
 /// Parses a name from a column that only this program writes.
 pub(crate) fn named<T>(table: &'static str, column: &'static str, text: &str) -> Result<T, StoreError>
 where

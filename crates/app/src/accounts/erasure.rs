@@ -2,7 +2,7 @@
 
 use crate::platform::{PORTION, Progress};
 use crate::store::Tx;
-use terrace_kernel::{Ctx, Event, EventKind, NewEvent, StoreError, TeamId, Topic, UserId};
+use terrace_kernel::{Ctx, Event, EventKind, NewEvent, StoreError, TeamId, Topic, UserId, num};
 use terrace_social::{ErasedComment, ErasedFollow, ErasedPost};
 
 /// Removes one portion of the account's data. Appends the same event for each row as an ordinary removal would, so
@@ -41,11 +41,11 @@ pub(crate) fn erase_left(tx: &mut dyn Tx, ctx: &mut Ctx, user: UserId) -> Result
         return Ok(false);
     }
     let sessions = tx.remove_sessions_of(user, portion.left)?;
-    if portion.is_spent(u32::try_from(sessions).unwrap_or(u32::MAX)) {
+    if portion.is_spent(num::to_u32(sessions)) {
         return Ok(false);
     }
     let keys = tx.remove_keys_of(user, portion.left)?;
-    if portion.is_spent(u32::try_from(keys).unwrap_or(u32::MAX)) {
+    if portion.is_spent(num::to_u32(keys)) {
         return Ok(false);
     }
     // An upload may have been in progress when the account was closed.

@@ -35,7 +35,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use terrace_identity::AuthorCard;
-use terrace_kernel::{Failure, Limit, Outcome, Position, StoreError, UserId};
+use terrace_kernel::{Failure, Limit, Outcome, Position, StoreError, UserId, num};
 use terrace_scoring::{Board, BoardScope, RankIndex, RankKey, Ranked, Season, SeasonId, Seasons, Standing};
 
 /// Maximum time that a reader waits for the boards in memory to show the reader's own writes.
@@ -446,7 +446,7 @@ impl Rows {
             next: if more { lines.last().map(Ranked::key) } else { None },
             lines,
             me: asked.reader.and_then(|reader| index.standing(reader)),
-            total: u64::try_from(index.len()).unwrap_or(u64::MAX),
+            total: num::to_u64(index.len()),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::store::{Command, Query, into_infallible};
 use crate::store::{ReadTx, Retention, Tx};
 use std::convert::Infallible;
 use std::time::Duration;
-use terrace_kernel::{Ctx, Outcome, Timestamp};
+use terrace_kernel::{Ctx, Outcome, Timestamp, num};
 
 /// Maximum number of rows removed by one transaction.
 const PORTION: u32 = 200;
@@ -70,7 +70,7 @@ impl App {
             swept.pictures = self.remove_unused(before, pace).await?;
         }
         let shards = shards.list();
-        pace.expect(u64::try_from(shards.len()).unwrap_or(u64::MAX));
+        pace.expect(num::to_u64(shards.len()));
         for shard in shards {
             // Marked after the removal, so that a picture marked now is kept for a full day.
             if !pace.is_dry() {
@@ -94,7 +94,7 @@ impl App {
             if removed.is_empty() {
                 return Ok(all);
             }
-            all += u64::try_from(removed.len()).unwrap_or(u64::MAX);
+            all += num::to_u64(removed.len());
         }
     }
 

@@ -18,7 +18,7 @@ use futures_util::{StreamExt, stream};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
+use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, num};
 use terrace_packs::{Purchase, PurchaseId, PurchaseState};
 
 /// Payments read by one query.
@@ -172,7 +172,7 @@ impl App {
             let due = into_infallible(self.query(DuePayments { by, limit: PORTION, after }).await)?;
             let Some((_, last)) = due.last() else { return Ok(report) };
             after = Some((last.due_at.unwrap_or(by), last.purchase));
-            let count = u64::try_from(due.len()).unwrap_or(u64::MAX);
+            let count = num::to_u64(due.len());
             let works = due.into_iter().map(|(purchase, payment)| self.settle_one(purchase, payment, pace));
             let done: Vec<_> = stream::iter(works).buffer_unordered(TOGETHER).collect().await;
             for done in done {

@@ -10,7 +10,7 @@ use crate::store::into_infallible;
 use futures_util::{StreamExt, stream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use terrace_kernel::{Failure, Limit, StoreError, Timestamp, UserId};
+use terrace_kernel::{Failure, Limit, StoreError, Timestamp, UserId, num};
 use terrace_quests::{Check, FanStanding, Quest, QuestId};
 use terrace_scoring::RankKey;
 
@@ -109,7 +109,7 @@ impl App {
             for standing in &portion.fans {
                 suspects.extend(self.suspect(&book, standing).await?);
             }
-            let fans = u64::try_from(portion.fans.len()).unwrap_or(u64::MAX);
+            let fans = num::to_u64(portion.fans.len());
             sweep.fans += fans;
             self.bring_forward(&book, suspects, pace, &mut sweep, &mut failed).await;
             pace.advance(fans);
@@ -133,7 +133,7 @@ impl App {
             let is_last = within.len() < usize::from(Limit::MAX.rows()) || next.is_none();
             let users = within.iter().map(|(user, _)| *user).collect();
             let active = into_infallible(self.query(ActiveAmong { users, quests: quests.clone() }).await)?;
-            sweep.fans += u64::try_from(active.len()).unwrap_or(u64::MAX);
+            sweep.fans += num::to_u64(active.len());
             let mut suspects = Vec::new();
             for (user, rank) in within.into_iter().filter(|(user, _)| active.contains(user)) {
                 let standing = into_infallible(self.query(ReadStandingInQuests { user }).await)?;
@@ -202,9 +202,8 @@ impl App {
         while let Some((user, outcome)) = checks.next().await {
             match outcome {
                 Ok(Ok(checked)) => {
-                    let count = |some: usize| u64::try_from(some).unwrap_or(u64::MAX);
-                    sweep.steps += count(checked.steps.len());
-                    sweep.quests += count(checked.quests.len());
+                    sweep.steps += num::to_u64(checked.steps.len());
+                    sweep.quests += num::to_u64(checked.quests.len());
                     sweep.points = sweep.points.saturating_add(checked.points);
                     sweep.achievements += checked.achievements;
                 }

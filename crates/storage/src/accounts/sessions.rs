@@ -4,7 +4,7 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::rows::{named, overfull, tally};
+use crate::rows::{named, overfull};
 use crate::schema::{sessions, tokens, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
@@ -16,7 +16,7 @@ use terrace_identity::{
     AccountStatus, DeviceSession, KeptSession, NewSession, SessionRead, SessionWrite, Token, TokenHash,
     TokenKind, Viewer,
 };
-use terrace_kernel::{Limit, Page, SessionId, StoreError, TimeKey, Timestamp, UserId};
+use terrace_kernel::{Limit, Page, SessionId, StoreError, TimeKey, Timestamp, UserId, num};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = sessions)]
@@ -337,7 +337,7 @@ impl SessionWrite for DieselTx<'_> {
                 None => ending.execute(conn),
             }
         })
-        .map(tally)
+        .map(num::to_u64)
         .map_err(broken("end sessions"))
     }
 
@@ -358,7 +358,7 @@ impl SessionWrite for DieselTx<'_> {
     fn remove_ended_sessions(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
         let mut removed = 0;
         for sql in REMOVALS {
-            let left = i64::from(limit) - i64::try_from(removed).unwrap_or(i64::MAX);
+            let left = i64::from(limit) - num::to_i64(removed);
             if left <= 0 {
                 break;
             }
@@ -367,13 +367,13 @@ impl SessionWrite for DieselTx<'_> {
             })
             .map_err(broken("remove ended sessions"))?;
         }
-        Ok(tally(removed))
+        Ok(num::to_u64(removed))
     }
 
     fn remove_sessions_of(&mut self, user: UserId, limit: u32) -> Result<u64, StoreError> {
         let mut removed = 0;
         for sql in REMOVALS_OF_USER {
-            let left = i64::from(limit) - i64::try_from(removed).unwrap_or(i64::MAX);
+            let left = i64::from(limit) - num::to_i64(removed);
             if left <= 0 {
                 break;
             }
@@ -382,7 +382,7 @@ impl SessionWrite for DieselTx<'_> {
             })
             .map_err(broken("remove an account's sessions"))?;
         }
-        Ok(tally(removed))
+        Ok(num::to_u64(removed))
     }
 }
 

@@ -12,7 +12,7 @@ use diesel::connection::SimpleConnection;
 use diesel::dsl::{exists, sql};
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
-use terrace_kernel::{EventKind, EventLog, NewEvent, StoreError, TeamId, Timestamp, Topic, UserId};
+use terrace_kernel::{EventKind, EventLog, NewEvent, StoreError, TeamId, Timestamp, Topic, UserId, num};
 use terrace_scoring::{
     Board, BoardId, BoardRead, BoardScope, BoardWrite, Points, RankKey, Season, SeasonId, Seasons, Total,
     TotalsSpan,
@@ -92,10 +92,6 @@ macro_rules! beyond {
             .bind::<Uid, _>(Key::of(user))
             .sql(")")
     }};
-}
-
-fn count(rows: i64) -> u64 {
-    u64::try_from(rows).unwrap_or(0)
 }
 
 impl BoardRead for DieselTx<'_> {
@@ -236,7 +232,7 @@ impl BoardRead for DieselTx<'_> {
                 .load(conn)
         })
         .map_err(broken("read how many fans a board has"))?;
-        Ok(count(parts.into_iter().sum()))
+        Ok(num::to_u64(parts.into_iter().sum::<i64>()))
     }
 
     fn count_above(&mut self, season: SeasonId, board: BoardId, points: Points) -> Result<u64, StoreError> {
@@ -246,7 +242,7 @@ impl BoardRead for DieselTx<'_> {
                 .count()
                 .get_result::<i64>(conn)
         })
-        .map(count)
+        .map(num::to_u64)
         .map_err(broken("count who has more points"))
     }
 
@@ -266,7 +262,7 @@ impl BoardRead for DieselTx<'_> {
                 .load(conn)
         })
         .map_err(broken("count who has more points"))?;
-        Ok(above.len().try_into().unwrap_or(u64::MAX))
+        Ok(num::to_u64(above.len()))
     }
 
     fn count_before(&mut self, season: SeasonId, board: BoardId, key: &RankKey) -> Result<u64, StoreError> {
@@ -281,7 +277,7 @@ impl BoardRead for DieselTx<'_> {
                 .count()
                 .get_result::<i64>(conn)
         })
-        .map(count)
+        .map(num::to_u64)
         .map_err(broken("count who stands before a fan"))
     }
 

@@ -2,14 +2,14 @@
 
 use crate::conn::on;
 use crate::error::broken;
-use crate::packs::{PurchaseRow, column, count};
+use crate::packs::{PurchaseRow, count};
 use crate::rows::named;
 use crate::schema::{pack_purchases, payment_notices, payments, sandbox_checkouts};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
 use terrace_kernel::Money;
-use terrace_kernel::{StoreError, Timestamp};
+use terrace_kernel::{StoreError, Timestamp, num};
 use terrace_packs::{Purchase, PurchaseId, PurchaseState};
 use terrace_store::payments::{
     NoticeOutcome, Payment, PaymentNotice, PaymentRead, PaymentWrite, RefundState, SandboxCheckout,
@@ -35,7 +35,7 @@ impl PaymentRow {
             reference: payment.reference.clone(),
             refund: payment.refund.map(|refund| refund.as_str().to_owned()),
             due_at: payment.due_at.map(At),
-            attempts: column(payment.attempts),
+            attempts: num::to_i32(payment.attempts),
         }
     }
 

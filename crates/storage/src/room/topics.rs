@@ -2,12 +2,11 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::rows::tally;
 use crate::schema::{backfills, post_topics, posts};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
-use terrace_kernel::{PostId, StoreError, TimeKey, Timestamp};
+use terrace_kernel::{PostId, StoreError, TimeKey, Timestamp, num};
 use terrace_social::{Tag, TopicWrite, UntaggedPost};
 use terrace_store::{Backfill, BackfillRead, BackfillWrite};
 use uuid::Uuid;
@@ -33,7 +32,7 @@ impl TopicWrite for DieselTx<'_> {
         on!(self.conn, |conn| {
             diesel::insert_into(post_topics::table).values(&rows).on_conflict_do_nothing().execute(conn)
         })
-        .map(tally)
+        .map(num::to_u64)
         .map_err(broken("insert the topics of posts"))
     }
 
