@@ -4,7 +4,7 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::rows::{named, overfull};
+use crate::rows::{keyset, named, overfull};
 use crate::schema::{sessions, tokens, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
@@ -215,8 +215,7 @@ impl SessionRead for DieselTx<'_> {
         let rows: Vec<DeviceRow> = on!(self.conn, |conn| {
             let mut query = live(Key::of(user), At(now)).select(DeviceRow::as_select()).into_boxed();
             if let Some(TimeKey { at, id }) = after {
-                query = query.filter(sessions::created_at.le(At(at)));
-                query = query.filter(sessions::created_at.lt(At(at)).or(sessions::id.lt(Key(id))));
+                query = keyset!(query, sessions::created_at < At(at), sessions::id < Key(id));
             }
             query.order((sessions::created_at.desc(), sessions::id.desc())).limit(overfull(limit)).load(conn)
         })
@@ -245,8 +244,7 @@ impl SessionRead for DieselTx<'_> {
                 .select((DeviceRow::as_select(), sessions::ended_at))
                 .into_boxed();
             if let Some(TimeKey { at, id }) = after {
-                query = query.filter(sessions::created_at.le(At(at)));
-                query = query.filter(sessions::created_at.lt(At(at)).or(sessions::id.lt(Key(id))));
+                query = keyset!(query, sessions::created_at < At(at), sessions::id < Key(id));
             }
             query.order((sessions::created_at.desc(), sessions::id.desc())).limit(i64::from(limit)).load(conn)
         })

@@ -81,6 +81,18 @@ macro_rules! listed_on {
     };
 }
 
+/// The rows that are listed on a board in a season and sort before a key.
+macro_rules! listed_before {
+    ($season:expr, $board:expr, $key:expr) => {{
+        let RankKey { points, reached_at, user } = $key;
+        let (points, reached_at, user) = (points.get(), At(*reached_at), Key::of(*user));
+        let same_time = board_totals::reached_at.eq(reached_at).and(board_totals::user_id.lt(user));
+        listed_on!($season, $board)
+            .filter(board_totals::points.ge(points))
+            .filter(board_totals::points.gt(points).or(board_totals::reached_at.lt(reached_at).or(same_time)))
+    }};
+}
+
 /// Compares the key of a total with a place among the totals of a season. `$comparison` is the SQL of the comparison up
 /// to its first value.
 macro_rules! beyond {
@@ -189,14 +201,8 @@ impl BoardRead for DieselTx<'_> {
         limit: u32,
         before: &RankKey,
     ) -> Result<Vec<RankKey>, StoreError> {
-        let RankKey { points, reached_at, user } = before;
         let rows: Vec<KeyRow> = on!(self.conn, |conn| {
-            let earlier = board_totals::reached_at.lt(At(*reached_at)).or(board_totals::reached_at
-                .eq(At(*reached_at))
-                .and(board_totals::user_id.lt(Key::of(*user))));
-            listed_on!(season, board)
-                .filter(board_totals::points.ge(points.get()))
-                .filter(board_totals::points.gt(points.get()).or(earlier))
+            listed_before!(season, board, before)
                 .order((
                     board_totals::points.asc(),
                     board_totals::reached_at.desc(),
@@ -266,19 +272,9 @@ impl BoardRead for DieselTx<'_> {
     }
 
     fn count_before(&mut self, season: SeasonId, board: BoardId, key: &RankKey) -> Result<u64, StoreError> {
-        let RankKey { points, reached_at, user } = key;
-        on!(self.conn, |conn| {
-            let earlier = board_totals::reached_at.lt(At(*reached_at)).or(board_totals::reached_at
-                .eq(At(*reached_at))
-                .and(board_totals::user_id.lt(Key::of(*user))));
-            listed_on!(season, board)
-                .filter(board_totals::points.ge(points.get()))
-                .filter(board_totals::points.gt(points.get()).or(earlier))
-                .count()
-                .get_result::<i64>(conn)
-        })
-        .map(num::to_u64)
-        .map_err(broken("count who stands before a fan"))
+        on!(self.conn, |conn| listed_before!(season, board, key).count().get_result::<i64>(conn))
+            .map(num::to_u64)
+            .map_err(broken("count who stands before a fan"))
     }
 
     fn next_above(

@@ -3,7 +3,7 @@
 use crate::conn::on;
 use crate::error::broken;
 use crate::packs::{PurchaseRow, count};
-use crate::rows::named;
+use crate::rows::{keyset, named};
 use crate::schema::{pack_purchases, payment_notices, payments, sandbox_checkouts};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
@@ -137,9 +137,7 @@ impl PaymentRead for DieselTx<'_> {
                 .select((PurchaseRow::as_select(), PaymentRow::as_select()))
                 .into_boxed();
             if let Some((at, id)) = after {
-                query = query.filter(payments::due_at.ge(At(at)));
-                query = query
-                    .filter(payments::due_at.gt(At(at)).or(payments::purchase_id.gt(Key::of(id)).nullable()));
+                query = keyset!(query, payments::due_at > At(at), payments::purchase_id > Key::of(id));
             }
             query.order((payments::due_at, payments::purchase_id)).limit(i64::from(limit)).load(conn)
         })

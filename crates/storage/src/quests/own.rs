@@ -5,7 +5,7 @@ use crate::conn::on;
 use crate::error::broken;
 use crate::quests::progress::{FactsRow, RunRow, facts};
 use crate::quests::visits::VisitsRow;
-use crate::rows::named;
+use crate::rows::{keyset, named};
 use crate::schema::{daily_visits, quest_steps, user_quest_status, user_step_status, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Key, Uid};
@@ -36,11 +36,8 @@ impl OwnQuestRead for DieselTx<'_> {
                 .into_boxed();
             if let Some((quest, period)) = after {
                 let (quest, period) = (Key::of(quest), period.to_string());
-                query = query.filter(
-                    user_quest_status::quest_id
-                        .gt(quest)
-                        .or(user_quest_status::quest_id.eq(quest).and(user_quest_status::period.gt(period))),
-                );
+                query =
+                    keyset!(query, user_quest_status::quest_id > quest, user_quest_status::period > period);
             }
             query
                 .order((user_quest_status::quest_id, user_quest_status::period))
@@ -64,11 +61,7 @@ impl OwnQuestRead for DieselTx<'_> {
                 .into_boxed();
             if let Some((step, period)) = after {
                 let (step, period) = (Key::of(step), period.to_string());
-                query = query.filter(
-                    user_step_status::step_id
-                        .gt(step)
-                        .or(user_step_status::step_id.eq(step).and(user_step_status::period.gt(period))),
-                );
+                query = keyset!(query, user_step_status::step_id > step, user_step_status::period > period);
             }
             query
                 .order((user_step_status::step_id, user_step_status::period))

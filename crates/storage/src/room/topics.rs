@@ -2,6 +2,7 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::rows::keyset;
 use crate::schema::{backfills, post_topics, posts};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
@@ -39,10 +40,8 @@ impl TopicWrite for DieselTx<'_> {
     /// Removal of a post first takes a stronger lock on its row, and no other lock that this transaction holds.
     fn hold_posts(&mut self, after: Option<TimeKey>, limit: u32) -> Result<Vec<UntaggedPost>, StoreError> {
         let TimeKey { at, id } = after.unwrap_or(NEWEST);
-        let query = posts::table
-            .filter(posts::deleted_at.is_null())
-            .filter(posts::created_at.le(At(at)))
-            .filter(posts::created_at.lt(At(at)).or(posts::id.lt(Key(id))))
+        let query = posts::table.filter(posts::deleted_at.is_null());
+        let query = keyset!(query, posts::created_at < At(at), posts::id < Key(id))
             .order((posts::created_at.desc(), posts::id.desc()))
             .limit(i64::from(limit))
             .select((posts::created_at, posts::id, posts::body));
