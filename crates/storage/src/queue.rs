@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use terrace_kernel::num;
+use terrace_kernel::{StoreError, num};
 
 /// Why a queue rejects an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +12,16 @@ pub(crate) enum Refused {
     Full,
     /// The queue accepts no more items.
     Closed,
+}
+
+impl From<Refused> for StoreError {
+    fn from(reason: Refused) -> Self {
+        let words = match reason {
+            Refused::Full => "too much work is waiting",
+            Refused::Closed => "the store is closing",
+        };
+        Self::Unavailable(words.to_owned())
+    }
 }
 
 /// The result of waiting for work.
