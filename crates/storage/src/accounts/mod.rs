@@ -2,6 +2,7 @@
 
 mod erasure;
 mod online;
+pub(crate) mod schema;
 mod sessions;
 
 use crate::conn::{Conn, on};

@@ -9,6 +9,7 @@ mod erasure;
 mod export;
 mod follow_graph;
 mod import;
+pub(crate) mod schema;
 mod suggestions;
 mod team_follows;
 

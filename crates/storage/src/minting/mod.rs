@@ -1,6 +1,8 @@
 //! The outbox of minting. A lane is locked before its messages, also when a message is added, so that no message is
 //! missed when a lane is closed.
 
+pub(crate) mod schema;
+
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::packs::count;

@@ -3,7 +3,7 @@
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::schema::users;
-use crate::schema_legacy::{
+use crate::schema::{
     imports, legacy_entries, legacy_follows, legacy_points, legacy_runs, legacy_steps, legacy_team_follows,
     legacy_users,
 };

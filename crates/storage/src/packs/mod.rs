@@ -6,6 +6,7 @@ mod mend;
 mod opening;
 mod read;
 mod sale;
+pub(crate) mod schema;
 
 use crate::rows::{corrupt, digest, named};
 use crate::schema::{owned_collectibles, pack_purchases, user_packs};

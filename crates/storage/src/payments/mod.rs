@@ -1,5 +1,7 @@
 //! Payments, the notices that providers sent about them, and the checkouts of the sandbox.
 
+pub(crate) mod schema;
+
 use crate::conn::on;
 use crate::error::broken;
 use crate::packs::{PurchaseRow, count};

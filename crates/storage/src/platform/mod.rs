@@ -5,6 +5,7 @@ mod idempotency;
 mod jobs;
 mod kept_keys;
 mod leases;
+pub(crate) mod schema;
 mod sweep;
 mod whose;
 

@@ -4,5 +4,6 @@ mod book;
 mod mend;
 mod own;
 mod progress;
+pub(crate) mod schema;
 mod unrecorded;
 mod visits;

@@ -8,6 +8,7 @@ pub(crate) mod pairs;
 mod posts;
 mod reactions;
 mod reports;
+pub(crate) mod schema;
 mod topics;
 
 pub(crate) use pairs::{Asked, Pair, pairs, with_pairs};

@@ -1,6 +1,7 @@
 //! Reads of trends, and of the data from which they are computed.
 
 mod epochs;
+pub(crate) mod schema;
 
 use crate::accounts::{ACTIVE, CardRow};
 use crate::conn::{Conn, on};
