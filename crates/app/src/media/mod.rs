@@ -6,6 +6,7 @@
 //! affect a concurrent upload of the same picture.
 
 mod container;
+mod erasure;
 mod object;
 mod render;
 #[cfg(test)]
@@ -17,6 +18,7 @@ mod sweep;
 mod upload;
 mod upload_media;
 
+pub(crate) use erasure::ERASURE;
 pub use set_picture::RemovePicture;
 pub(crate) use set_picture::SetPicture;
 pub(crate) use store_picture::{StorePicture, StorePictureRefusal};

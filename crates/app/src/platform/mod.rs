@@ -2,6 +2,8 @@
 
 mod consumers;
 mod count_expired;
+mod erasure;
+mod export;
 mod follower;
 mod jobs;
 mod live;
@@ -15,6 +17,8 @@ mod workers;
 pub(crate) use consumers::PORTION;
 pub use consumers::{Consumer, Handle, Progress};
 pub(crate) use count_expired::CountExpired;
+pub(crate) use erasure::ERASURE;
+pub(crate) use export::EXPORT;
 pub(crate) use follower::Follower;
 pub use jobs::{AtOnce, Job, Turn};
 pub(crate) use live::{Live, LiveModel, Loading, Looked};

@@ -34,6 +34,7 @@ mod by_points;
 mod checks;
 mod commands;
 mod content;
+mod export;
 mod progress;
 mod queries;
 mod sync;
@@ -42,6 +43,7 @@ pub(crate) use commands::{CheckProgress, LoadQuests};
 pub use commands::{
     CompleteStep, CompleteStepRefusal, DailyVisit, StartQuest, StartQuestRefusal, StepCompleted, VisitDaily,
 };
+pub(crate) use export::EXPORT;
 pub(crate) use queries::{
     ActiveAmong, ReadQuestBook, ReadStandingInQuests, ReadStandings, portion_of_standings,
 };

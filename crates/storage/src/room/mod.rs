@@ -1,7 +1,8 @@
 //! Posts, comments, reactions, reports and feeds.
 
-mod authored;
 mod comments;
+mod erasure;
+mod export;
 mod feeds;
 mod gather;
 pub(crate) mod pairs;
