@@ -1,7 +1,6 @@
 //! The tables of the area as diesel knows them.
 
-use crate::packs::schema::owned_collectibles;
-use diesel::{joinable, table};
+use diesel::table;
 
 table! {
     use diesel::sql_types::{BigInt, Integer, Nullable, Text};
@@ -31,5 +30,3 @@ table! {
         holder -> Nullable<Uid>,
     }
 }
-
-joinable!(mint_messages -> owned_collectibles (owned_id));

@@ -1,6 +1,6 @@
 //! The tables of the area as diesel knows them.
 
-use diesel::{joinable, table};
+use diesel::table;
 
 table! {
     use diesel::sql_types::Text;
@@ -33,5 +33,3 @@ table! {
         created_at -> Instant,
     }
 }
-
-joinable!(teams -> leagues (league_id));
