@@ -16,8 +16,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{Binary, Nullable, Text};
 use terrace_identity::ports::StoredRefresh;
 use terrace_identity::{
-    AccountStatus, DeviceSession, KeptSession, NewSession, SessionRead, SessionWrite, Token, TokenHash,
-    TokenKind, Viewer,
+    AccountStatus, DeviceSession, KeptSession, SessionRead, Token, TokenHash, TokenKind, Viewer,
 };
 use terrace_kernel::{Limit, Page, SessionId, StoreError, TimeKey, Timestamp, UserId};
 

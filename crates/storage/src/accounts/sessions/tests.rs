@@ -1,6 +1,6 @@
 use super::*;
 use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, run, uuid};
-use terrace_identity::SessionKind;
+use terrace_identity::{NewSession, SessionKind, SessionWrite};
 
 on_each_database! {
     a_token_proves_its_owner_only_while_everything_holds,
