@@ -4,6 +4,8 @@ use super::repairs::kept;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use terrace_testkit::app::store::Store;
 use terrace_testkit::storage::{ColumnDescription, Storage, StorageConfig};
@@ -122,20 +124,22 @@ fn up_and_down_and_up_leave_the_same_schema(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// A table as `schema.rs` declares it: its columns with their types, and its primary key.
+/// A table as an area's `schema.rs` declares it: its columns with their types, and its primary key.
 #[derive(Debug, PartialEq, Eq)]
 struct Table {
     columns: Vec<(String, String)>,
     key: Vec<String>,
 }
 
-/// Reads the `table!` blocks of `schema.rs`.
+/// Reads the `table!` blocks of every area's `schema.rs`.
 fn known_tables() -> Result<BTreeMap<String, Table>> {
-    let source = concat!(
-        include_str!("../../crates/storage/src/schema.rs"),
-        include_str!("../../crates/storage/src/schema_packs.rs"),
-        include_str!("../../crates/storage/src/schema_legacy.rs"),
-    );
+    let mut source = String::new();
+    for area in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/storage/src"))? {
+        let file = area?.path().join("schema.rs");
+        if file.exists() {
+            source.push_str(&fs::read_to_string(file)?);
+        }
+    }
     let mut tables = BTreeMap::new();
     for block in source.split("table! {").skip(1) {
         let lines = block.lines().map(str::trim).filter(|line| !line.starts_with("use ") && !line.is_empty());

@@ -14,8 +14,9 @@ const AREAS: [&str; 14] = [
 /// Folders of a crate that belong to no area.
 const OTHER: [(&str, &[&str]); 3] =
     [("app", &["demo"]), ("storage", &["ops"]), ("web", &["dto", "edge", "extract"])];
-/// Modules of an area that other areas may name beside its `mod.rs`: wire types, and what crates above use.
-const OPEN: [&str; 4] = ["dto", "own_account_dto", "own_packs_dto", "webhooks"];
+/// Modules of an area that other areas may name beside its `mod.rs`: wire types, what crates above use, and the
+/// declarations of tables.
+const OPEN: [&str; 5] = ["dto", "own_account_dto", "own_packs_dto", "schema", "webhooks"];
 
 fn folders(krate: &str) -> Result<BTreeSet<String>> {
     let mut folders = BTreeSet::new();

@@ -1,6 +1,7 @@
 //! The use cases of Terrace, one folder per feature area. Each command and query is a function of a transaction, a
 //! context and its parameters. [`App`] runs them on a [`store::Store`]; the web layer and the binary call only it.
 
+mod account_data;
 pub mod accounts;
 pub mod balances;
 pub mod boards;

@@ -1,5 +1,5 @@
-//! Types that all parts of Terrace share: identifiers, time, pages, the context of a command, the two kinds of failure
-//! of a command, and the events that it publishes.
+//! Types that all parts of Terrace share: identifiers, time, numbers, pages, the context of a command, the two kinds
+//! of failure of a command, and the events that it publishes.
 //!
 //! This crate does not depend on a database, a web framework or an async runtime.
 //! ```
@@ -26,6 +26,7 @@ pub mod hex;
 mod ids;
 mod key;
 mod money;
+pub mod num;
 mod page;
 pub mod text;
 mod time;

@@ -1,5 +1,6 @@
 //! Instants as the service stores them: whole microseconds, UTC.
 
+use crate::num;
 use chrono::{DateTime, SecondsFormat, Utc};
 use std::fmt;
 use std::str::FromStr;
@@ -39,26 +40,26 @@ impl Timestamp {
 
     /// Whole milliseconds since the Unix epoch, rounded down; 0 before the epoch, because `UUIDv7` has no earlier time.
     pub fn as_unix_millis(self) -> u64 {
-        u64::try_from(self.0.div_euclid(1000)).unwrap_or(0)
+        num::to_u64(self.0.div_euclid(1000))
     }
 
     /// The instant `span` after this one, clamped to the year 9999.
     #[must_use]
     pub fn plus(self, span: Duration) -> Self {
-        let micros = i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
+        let micros = num::to_i64(span.as_micros());
         Self::from_micros(self.0.saturating_add(micros))
     }
 
     /// The instant `span` before this one, clamped to the year 1.
     #[must_use]
     pub fn minus(self, span: Duration) -> Self {
-        let micros = i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
+        let micros = num::to_i64(span.as_micros());
         Self::from_micros(self.0.saturating_sub(micros))
     }
 
     /// The time elapsed since `earlier`; zero if `earlier` is later than this instant.
     pub fn since(self, earlier: Self) -> Duration {
-        Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+        Duration::from_micros(num::to_u64(self.0.saturating_sub(earlier.0)))
     }
 
     /// Reports whether this expiry has passed at `now`. An expiry has passed from exactly its own instant on.

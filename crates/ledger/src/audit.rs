@@ -3,7 +3,7 @@
 use crate::{AccountKind, Balance};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use terrace_kernel::UserId;
+use terrace_kernel::{UserId, num};
 
 /// A check of the audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,7 +75,7 @@ pub struct LedgerMend {
 impl FanLedger {
     /// The number of comparisons of each check.
     pub fn checked(&self) -> BTreeMap<LedgerCheck, u64> {
-        let accounts = u64::try_from(self.kinds().len()).unwrap_or(u64::MAX);
+        let accounts = num::to_u64(self.kinds().len());
         BTreeMap::from([(LedgerCheck::Balances, accounts), (LedgerCheck::Awards, 1)])
     }
 

@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 use terrace_app::App;
 use terrace_app::platform::Job;
-use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
+use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId, num};
 use terrace_ledger::{FanLedger, LedgerCheck, LedgerFault, LedgerRepairWrite};
 use terrace_store::{Command, OpsReadTx, OpsTx, Query, into_infallible};
 
@@ -93,7 +93,7 @@ impl Query for LookAtLedger {
     fn run(&self, tx: &mut dyn OpsReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let fans = tx.fans_after(self.after, PORTION)?;
         let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
-        let count = u64::try_from(fans.len()).unwrap_or(u64::MAX);
+        let count = num::to_u64(fans.len());
         let mut portion =
             Portion { checked: BTreeMap::new(), fans: count, suspects: Vec::new(), last: *last };
         for fan in tx.ledger_between(*first, *last)? {

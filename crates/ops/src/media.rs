@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 use terrace_app::App;
 use terrace_app::media::ObjectKey;
-use terrace_kernel::{Ctx, Outcome, Timestamp};
+use terrace_kernel::{Ctx, Outcome, Timestamp, num};
 use terrace_store::media::{MediaRead, MediaWrite};
 use terrace_store::{Command, Query, Retention, into_infallible};
 
@@ -69,7 +69,7 @@ pub(crate) async fn sweep_media(
         swept.pictures = remove_unused(app, before, pace).await?;
     }
     let shards = shards.list();
-    pace.expect(u64::try_from(shards.len()).unwrap_or(u64::MAX));
+    pace.expect(num::to_u64(shards.len()));
     for shard in shards {
         // Marked after the removal, so that a picture marked now is kept for a full day.
         if !pace.is_dry() {
@@ -93,7 +93,7 @@ async fn remove_unused(app: &App, before: Timestamp, pace: &TaskContext) -> Resu
         if removed.is_empty() {
             return Ok(all);
         }
-        all += u64::try_from(removed.len()).unwrap_or(u64::MAX);
+        all += num::to_u64(removed.len());
     }
 }
 

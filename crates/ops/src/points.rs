@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use terrace_app::platform::{AtOnce, Job};
 use terrace_app::{App, BoardsSynced};
-use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
+use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId, num};
 use terrace_scoring::{
     BoardCount, BoardId, BoardRead, Books, FanAudit, Fault, PointsAudit, PointsCheck, PointsRepair,
     RankIndex, RankLine, Ranked, SeasonId, Total, TotalsRepair,
@@ -108,7 +108,7 @@ pub async fn verify_points(app: &App) -> Result<PointsReport, StoreError> {
     let mut report = walk_points(app, false, &pace).await.map_err(TaskFailure::into_store)?;
     for (season, board) in into_infallible(app.query(ActiveBoards).await)? {
         let lines = into_infallible(app.query(SortedBoard { season, board }).await)?;
-        let checked = u64::try_from(lines.len()).unwrap_or(u64::MAX);
+        let checked = num::to_u64(lines.len());
         report.count(BTreeMap::from([(PointsCheck::Ranks, checked)]));
         for fault in &misplaced(board, &lines) {
             report.note(fault.check, fault);
@@ -195,7 +195,7 @@ async fn turn_due_seasons(app: &App) -> Result<u64, StoreError> {
     for season in &turned {
         log::info!("season {} is {}", season.key, season.status);
     }
-    Ok(u64::try_from(turned.len()).unwrap_or(u64::MAX))
+    Ok(num::to_u64(turned.len()))
 }
 
 /// The reference data for comparing fans' rows.
@@ -230,7 +230,7 @@ fn compare(
         settled.faults.extend(audit.faults);
         mends.extend(audit.mend);
     }
-    settled.mended = u64::try_from(mends.len()).unwrap_or(u64::MAX);
+    settled.mended = num::to_u64(mends.len());
     Ok((settled, mends))
 }
 
@@ -250,7 +250,7 @@ impl Query for LookAtPoints {
         let fans = tx.fans_after(self.after, PORTION)?;
         let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
         let books = books(tx)?;
-        let count = u64::try_from(fans.len()).unwrap_or(u64::MAX);
+        let count = num::to_u64(fans.len());
         let mut portion =
             Portion { checked: BTreeMap::new(), fans: count, suspects: Vec::new(), last: *last };
         for fan in tx.points_between(*first, *last)? {

@@ -16,7 +16,7 @@ use terrace_app::payments::{
 };
 use terrace_app::platform::{AtOnce, Job};
 use terrace_app::{App, PurchasesReconciled, ReconcileReport};
-use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
+use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, num};
 use terrace_packs::{Purchase, PurchaseId, PurchaseState};
 use terrace_store::{Command, PurchaseTx, into_infallible};
 
@@ -124,7 +124,7 @@ pub(crate) async fn reconcile_at(app: &App, pace: &TaskContext) -> Result<Reconc
         let due = into_infallible(app.query(DuePayments { by, limit: PORTION, after }).await)?;
         let Some((_, last)) = due.last() else { return Ok(report) };
         after = Some((last.due_at.unwrap_or(by), last.purchase));
-        let count = u64::try_from(due.len()).unwrap_or(u64::MAX);
+        let count = num::to_u64(due.len());
         let works = due.into_iter().map(|(purchase, payment)| settle_one(app, purchase, payment, pace));
         let done: Vec<_> = stream::iter(works).buffer_unordered(TOGETHER).collect().await;
         for done in done {

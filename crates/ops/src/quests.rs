@@ -9,7 +9,7 @@ use terrace_app::boards::{BoardChoice, ReadBoard};
 use terrace_app::platform::{AtOnce, Job};
 use terrace_app::quests::{ActiveAmong, CheckProgress, QuestBook, ReadStandingInQuests, ReadStandings};
 use terrace_app::{App, QuestSweep, QuestsSynced};
-use terrace_kernel::{Failure, Limit, StoreError, Timestamp, UserId};
+use terrace_kernel::{Failure, Limit, StoreError, Timestamp, UserId, num};
 use terrace_quests::{Check, FanStanding, Quest, QuestId};
 use terrace_scoring::RankKey;
 use terrace_store::into_infallible;
@@ -81,7 +81,7 @@ pub(crate) async fn check_everybody(app: &App, pace: &TaskContext) -> Result<Que
         for standing in &portion.fans {
             suspects.extend(suspect(app, &book, standing).await?);
         }
-        let fans = u64::try_from(portion.fans.len()).unwrap_or(u64::MAX);
+        let fans = num::to_u64(portion.fans.len());
         sweep.fans += fans;
         bring_forward(app, &book, suspects, pace, &mut sweep, &mut failed).await;
         pace.advance(fans);
@@ -104,7 +104,7 @@ pub(crate) async fn check_ranks(app: &App) -> Result<QuestSweep, StoreError> {
         let is_last = within.len() < usize::from(Limit::MAX.rows()) || next.is_none();
         let users = within.iter().map(|(user, _)| *user).collect();
         let active = into_infallible(app.query(ActiveAmong { users, quests: quests.clone() }).await)?;
-        sweep.fans += u64::try_from(active.len()).unwrap_or(u64::MAX);
+        sweep.fans += num::to_u64(active.len());
         let mut suspects = Vec::new();
         for (user, rank) in within.into_iter().filter(|(user, _)| active.contains(user)) {
             let standing = into_infallible(app.query(ReadStandingInQuests { user }).await)?;

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 use terrace_app::App;
 use terrace_app::platform::Job;
-use terrace_kernel::{Ctx, Outcome, PostId, StoreError, TimeKey, Timestamp};
+use terrace_kernel::{Ctx, Outcome, PostId, StoreError, TimeKey, Timestamp, num};
 use terrace_social::tags;
 use terrace_store::{Backfill, BackfillRead, BackfillWrite, Command, OpsTx, Query, into_infallible};
 
@@ -128,7 +128,7 @@ impl Command for FindTopics {
         let tags = tx.insert_tags(&found)?;
         let last_key = last.key;
         tx.set_backfill(TOPICS, &Backfill { reached: Some(last_key), finished_at: None })?;
-        let posts = u64::try_from(posts.len()).unwrap_or(u64::MAX);
+        let posts = num::to_u64(posts.len());
         Ok(Some(TopicsFound { posts, tags, last: Some(last_key) }))
     }
 }

@@ -8,6 +8,7 @@ use crate::{
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::array;
+use terrace_kernel::num;
 
 /// The outcome of one slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +104,7 @@ impl<'a> Source<'a> {
         slots: usize,
         before: &[SlotOutcome],
     ) -> Result<SlotOutcome, Unfillable> {
-        let slot = u32::try_from(before.len()).unwrap_or(u32::MAX);
+        let slot = num::to_u32(before.len());
         let is_last = before.len().saturating_add(1) == slots;
         let at_least = guarantee.map(|guarantee| guarantee.at_least);
         let is_owed = at_least.is_some_and(|least| before.iter().all(|outcome| outcome.rarity < least));

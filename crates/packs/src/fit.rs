@@ -1,6 +1,7 @@
 //! Pearson's chi-squared test: compares the results of draws with their odds, to try a pack before it is sold.
 
 use std::f64::consts::PI;
+use terrace_kernel::num;
 
 /// The minimum expected count of a cell. The test would be inexact below it, so smaller cells are merged.
 const RARE: f64 = 5.0;
@@ -42,7 +43,7 @@ impl ChiSquareTest {
             kept.push(pooled);
         }
         let statistic = kept.iter().map(|(seen, expected)| (seen - expected).powi(2) / expected).sum();
-        let degrees = u32::try_from(kept.len().saturating_sub(1)).unwrap_or(u32::MAX);
+        let degrees = num::to_u32(kept.len().saturating_sub(1));
         Self { statistic, degrees, p: exceeds(statistic, degrees) }
     }
 

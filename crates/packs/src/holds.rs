@@ -2,7 +2,7 @@
 
 use crate::{Quantity, SaleRefusal};
 use std::time::Duration;
-use terrace_kernel::Timestamp;
+use terrace_kernel::{Timestamp, num};
 
 /// How many purchases for money of counted packs an account may start and leave unpaid within [`ABANDONED_WINDOW`].
 pub const MAX_ABANDONED: u32 = 3;
@@ -14,7 +14,7 @@ const NEW_ACCOUNT_SHARE: u32 = 4;
 /// Whether an account with these unpaid purchases may start another. `abandoned` holds their start times, newest first,
 /// at most [`MAX_ABANDONED`] of them.
 pub fn check_abandoned(abandoned: &[Timestamp], now: Timestamp) -> Result<(), SaleRefusal> {
-    let most = usize::try_from(MAX_ABANDONED).unwrap_or(usize::MAX);
+    let most = num::to_usize(MAX_ABANDONED);
     match abandoned.last() {
         Some(oldest) if abandoned.len() >= most => {
             Err(SaleRefusal::TooManyAbandoned { wait: oldest.plus(ABANDONED_WINDOW).since(now) })

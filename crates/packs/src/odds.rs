@@ -3,6 +3,7 @@
 use crate::table::narrowed;
 use crate::{CollectibleId, Minted, Pack, Rarity, Table};
 use std::collections::BTreeMap;
+use terrace_kernel::num;
 
 /// The odds of a pack with the stock that is left. Probabilities come from sums of whole numbers and a few products:
 /// each is within 1e-12 of the exact fraction.
@@ -78,7 +79,7 @@ pub fn odds(pack: &Pack, minted: &Minted) -> Odds {
                     missed_free * (1.0 - free.rarity(rarity)) + missed_owing * (1.0 - owing.rarity(rarity));
                 rarities.push(RarityOdds {
                     rarity,
-                    share: given / count(pack.slots.len()),
+                    share: given / num::to_f64(pack.slots.len()),
                     at_least_one: (1.0 - none).clamp(0.0, 1.0),
                 });
             }
@@ -119,10 +120,6 @@ fn mixed(free: &SlotOdds, owing: &SlotOdds, is_owed: f64) -> SlotOdds {
         rarities: mix(&free.rarities, &owing.rarities, is_owed),
         collectibles: mix(&free.collectibles, &owing.collectibles, is_owed),
     }
-}
-
-fn count(slots: usize) -> f64 {
-    f64::from(u32::try_from(slots).unwrap_or(u32::MAX))
 }
 
 #[cfg(test)]

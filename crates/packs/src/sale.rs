@@ -3,8 +3,8 @@
 use crate::holds::MAX_ABANDONED;
 use crate::{Bought, Minted, Pack, Quantity, Rarity};
 use std::time::Duration;
-use terrace_kernel::PriceKind;
 use terrace_kernel::Timestamp;
+use terrace_kernel::{PriceKind, num};
 
 /// The stock of a counted pack. Purchases that wait for their payment are included in both numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,7 +34,7 @@ impl StockChange {
 
     /// A purchase is started, whether or not it is paid at once.
     pub fn purchased(quantity: Quantity) -> Self {
-        let copies = i32::try_from(quantity.copies()).unwrap_or(i32::MAX);
+        let copies = num::to_i32(quantity.copies());
         Self { sold: copies, sealed: copies }
     }
 
@@ -68,7 +68,7 @@ impl Pack {
         Rarity::ALL.into_iter().filter_map(|rarity| {
             let is_open = self.contents_of(rarity).any(|content| content.edition.is_none());
             let slots = self.slots.iter().filter(|slot| slot.can_give(rarity)).count();
-            let slots = u32::try_from(slots).unwrap_or(u32::MAX);
+            let slots = num::to_u32(slots);
             (slots > 0 && !is_open).then_some(ClosedPool { rarity, slots })
         })
     }

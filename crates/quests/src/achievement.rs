@@ -3,6 +3,7 @@
 use crate::{AchievementKey, Facts};
 use std::fmt;
 use std::str::FromStr;
+use terrace_kernel::num;
 
 /// The facts about a fan that achievements use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -68,7 +69,7 @@ impl Goal {
             | Self::BoardsJoined(n)
             | Self::QuestsCompleted(n)
             | Self::VisitStreak(n) => u64::from(*n),
-            Self::SeasonPoints(points) => u64::try_from(*points).unwrap_or(0),
+            Self::SeasonPoints(points) => num::to_u64(*points),
             Self::CompleteProfile => 4,
         }
     }
@@ -80,7 +81,7 @@ impl Goal {
             Self::BoardsJoined(_) => known.facts.boards_joined,
             Self::QuestsCompleted(_) => known.quests_completed,
             Self::VisitStreak(_) => u64::from(known.longest_streak),
-            Self::SeasonPoints(_) => u64::try_from(known.facts.season_points).unwrap_or(0),
+            Self::SeasonPoints(_) => num::to_u64(known.facts.season_points),
             Self::CompleteProfile => known.facts.profile_parts(),
         }
     }

@@ -3,6 +3,7 @@
 use crate::{FactGroup, Facts};
 use std::fmt;
 use std::str::FromStr;
+use terrace_kernel::num;
 
 /// A condition on a fan's facts that completes a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -157,9 +158,7 @@ impl Check {
             Self::CompleteProfile => (facts.profile_parts(), 4),
             Self::GetFollowers { count } => (facts.followers, u64::from(*count)),
             Self::JoinLeaderboard => (facts.boards_joined, 1),
-            Self::PointsThreshold { points } => {
-                (u64::try_from(facts.season_points).unwrap_or(0), u64::try_from(*points).unwrap_or(0))
-            }
+            Self::PointsThreshold { points } => (num::to_u64(facts.season_points), num::to_u64(*points)),
             Self::RankThreshold { rank } => {
                 (u64::from(facts.rank.is_some_and(|held| held <= u64::from(*rank))), 1)
             }

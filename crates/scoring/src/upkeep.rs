@@ -7,7 +7,7 @@
 use crate::{Board, BoardId, BoardScope, Points, SeasonId, Seasons, Total, TotalChange};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use terrace_kernel::{Timestamp, UserId};
+use terrace_kernel::{Timestamp, UserId, num};
 
 /// A sum of a fan's ledger records, grouped by season and by the board that the records name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -328,7 +328,7 @@ impl Work<'_> {
     /// A version for a row that was lost or damaged. Boards in memory may have received higher versions than the stored
     /// one; microseconds since 1970 exceed any number of changes.
     fn clock(&self) -> u64 {
-        u64::try_from(self.now.as_micros()).unwrap_or(0).max(1)
+        num::to_u64(self.now.as_micros()).max(1)
     }
 }
 

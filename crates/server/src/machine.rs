@@ -4,7 +4,7 @@
 use anyhow::Context;
 use rand::Rng;
 use std::time::{SystemTime, UNIX_EPOCH};
-use terrace_kernel::{Clock, Entropy, Timestamp};
+use terrace_kernel::{Clock, Entropy, Timestamp, num};
 
 /// The system clock.
 pub(crate) struct SystemClock;
@@ -13,7 +13,7 @@ impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         #[expect(clippy::disallowed_methods, reason = "the system clock itself")]
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Timestamp::from_micros(i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX))
+        Timestamp::from_micros(num::to_i64(since_epoch.as_micros()))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
+use terrace_kernel::num;
 
 /// Minimum interval between two updates of the line.
 const EVERY: Duration = Duration::from_millis(100);
@@ -60,7 +61,7 @@ fn line(name: &str, done: u64, size: Option<u64>, took: Duration) -> String {
     let name = if name.is_empty() { String::new() } else { format!("{name} ") };
     let Some(size) = size else { return format!("{name}{done} done") };
     let percent = (done.saturating_mul(100) / size.max(1)).min(100);
-    let bar = "=".repeat(usize::try_from(percent / 2).unwrap_or(0));
+    let bar = "=".repeat(num::to_usize(percent / 2));
     let rest = match left(done, size, took) {
         Some(rest) => format!(", about {} left", span(rest)),
         None => String::new(),
@@ -72,7 +73,7 @@ fn line(name: &str, done: u64, size: Option<u64>, took: Duration) -> String {
 fn left(done: u64, size: u64, took: Duration) -> Option<Duration> {
     let rest = size.checked_sub(done)?;
     let micros = took.as_micros().checked_mul(rest.into())?.checked_div(done.into())?;
-    (took >= Duration::from_secs(1)).then(|| Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX)))
+    (took >= Duration::from_secs(1)).then(|| Duration::from_micros(num::to_u64(micros)))
 }
 
 fn span(time: Duration) -> String {

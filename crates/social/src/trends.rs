@@ -12,7 +12,7 @@ use crate::Tag;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::time::Duration;
-use terrace_kernel::{PostId, TeamId, Timestamp, UserId};
+use terrace_kernel::{PostId, TeamId, Timestamp, UserId, num};
 
 /// The number of posts that are ranked across all rooms.
 pub const TRENDING_POSTS: usize = 1000;
@@ -57,10 +57,10 @@ impl TrendCandidate {
 fn faded(worth: i64, age: Duration, half_life: Duration) -> i64 {
     let (age, half) = (age.as_micros(), half_life.as_micros().max(1));
     let (halvings, rest) = (age / half, age % half);
-    let worth = u128::try_from(worth).unwrap_or(0);
+    let worth = num::to_u128(worth);
     let within = worth.saturating_mul(2 * half - rest) / (2 * half);
     let left = u32::try_from(halvings).ok().and_then(|halvings| within.checked_shr(halvings)).unwrap_or(0);
-    i64::try_from(left).unwrap_or(i64::MAX)
+    num::to_i64(left)
 }
 
 /// A post with its rank.

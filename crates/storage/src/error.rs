@@ -8,6 +8,11 @@ pub(crate) fn broken(context: &'static str) -> impl Fn(Error) -> StoreError {
     move |error| classify(context, error)
 }
 
+/// The error for work that has waited too long.
+pub(crate) fn waited_too_long() -> StoreError {
+    StoreError::Unavailable("waited too long for a connection".to_owned())
+}
+
 /// Failures that are temporary or that an operator can resolve while the program runs, such as full disks and lost
 /// servers.
 ///

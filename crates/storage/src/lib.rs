@@ -12,10 +12,11 @@
 //! - `relay` assigns public positions to events on PostgreSQL. On SQLite that order is the order of the writer.
 //! - `media` stores the bytes of pictures, in a folder or a bucket. Only this module uses `object_store`.
 //! - `backup` copies an embedded database and restores copies.
-//! - `migrate` changes the schema, `adoption` takes over databases of the earlier migrations, `describe` reports the schema; `schema` and `types` declare it to diesel.
+//! - `migrate` changes the schema, `adoption` takes over databases of the earlier migrations, `describe` reports the
+//!   schema. `schema.rs` in each area's folder and `types` declare it to diesel; `schema` re-exports the tables.
 //!
 //! To add a port: define its trait in a domain crate, implement it in the folder of its area, and add its tables to
-//! `migrations/` and `schema`. Nothing else in this crate changes.
+//! `migrations/` and the area's `schema.rs`. Nothing else in this crate changes.
 
 mod accounts;
 mod adoption;
@@ -53,8 +54,6 @@ mod replica;
 mod room;
 mod rows;
 mod schema;
-mod schema_legacy;
-mod schema_packs;
 mod sqlite;
 mod store;
 mod teams;

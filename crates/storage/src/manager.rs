@@ -2,9 +2,8 @@
 
 use crate::config::{Address, DatabaseKind, StorageConfig};
 use crate::conn::Conn;
-use crate::error::one_line;
+use crate::error::{one_line, waited_too_long};
 use crate::instrument::{Meter, Stats};
-use crate::queue_reaper::waited_too_long;
 use diesel::connection::SimpleConnection;
 use diesel::r2d2::R2D2Connection;
 use diesel::{Connection, PgConnection, SqliteConnection};

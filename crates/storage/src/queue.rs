@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use terrace_kernel::{StoreError, num};
 
 /// Why a queue rejects an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +12,16 @@ pub(crate) enum Refused {
     Full,
     /// The queue accepts no more items.
     Closed,
+}
+
+impl From<Refused> for StoreError {
+    fn from(reason: Refused) -> Self {
+        let words = match reason {
+            Refused::Full => "too much work is waiting",
+            Refused::Closed => "the store is closing",
+        };
+        Self::Unavailable(words.to_owned())
+    }
 }
 
 /// The result of waiting for work.
@@ -132,7 +143,7 @@ impl<T> Queue<T> {
     }
 
     fn report_depth(&self, state: &State<T>) {
-        let depth = u32::try_from(state.items.len()).unwrap_or(u32::MAX);
+        let depth = num::to_u32(state.items.len());
         metrics::gauge!("terrace_store_queue_depth", "queue" => self.name).set(f64::from(depth));
     }
 

@@ -4,20 +4,15 @@
 //! blocked (by another process's lock, or by a server that does not respond), nothing is taken, and without this thread
 //! no client would receive an error for as long as that lasts.
 
+use crate::error::waited_too_long;
 use crate::job::Command;
 use crate::queue::Queue;
 use crate::reads::QueuedRead;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use terrace_kernel::StoreError;
 
 /// The interval between checks, by which the limit may be exceeded.
 const LOOK: Duration = Duration::from_millis(100);
-
-/// The error for work that has waited too long.
-pub(crate) fn waited_too_long() -> StoreError {
-    StoreError::Unavailable("waited too long for a connection".to_owned())
-}
 
 /// The thread that removes overdue work from the queues.
 pub(crate) struct QueueReaper {

@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use terrace_kernel::{Clock, Position, StoreError};
+use terrace_kernel::{Clock, Position, StoreError, num};
 use terrace_store::LeaseWrite;
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -315,8 +315,7 @@ impl Relay {
                 let wake_up = format!("NOTIFY {EVENTS_CHANNEL}, '{}'", moved.head);
                 conn.batch_execute(&wake_up).map_err(&fail)?;
             }
-            metrics::counter!("terrace_store_events_relayed_total")
-                .increment(u64::try_from(moved.moved).unwrap_or(0));
+            metrics::counter!("terrace_store_events_relayed_total").increment(num::to_u64(moved.moved));
             Ok(moved.moved)
         })
     }

@@ -106,7 +106,7 @@ impl ReplicaReader {
     fn pass_on(&self, job: Box<dyn ReadJob>) {
         count("primary");
         if let Err((reason, asked)) = self.primary.push(QueuedRead::now(Question::Query(job))) {
-            asked.turn_away(crate::store::refusal(reason));
+            asked.turn_away(reason.into());
         }
     }
 }

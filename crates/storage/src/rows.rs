@@ -16,10 +16,18 @@ pub(crate) fn overfull(limit: Limit) -> i64 {
     i64::from(limit.rows()) + 1
 }
 
-/// Converts a number of rows to the type that ports return.
-pub(crate) fn tally(rows: usize) -> u64 {
-    u64::try_from(rows).unwrap_or(u64::MAX)
+/// Restricts a query to the rows after a key, in a list that is ordered by two columns:
+/// `keyset!(query, posts::created_at < At(at), posts::id < Key(id))`. The first of the two conditions bounds the range
+/// in the index, which a comparison of row values does not do on both databases.
+macro_rules! keyset {
+    ($query:expr, $table:ident::$first:ident < $a:expr, $same:ident::$second:ident < $b:expr) => {
+        $query.filter($table::$first.le($a)).filter($table::$first.lt($a).or($same::$second.lt($b)))
+    };
+    ($query:expr, $table:ident::$first:ident > $a:expr, $same:ident::$second:ident > $b:expr) => {
+        $query.filter($table::$first.ge($a)).filter($table::$first.gt($a).or($same::$second.gt($b)))
+    };
 }
+pub(crate) use keyset;
 
 /// Parses a name from a column that only this program writes.
 pub(crate) fn named<T>(table: &'static str, column: &'static str, text: &str) -> Result<T, StoreError>

@@ -13,7 +13,7 @@ use diesel::{OptionalExtension, QueryResult, QueryableByName, RunQueryDsl, Sqlit
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use terrace_kernel::{Position, StoreError};
+use terrace_kernel::{Position, StoreError, num};
 use terrace_store::Verdict;
 use tokio::sync::watch;
 
@@ -54,7 +54,7 @@ impl Writer {
     }
 
     fn run_group(&mut self, mut group: Vec<Command>) {
-        metrics::histogram!("terrace_store_group_size").record(count(group.len()));
+        metrics::histogram!("terrace_store_group_size").record(num::to_f64(group.len()));
         let outcomes = match self.try_group(&mut group) {
             Ok(outcomes) => outcomes,
             Err(GroupError::Begin(error)) => group.iter().map(|_| Err(again(&error))).collect(),
@@ -200,8 +200,4 @@ fn newest_event(conn: &mut SqliteConnection) -> Option<Position> {
     let query = "SELECT seq FROM sqlite_sequence WHERE name = 'events'";
     let newest = quietly(conn, |conn| diesel::sql_query(query).get_result::<Newest>(conn).optional());
     Position::new(newest.ok()??.seq)
-}
-
-fn count(length: usize) -> f64 {
-    f64::from(u32::try_from(length).unwrap_or(u32::MAX))
 }

@@ -340,18 +340,10 @@ fn make_folder(path: &std::path::Path) -> Result<(), StoreError> {
     }
 }
 
-pub(crate) fn refusal(reason: Refused) -> StoreError {
-    let words = match reason {
-        Refused::Full => "too much work is waiting",
-        Refused::Closed => "the store is closing",
-    };
-    StoreError::Unavailable(words.to_owned())
-}
-
 impl Store for Storage {
     fn submit(&self, job: Box<dyn WriteJob>) {
         if let Err((reason, command)) = self.shared.commands.push(Command::new(job)) {
-            command.finish(Err(refusal(reason)));
+            command.finish(Err(reason.into()));
         }
     }
 
@@ -364,7 +356,7 @@ impl Store for Storage {
             Some(_) | None => job,
         };
         if let Err((reason, asked)) = self.shared.questions.push(QueuedRead::now(Question::Query(job))) {
-            asked.turn_away(refusal(reason));
+            asked.turn_away(reason.into());
         }
     }
 
@@ -374,9 +366,9 @@ impl Store for Storage {
         let asked = self.shared.questions.push_first(QueuedRead::now(Question::Ready(sender)));
         Box::pin(async move {
             if asked.is_err() {
-                return Err(refusal(Refused::Closed));
+                return Err(Refused::Closed.into());
             }
-            answer.await.unwrap_or_else(|_| Err(refusal(Refused::Closed)))
+            answer.await.unwrap_or_else(|_| Err(Refused::Closed.into()))
         })
     }
 

@@ -10,6 +10,7 @@ mod backfill;
 mod command;
 mod events;
 mod follow_import;
+mod future;
 mod idempotency;
 mod jobs;
 pub mod legacy;
@@ -28,6 +29,7 @@ pub use backfill::{Backfill, BackfillRead, BackfillWrite};
 pub use command::{Command, Query, into_infallible};
 pub use events::{ConsumerWrite, EventRead, SecretMarks};
 pub use follow_import::FollowImportWrite;
+pub use future::BoxFuture;
 pub use idempotency::{
     IdempotencyRead, IdempotencyScope, IdempotencyWrite, KeptKey, KeyClaim, KeyPlace, StoredAnswer,
 };
@@ -39,4 +41,4 @@ pub use upkeep::{
     Audit, CounterCheck, CounterMismatch, Lease, LeaseRead, LeaseWrite, MAX_CLOCK_SKEW, Retention, SweepRead,
     SweepWrite,
 };
-pub use work::{BoxFuture, ReadJob, Store, Verdict, WriteJob};
+pub use work::{ReadJob, Store, Verdict, WriteJob};

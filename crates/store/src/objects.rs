@@ -1,6 +1,6 @@
 //! Storage of picture bytes.
 
-use crate::BoxFuture;
+use crate::future::BoxFuture;
 use bytes::Bytes;
 use futures_util::Stream;
 use std::fmt;

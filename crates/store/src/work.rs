@@ -1,13 +1,9 @@
 //! Units of work and the interface to which they are submitted.
 
+use crate::future::BoxFuture;
 use crate::{ReadTx, Tx};
-use std::future::Future;
-use std::pin::Pin;
 use terrace_kernel::{Position, StoreError};
 use tokio::sync::watch;
-
-/// A future that can be sent between threads and named in a trait object.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Decision of a command's body about its transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,14 +1,16 @@
 //! Erases what a deleted account left behind. Nothing of it is shown in the meantime.
 
+use crate::account_data::ErasureStep;
 use crate::platform::{PORTION, Progress};
 use crate::store::ErasureTx;
-use terrace_kernel::{Ctx, Event, EventKind, EventLog, NewEvent, StoreError, TeamId, Topic, UserId};
-use terrace_social::{ErasedComment, ErasedFollow, ErasedPost};
+use crate::{graph, media, platform, room};
+use terrace_kernel::{Ctx, Event, StoreError, UserId, num};
 
-/// Removes one portion of the account's data. Appends the same event for each row as an ordinary removal would, so
-/// that clients which show the row are notified. Posts are marked as deleted; the job that removes deleted posts
-/// then removes them with everything that refers to them. Reports are removed too: their reasons are text written
-/// by the reporter.
+/// The steps of all areas, in order.
+const AREAS: [&[ErasureStep]; 5] =
+    [room::ERASURE, graph::ERASURE, &[sessions], platform::ERASURE, media::ERASURE];
+
+/// Removes one portion of the account's data.
 pub(crate) fn erase_account(
     tx: &mut dyn ErasureTx,
     ctx: &mut Ctx,
@@ -20,139 +22,17 @@ pub(crate) fn erase_account(
 
 /// Removes one portion of a deleted account's data; returns whether nothing is left.
 pub fn erase_left(tx: &mut dyn ErasureTx, ctx: &mut Ctx, user: UserId) -> Result<bool, StoreError> {
-    let mut portion = Portion { left: PORTION };
-
-    let posts = tx.erase_posts(user, portion.left, ctx.now())?;
-    append_events(tx, ctx, posts.told.into_iter().map(|post| post_deleted(user, post)))?;
-    if portion.is_spent(posts.found) {
-        return Ok(false);
+    let mut left = PORTION;
+    for step in AREAS.into_iter().flatten() {
+        left = left.saturating_sub(step(tx, ctx, user, left)?);
+        // If the limit is reached, there may be more rows of this kind.
+        if left == 0 {
+            return Ok(false);
+        }
     }
-    let comments = tx.erase_comments(user, portion.left)?;
-    append_events(tx, ctx, comments.told.into_iter().map(|comment| comment_deleted(user, comment)))?;
-    if portion.is_spent(comments.found) {
-        return Ok(false);
-    }
-    let reactions = tx.erase_reactions(user, portion.left)?;
-    append_events(tx, ctx, reactions.told.into_iter().map(|post| reaction_changed(user, post)))?;
-    if portion.is_spent(reactions.found) {
-        return Ok(false);
-    }
-    let reports = tx.erase_reports(user, portion.left)?;
-    if portion.is_spent(reports) {
-        return Ok(false);
-    }
-    if erase_graph(tx, ctx, user, &mut portion)? {
-        return Ok(false);
-    }
-    let sessions = tx.remove_sessions_of(user, portion.left)?;
-    if portion.is_spent(u32::try_from(sessions).unwrap_or(u32::MAX)) {
-        return Ok(false);
-    }
-    let keys = tx.remove_keys_of(user, portion.left)?;
-    if portion.is_spent(u32::try_from(keys).unwrap_or(u32::MAX)) {
-        return Ok(false);
-    }
-    // An upload may have been in progress when the account was closed.
-    tx.remove_uploads_of(user)?;
     Ok(true)
 }
 
-/// Removes the account's edges of the graph and updates the counters of the other accounts; returns whether the
-/// portion is used up. Appends an event for each edge, as if it had been ended, so that the log alone is enough to
-/// derive the graph.
-fn erase_graph(
-    tx: &mut dyn ErasureTx,
-    ctx: &Ctx,
-    user: UserId,
-    portion: &mut Portion,
-) -> Result<bool, StoreError> {
-    let followed = tx.erase_followed(user, portion.left)?;
-    append_events(tx, ctx, followed.told.into_iter().map(unfollowed))?;
-    // A transaction locks other accounts only once; a second set of locks would break the lock order.
-    if followed.found > 0 {
-        return Ok(true);
-    }
-    let followers = tx.erase_followers(user, portion.left)?;
-    append_events(tx, ctx, followers.told.into_iter().map(unfollowed))?;
-    if followers.found > 0 {
-        return Ok(true);
-    }
-    let blocks = tx.erase_blocks(user, portion.left)?;
-    if portion.is_spent(blocks) {
-        return Ok(true);
-    }
-    let dismissals = tx.erase_dismissals(user, portion.left)?;
-    if portion.is_spent(dismissals) {
-        return Ok(true);
-    }
-    // Last, because it locks teams.
-    let teams = tx.erase_team_follows(user, portion.left)?;
-    append_events(tx, ctx, teams.told.into_iter().map(|team| team_unfollowed(user, team)))?;
-    Ok(portion.is_spent(teams.found))
-}
-
-/// Rows that this transaction may still remove.
-struct Portion {
-    left: u32,
-}
-
-impl Portion {
-    /// Subtracts the removed rows. If the limit is reached there may be more rows of this kind.
-    fn is_spent(&mut self, removed: u32) -> bool {
-        self.left = self.left.saturating_sub(removed);
-        self.left == 0
-    }
-}
-
-fn append_events(
-    tx: &mut dyn EventLog,
-    ctx: &Ctx,
-    events: impl Iterator<Item = NewEvent>,
-) -> Result<(), StoreError> {
-    tx.append_all(&events.collect::<Vec<_>>(), ctx.now())
-}
-
-fn post_deleted(actor: UserId, ErasedPost { post, team }: ErasedPost) -> NewEvent {
-    NewEvent {
-        topic: Topic::LockerRoom,
-        kind: EventKind::PostDeleted,
-        actor: Some(actor),
-        team,
-        subject: post.as_uuid(),
-        object: None,
-    }
-}
-
-fn comment_deleted(actor: UserId, ErasedComment { post, team, comment }: ErasedComment) -> NewEvent {
-    NewEvent {
-        kind: EventKind::CommentDeleted,
-        object: Some(comment.as_uuid()),
-        ..post_deleted(actor, ErasedPost { post, team })
-    }
-}
-
-fn reaction_changed(actor: UserId, post: ErasedPost) -> NewEvent {
-    NewEvent { kind: EventKind::ReactionChanged, ..post_deleted(actor, post) }
-}
-
-fn unfollowed(ErasedFollow { follower, followee }: ErasedFollow) -> NewEvent {
-    NewEvent {
-        topic: Topic::Graph,
-        kind: EventKind::UserUnfollowed,
-        actor: Some(follower),
-        team: None,
-        subject: followee.as_uuid(),
-        object: None,
-    }
-}
-
-fn team_unfollowed(fan: UserId, team: TeamId) -> NewEvent {
-    NewEvent {
-        topic: Topic::Graph,
-        kind: EventKind::TeamUnfollowed,
-        actor: Some(fan),
-        team: None,
-        subject: team.as_uuid(),
-        object: None,
-    }
+fn sessions(tx: &mut dyn ErasureTx, _ctx: &Ctx, user: UserId, limit: u32) -> Result<u32, StoreError> {
+    tx.remove_sessions_of(user, limit).map(num::to_u32)
 }

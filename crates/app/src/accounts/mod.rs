@@ -18,6 +18,7 @@ mod sign_in;
 mod touch_session;
 mod viewers;
 
+pub use crate::account_data::{ExportRows, KeptCopy};
 pub(crate) use change_password::ReplacePassword;
 pub use change_profile::{ChangeProfile, ChangeProfileRefusal};
 pub(crate) use delete_account::{DeleteAccount, DeleteAccountRuleRefusal};
@@ -25,7 +26,7 @@ pub(crate) use end_session::EndSession;
 pub use end_session::EndSessionRefusal;
 pub(crate) use erasure::erase_account;
 pub use erasure::erase_left;
-pub use export::{ExportPage, ExportPlace, ExportRows, KeptCopy, ReadExport};
+pub use export::{ExportPage, ExportPlace, ReadExport};
 pub use login::{
     ChangePasswordRefusal, Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp,
 };

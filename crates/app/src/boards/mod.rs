@@ -4,6 +4,7 @@
 mod award_points;
 mod awards;
 mod board_membership;
+mod export;
 mod points;
 mod queries;
 mod ranks;
@@ -15,6 +16,7 @@ pub use award_points::AwardPoints;
 pub use awards::{AwardPointsRefusal, AwardResult, Awards, ReversePointsRefusal};
 pub use board_membership::{BoardChoice, BoardJoined, ChangeBoardMembership, MembershipRefusal};
 pub(crate) use board_membership::{EnsureTeamBoard, board_name};
+pub(crate) use export::EXPORT;
 pub use points::{OwnPoints, ReadOwnPoints};
 pub(crate) use queries::{
     FindBoard, HiddenAmong, HiddenFrom, ListBoards, Published, ReadCards, ReadRows, ReadSeasons, ReadStanding,
@@ -34,7 +36,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use terrace_identity::AuthorCard;
-use terrace_kernel::{Failure, Limit, Outcome, Position, StoreError, UserId};
+use terrace_kernel::{Failure, Limit, Outcome, Position, StoreError, UserId, num};
 use terrace_scoring::{Board, BoardScope, RankIndex, RankKey, Ranked, Season, SeasonId, Seasons, Standing};
 
 /// Maximum time that a reader waits for the boards in memory to show the reader's own writes.
@@ -445,7 +447,7 @@ impl Rows {
             next: if more { lines.last().map(Ranked::key) } else { None },
             lines,
             me: asked.reader.and_then(|reader| index.standing(reader)),
-            total: u64::try_from(index.len()).unwrap_or(u64::MAX),
+            total: num::to_u64(index.len()),
         }
     }
 

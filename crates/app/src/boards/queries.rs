@@ -4,7 +4,7 @@ use crate::boards::{BoardChoice, ReadBoard, Rows, board_name};
 use crate::store::{BoardReadTx, GraphReadTx, PointsReadTx, Query};
 use std::convert::Infallible;
 use terrace_identity::{AuthorCard, CardRead};
-use terrace_kernel::{Outcome, Position, StoreError, Timestamp, UserId};
+use terrace_kernel::{Outcome, Position, StoreError, Timestamp, UserId, num};
 use terrace_scoring::{
     Board, BoardId, BoardRead, BoardScope, Percentile, RankKey, Ranked, SeasonId, Seasons, Standing,
 };
@@ -148,19 +148,15 @@ fn standing(
     let next = tx.next_above(season, board, key.points)?;
     Ok(Some(Standing {
         ranked: ranked(&key, before, above),
-        percentile: Percentile::of(small(above) + 1, small(total)),
+        percentile: Percentile::of(num::to_usize(above) + 1, num::to_usize(total)),
         to_next: next.map(|next| next.minus(key.points)),
     }))
 }
 
-fn small(count: u64) -> usize {
-    usize::try_from(count).unwrap_or(usize::MAX)
-}
-
 fn ranked(key: &RankKey, before: u64, above: u64) -> Ranked {
     Ranked {
-        position: small(before) + 1,
-        rank: small(above) + 1,
+        position: num::to_usize(before) + 1,
+        rank: num::to_usize(above) + 1,
         user: key.user,
         points: key.points,
         reached_at: key.reached_at,
@@ -221,7 +217,7 @@ impl Query for ReadRows {
                     ..*last
                 },
                 Some(last) => {
-                    let before = u64::try_from(last.position).unwrap_or(u64::MAX);
+                    let before = num::to_u64(last.position);
                     ranked(key, before, before)
                 }
             };

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use terrace_identity::AuthorCard;
-use terrace_kernel::{Event, EventKind, Position, StoreError, UserId};
+use terrace_kernel::{Event, EventKind, Position, StoreError, UserId, num};
 use terrace_scoring::{
     BoardId, BoardRead, RankIndex, RankIndexBuilder, SeasonId, Seasons, Total, TotalChanges, TotalsSpan,
 };
@@ -145,8 +145,7 @@ fn cards() -> Arc<Cards> {
 }
 
 fn hidden() -> Arc<Hidden> {
-    let weigh =
-        |_: &UserId, hidden: &Arc<HashSet<UserId>>| u32::try_from(hidden.len() + 4).unwrap_or(u32::MAX);
+    let weigh = |_: &UserId, hidden: &Arc<HashSet<UserId>>| num::to_u32(hidden.len() + 4);
     Arc::new(Kept::new(Cache::builder().weigher(weigh).max_capacity(MOST_HIDDEN).build()))
 }
 

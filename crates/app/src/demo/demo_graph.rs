@@ -2,6 +2,8 @@
 //! are more popular than others, and fans of one team follow each other.
 
 /// Seed of all draws.
+use terrace_kernel::num;
+
 const SEED: u64 = 0x7e44_ace0;
 /// Maximum age of a follow in minutes: the age of the demo accounts, less a day.
 const WITHIN: u64 = 20 * 24 * 60;
@@ -29,7 +31,7 @@ pub(crate) fn number(purpose: &str, from: &str, to: &str) -> u64 {
 }
 
 fn edge<'d>(from: &'d str, to: &'d str) -> Edge<'d> {
-    let minutes_ago = u32::try_from(number("when", from, to) % WITHIN).unwrap_or(0);
+    let minutes_ago = num::to_u32(number("when", from, to) % WITHIN);
     Edge { from, to, minutes_ago }
 }
 

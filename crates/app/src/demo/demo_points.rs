@@ -2,6 +2,7 @@
 //! its own key, so that it pays once.
 
 use crate::demo::demo_graph::number;
+use terrace_kernel::num;
 
 /// Demo facts and their points.
 const FACTS: [(&str, i64); 8] = [
@@ -34,7 +35,7 @@ pub(crate) fn awards<'d>(fans: &[(&'d str, &'d str)]) -> Vec<DemoAward<'d>> {
         for nth in 0..=number("facts", fan, "") % 5 {
             let nth = nth.to_string();
             let draw = |purpose| number(purpose, fan, &nth);
-            let pick = |purpose, of: usize| usize::try_from(draw(purpose)).unwrap_or(0) % of.max(1);
+            let pick = |purpose, of: usize| num::to_usize(draw(purpose)) % of.max(1);
             let Some((reason, amount)) = FACTS.get(pick("fact", FACTS.len())) else { continue };
             let other = fans.get(pick("whose", fans.len())).map(|(_, team)| *team);
             awards.push(DemoAward {
@@ -43,7 +44,7 @@ pub(crate) fn awards<'d>(fans: &[(&'d str, &'d str)]) -> Vec<DemoAward<'d>> {
                 reason,
                 amount: *amount,
                 team: other.filter(|_| draw("away") % 5 == 0),
-                minutes_ago: u32::try_from(draw("ago") % 180).unwrap_or(0),
+                minutes_ago: num::to_u32(draw("ago") % 180),
             });
         }
     }

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use terrace_identity::ports::NewAccount;
 use terrace_identity::{Password, PasswordHash, Role, TimeZone, Username};
-use terrace_kernel::{Ctx, Failure, Outcome, PostId, StoreError, TeamId, Timestamp, UserId};
+use terrace_kernel::{Ctx, Failure, Outcome, PostId, StoreError, TeamId, Timestamp, UserId, num};
 use terrace_scoring::{NewAward, Points, SourceKey, Writer};
 use terrace_social::{
     NewComment, NewPost, ReactionCounts, ReactionKind, ReactionWrite, comment_body, post_body,
@@ -327,7 +327,7 @@ impl LoadDemo {
         let mut counts = ReactionCounts::default();
         for (kind, count) in &entry.reactions {
             let kind = kind.parse::<ReactionKind>().map_err(wrong)?;
-            for fan in others.by_ref().take(usize::try_from(*count).unwrap_or(0)) {
+            for fan in others.by_ref().take(num::to_usize(*count)) {
                 tx.set_reaction(*post, find(fans, &fan.username)?, Some(kind), at)?;
                 counts.add(kind, 1);
             }

@@ -2,6 +2,8 @@
 
 mod block_user;
 mod dismiss;
+mod erasure;
+mod export;
 mod follow_team;
 mod follow_user;
 mod live;
@@ -10,6 +12,8 @@ mod recommended;
 
 pub use block_user::{BlockRefusal, BlockUser, UnblockUser};
 pub use dismiss::{Dismiss, DismissRefusal};
+pub(crate) use erasure::ERASURE;
+pub(crate) use export::EXPORT;
 pub use follow_team::{FollowTeam, FollowTeamRefusal, UnfollowTeam};
 pub use follow_user::{FollowRefusal, FollowUser, Following, UnfollowUser, end_follow, follows_imported};
 pub(crate) use live::Graph;

@@ -2,6 +2,7 @@
 //! missing data with grey.
 
 use crate::media::ImageType;
+use terrace_kernel::num;
 
 /// Maximum number of scans, more than any camera or editor writes. Each costs a pass over all blocks, and an empty
 /// one takes only a few bytes.
@@ -25,7 +26,7 @@ const TRUNCATED: &str = "the file ends before the picture does";
 const MORE: &str = "something else follows the picture in the file";
 
 fn big_endian(bytes: [u8; 4]) -> usize {
-    usize::try_from(u32::from_be_bytes(bytes)).unwrap_or(usize::MAX)
+    num::to_usize(u32::from_be_bytes(bytes))
 }
 
 /// PNG (Third Edition) §5: a signature, then chunks, from IHDR to IEND.

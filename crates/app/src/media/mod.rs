@@ -6,6 +6,7 @@
 //! affect a concurrent upload of the same picture.
 
 mod container;
+mod erasure;
 mod object;
 mod render;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod store_picture;
 mod upload;
 mod upload_media;
 
+pub(crate) use erasure::ERASURE;
 pub use set_picture::RemovePicture;
 pub(crate) use set_picture::SetPicture;
 pub(crate) use store_picture::{StorePicture, StorePictureRefusal};

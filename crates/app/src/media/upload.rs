@@ -12,7 +12,7 @@ use crate::platform::NotDone;
 use crate::store::StoredAnswer;
 use bytes::Bytes;
 use std::sync::Arc;
-use terrace_kernel::{Failure, MediaHash, MediaId, Outcome, StoreError, UserId};
+use terrace_kernel::{Failure, MediaHash, MediaId, Outcome, StoreError, UserId, num};
 
 /// Maximum width and height of a profile picture in pixels.
 const PROFILE_SIDE: u32 = 512;
@@ -112,7 +112,7 @@ impl App {
     async fn put(&self, rendered: Rendered, uploader: UserId) -> Result<StorePicture, StoreError> {
         let object = ObjectKey { hash: rendered.hash, id: self.seed().open().new_id() };
         let Rendered { bytes, kind, width, height, .. } = rendered;
-        let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let size = num::to_u64(bytes.len());
         self.media.put(object, bytes).await?;
         Ok(StorePicture::Put(NewMedia { object, kind, size, width, height, uploader }))
     }

@@ -12,7 +12,7 @@ use crate::store::{Command, Query, into_infallible};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
+use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, num};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
 use uuid::Uuid;
@@ -109,7 +109,7 @@ impl App {
         if !into_infallible(self.query(IsMintingDue).await)? {
             return Ok(Vec::new());
         }
-        let limit = u32::try_from(most).unwrap_or(u32::MAX);
+        let limit = num::to_u32(most);
         into_infallible(self.execute(TakeLanes { holder, limit }).await)
     }
 
@@ -118,9 +118,8 @@ impl App {
             Ok(standing) => standing,
             Err(error) => return log::debug!("the pending messages to the minter were not counted: {error}"),
         };
-        let gauge = |count: u64| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
-        metrics::gauge!("terrace_minting_pending").set(gauge(standing.pending));
-        metrics::gauge!("terrace_minting_failed").set(gauge(standing.failed));
+        metrics::gauge!("terrace_minting_pending").set(num::to_f64(standing.pending));
+        metrics::gauge!("terrace_minting_failed").set(num::to_f64(standing.failed));
         let age = standing.oldest.map_or(Duration::ZERO, |oldest| self.now().since(oldest));
         metrics::gauge!("terrace_minting_oldest_age_seconds").set(age.as_secs_f64());
     }

@@ -1,6 +1,8 @@
 //! Shared by all areas: event consumers, jobs, in-memory models, sealed cursors and bounded workers.
 
 mod consumers;
+mod erasure;
+mod export;
 mod follower;
 mod jobs;
 mod live;
@@ -13,6 +15,8 @@ mod workers;
 
 pub(crate) use consumers::PORTION;
 pub use consumers::{Consumer, Handle, Progress};
+pub(crate) use erasure::ERASURE;
+pub(crate) use export::EXPORT;
 pub(crate) use follower::Follower;
 pub use jobs::{AtOnce, Job, Turn};
 pub(crate) use live::{Live, LiveModel, Loading, Looked};

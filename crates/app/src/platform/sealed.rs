@@ -5,6 +5,7 @@ use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305};
 use hmac::Mac;
 use std::fmt;
+use terrace_kernel::num;
 use zeroize::Zeroize;
 
 /// Length of a nonce in bytes.
@@ -29,7 +30,7 @@ impl CursorSeal {
 
     /// Seals `values` for the purpose that `context` names.
     pub fn seal(&self, context: &[u8], values: &[u8]) -> Vec<u8> {
-        let length = u64::try_from(context.len()).unwrap_or(u64::MAX).to_be_bytes();
+        let length = num::to_u64(context.len()).to_be_bytes();
         let mac = keyed(&self.nonces).chain_update(length).chain_update(context).chain_update(values);
         let mac: [u8; 32] = mac.finalize().into_bytes().into();
         let nonce = mac.first_chunk::<NONCE>().copied().unwrap_or_default();

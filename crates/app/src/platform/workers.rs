@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use terrace_kernel::num;
 use tokio::sync::Semaphore;
 
 /// Why work was not completed.
@@ -58,8 +59,7 @@ impl Workers {
         let took = self.waiting.fetch_update(Ordering::AcqRel, Ordering::Acquire, |waiting| {
             (waiting < self.most_waiting).then_some(waiting + 1)
         });
-        metrics::gauge!(self.gauge)
-            .set(f64::from(u32::try_from(self.waiting.load(Ordering::Relaxed)).unwrap_or(u32::MAX)));
+        metrics::gauge!(self.gauge).set(num::to_f64(self.waiting.load(Ordering::Relaxed)));
         took.is_ok().then(|| Place(&self.waiting))
     }
 }

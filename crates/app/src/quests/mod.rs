@@ -34,6 +34,7 @@ mod by_points;
 mod checks;
 mod commands;
 mod content;
+mod export;
 mod progress;
 mod queries;
 
@@ -41,6 +42,7 @@ pub use commands::{
     CheckProgress, CompleteStep, CompleteStepRefusal, DailyVisit, LoadQuests, StartQuest, StartQuestRefusal,
     StepCompleted, VisitDaily,
 };
+pub(crate) use export::EXPORT;
 pub(crate) use queries::ReadQuestBook;
 pub use queries::{
     ActiveAmong, CompletedQuest, OwnAchievements, OwnRuns, ReadAchievements, ReadCompletedQuests,

@@ -4,6 +4,8 @@ mod create_comment;
 mod create_post;
 mod delete_comment;
 mod delete_post;
+mod erasure;
+mod export;
 mod followed;
 mod queries;
 mod react;
@@ -14,6 +16,8 @@ pub use create_post::{CreatePost, CreatePostRefusal};
 pub use delete_comment::{DeleteComment, DeleteCommentRefusal};
 pub(crate) use delete_post::remove_deleted_post;
 pub use delete_post::{DeletePost, DeletePostRefusal};
+pub(crate) use erasure::ERASURE;
+pub(crate) use export::EXPORT;
 pub use queries::{
     FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, PostPage, ReadFeed, SeenByReader,
 };

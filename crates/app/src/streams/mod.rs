@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{
-    CommentId, Event, EventKind, Failure, Position, PostId, StoreError, TeamId, Timestamp, UserId,
+    CommentId, Event, EventKind, Failure, Position, PostId, StoreError, TeamId, Timestamp, UserId, num,
 };
 use terrace_packs::{PurchaseId, PurchaseState};
 use terrace_quests::{Achievement, Quest, QuestId, StepId};
@@ -279,7 +279,7 @@ impl App {
         let line = |ranks: &crate::boards::Ranks, score: &Score| {
             let (standing, _) = ranks.board(score.board, |index| index.standing(score.user));
             let ranked = standing?.ranked;
-            Some((ranked.points, u64::try_from(ranked.rank).unwrap_or(u64::MAX)))
+            Some((ranked.points, num::to_u64(ranked.rank)))
         };
         let read = self.ranks.read(|ranks| {
             (ranks.season() == Some(season))

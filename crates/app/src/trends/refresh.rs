@@ -12,7 +12,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use terrace_identity::AuthorCard;
-use terrace_kernel::{Ctx, Failure, Outcome, PostId, StoreError, TimeKey, Timestamp};
+use terrace_kernel::{Ctx, Failure, Outcome, PostId, StoreError, TimeKey, Timestamp, num};
 use terrace_social::{
     EpochId, RankedPost, RankedTopic, Ranking, Tag, TrendCandidate, TrendEpoch, TrendRead, TrendScorer,
     TrendWrite, TrendsKept,
@@ -79,7 +79,7 @@ impl App {
             let age = self.now().since(epoch.begun_at);
             metrics::gauge!("terrace_trends_age_seconds").set(age.as_secs_f64());
         }
-        let rows = u32::try_from(kept.ranked).unwrap_or(u32::MAX);
+        let rows = num::to_u32(kept.ranked);
         metrics::gauge!("terrace_trends_rows").set(f64::from(rows));
         Ok(())
     }
@@ -89,7 +89,7 @@ impl App {
         let epoch = into_infallible(self.execute(BeginEpoch).await)?;
         self.sweep_trends(epoch.id).await?;
         let (read, ranking) = self.reckon_trends(epoch).await?;
-        let portion = usize::try_from(PORTION).unwrap_or(usize::MAX);
+        let portion = num::to_usize(PORTION);
         for posts in ranking.posts.chunks(portion) {
             self.add(AddTrends { epoch: epoch.id, posts: posts.to_vec(), topics: Vec::new() }).await?;
         }
@@ -116,7 +116,7 @@ impl App {
         let (mut read, mut after) = (0, None);
         while read < MOST_POSTS {
             let page = into_infallible(self.query(ReadCandidates { since, after }).await)?;
-            let posts = u32::try_from(page.posts.len()).unwrap_or(u32::MAX);
+            let posts = num::to_u32(page.posts.len());
             after = page.posts.last().map(|post| TimeKey { at: post.created_at, id: post.post.as_uuid() });
             let mut tags: HashMap<PostId, Vec<Tag>> = HashMap::new();
             for (post, tag) in page.tags {

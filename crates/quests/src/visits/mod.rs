@@ -14,7 +14,7 @@ use calendar::{exists, next};
 use chrono::NaiveDate;
 use chrono_tz::Tz;
 use std::time::Duration;
-use terrace_kernel::Timestamp;
+use terrace_kernel::{Timestamp, num};
 
 /// A pending change of the time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,7 +193,7 @@ impl Visits {
         let missed = dates(last, today)
             .filter(|date| !self.jumped.contains(*date) && exists(self.zone, *date))
             .count();
-        i64::try_from(missed).unwrap_or(i64::MAX)
+        num::to_i64(missed)
     }
 
     /// Whether `date` is close enough to the last paid date that a streak may continue; more distant dates need not be
@@ -201,7 +201,7 @@ impl Visits {
     /// the fan had. The additional dates allow for those that zones skip.
     fn is_near(&self, date: NaiveDate) -> bool {
         const BY_THEMSELVES: i64 = 8;
-        let jumped = i64::try_from(self.jumped.len()).unwrap_or(i64::MAX);
+        let jumped = num::to_i64(self.jumped.len());
         let near = i64::from(self.freezes).saturating_add(jumped).saturating_add(BY_THEMSELVES);
         self.last_paid.is_some_and(|last| (date - last).num_days() <= near)
     }

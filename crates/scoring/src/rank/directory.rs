@@ -3,6 +3,7 @@
 //! one moves at most `FULL`.
 
 use hashbrown::HashTable;
+use terrace_kernel::num;
 
 /// `FULL` is how many slots a table takes before it is split: the capacity of a `hashbrown` table, 7/8 of a power of
 /// two.
@@ -26,11 +27,7 @@ const DEEPEST: u32 = 24;
 
 /// The bits of a hash that select a table. Each table uses the other bits for its own slots.
 fn choosing(hash: u64) -> usize {
-    usize::try_from((hash >> 32) & ((1 << DEEPEST) - 1)).unwrap_or(0)
-}
-
-fn position(index: u32) -> usize {
-    usize::try_from(index).unwrap_or(usize::MAX)
+    num::to_usize((hash >> 32) & ((1 << DEEPEST) - 1))
 }
 
 impl<const FULL: usize> Directory<FULL> {
@@ -46,7 +43,7 @@ impl<const FULL: usize> Directory<FULL> {
 
     fn table_of(&self, hash: u64) -> Option<usize> {
         let mask = (1 << self.depth) - 1;
-        self.places.get(choosing(hash) & mask).copied().map(position)
+        self.places.get(choosing(hash) & mask).copied().map(num::to_usize)
     }
 
     /// The slot with this hash for which `is_it` returns true.

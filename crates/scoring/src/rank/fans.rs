@@ -3,7 +3,7 @@
 use super::directory::Directory;
 use super::key::RankKey;
 use crate::{Points, Total};
-use terrace_kernel::{Timestamp, UserId};
+use terrace_kernel::{Timestamp, UserId, num};
 
 /// Fans per chunk. Chunks do not move when more are added, so that no large buffer is ever copied.
 const CHUNK: usize = 1024;
@@ -129,7 +129,7 @@ fn get(chunks: &[Vec<Fan>], slot: u32) -> Option<&Fan> {
 }
 
 fn place(slot: u32) -> (usize, usize) {
-    let slot = usize::try_from(slot).unwrap_or(usize::MAX);
+    let slot = num::to_usize(slot);
     (slot / CHUNK, slot % CHUNK)
 }
 

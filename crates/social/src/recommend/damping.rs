@@ -4,11 +4,13 @@
 pub(super) const FRACTION: u32 = 32;
 
 /// The number of degrees with precomputed damping.
+use terrace_kernel::num;
+
 const READY: usize = 4096;
 
 /// `1/√degree` in fixed point; a degree of 0 counts as 1.
 pub(super) fn damping(degree: usize) -> u64 {
-    let degree = u64::try_from(degree.max(1)).unwrap_or(u64::MAX);
+    let degree = num::to_u64(degree.max(1));
     // √(2⁶⁴/k) = 2³²/√k.
     u64::try_from((u128::from(u64::MAX) + 1) / u128::from(degree)).map_or(1 << FRACTION, u64::isqrt)
 }
@@ -33,7 +35,7 @@ impl Damping {
 
 /// The product of two weights.
 pub(super) fn times(one: u64, other: u64) -> u64 {
-    u64::try_from((u128::from(one) * u128::from(other)) >> FRACTION).unwrap_or(u64::MAX)
+    num::to_u64((u128::from(one) * u128::from(other)) >> FRACTION)
 }
 
 /// Normalises the weights of a list to unit Euclidean length.
@@ -49,9 +51,9 @@ impl Unit {
 
     /// The scale that normalises the weights that were added.
     pub(super) fn scale(&self) -> Scale {
-        let length = u64::try_from(self.squares.isqrt()).unwrap_or(u64::MAX).max(1);
+        let length = num::to_u64(self.squares.isqrt()).max(1);
         let shift = length.ilog2() + 64;
-        let factor = u64::try_from((1 << shift) / u128::from(length)).unwrap_or(u64::MAX);
+        let factor = num::to_u64((1 << shift) / u128::from(length));
         Scale { factor, shift: shift - FRACTION }
     }
 }
@@ -66,13 +68,13 @@ pub(super) struct Scale {
 impl Scale {
     /// The normalised weight: at most one, since no weight exceeds the length of its list.
     pub(super) fn of(self, weight: u64) -> u64 {
-        u64::try_from((u128::from(weight) * u128::from(self.factor)) >> self.shift).unwrap_or(u64::MAX)
+        num::to_u64((u128::from(weight) * u128::from(self.factor)) >> self.shift)
     }
 }
 
 /// A sum of such weights as a floating-point number.
 pub(super) fn shown(score: u64) -> f64 {
-    let part = |bits: u64| f64::from(u32::try_from(bits & u64::from(u32::MAX)).unwrap_or(u32::MAX));
+    let part = |bits: u64| f64::from(num::to_u32(bits & u64::from(u32::MAX)));
     part(score >> FRACTION) + part(score) / 4_294_967_296.0
 }
 

@@ -7,12 +7,7 @@ use super::walk::Place;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::collections::hash_map::{Entry, HashMap};
-use terrace_kernel::{LeagueId, TeamId, UserId};
-
-/// A node as an index into a list.
-pub(super) fn at(node: u32) -> usize {
-    usize::try_from(node).unwrap_or(usize::MAX)
-}
+use terrace_kernel::{LeagueId, TeamId, UserId, num};
 
 /// The sort key of people: most followers first, then the lower id.
 pub(super) type Rank = (Reverse<u32>, UserId);
@@ -104,7 +99,7 @@ impl FollowGraph {
             return false;
         }
         let (Some(from), Some(to)) = (self.enter(user), self.enter(followed)) else { return false };
-        let is_new = self.follows.get_mut(at(from)).is_some_and(|follows| insert(follows, to));
+        let is_new = self.follows.get_mut(num::to_usize(from)).is_some_and(|follows| insert(follows, to));
         if is_new {
             self.change_followers(to, |followers| insert(followers, from));
             self.len += 1;
@@ -115,7 +110,7 @@ impl FollowGraph {
     /// Removes the follow of `followed` by `user`; `false` if it did not exist.
     pub fn unfollow(&mut self, user: UserId, followed: UserId) -> bool {
         let (Some(from), Some(to)) = (self.node(user), self.node(followed)) else { return false };
-        let was_there = self.follows.get_mut(at(from)).is_some_and(|follows| remove(follows, to));
+        let was_there = self.follows.get_mut(num::to_usize(from)).is_some_and(|follows| remove(follows, to));
         if was_there {
             self.change_followers(to, |followers| remove(followers, from));
             self.len -= 1;
@@ -172,7 +167,7 @@ impl FollowGraph {
     /// Sets the league of a team; `None` if it is unknown.
     pub fn set_league(&mut self, team: TeamId, league: Option<LeagueId>) {
         let Some(node) = self.enter_team(team) else { return };
-        if let Some(team) = self.teams.get_mut(at(node)).and_then(Option::as_mut) {
+        if let Some(team) = self.teams.get_mut(num::to_usize(node)).and_then(Option::as_mut) {
             team.league = league;
         }
     }
@@ -181,15 +176,17 @@ impl FollowGraph {
     pub fn remove_person(&mut self, user: UserId) -> bool {
         let Some(node) = self.nodes.remove(&user) else { return false };
         self.ranks.remove(&self.rank_of(user, node));
-        let Some(person) = self.people.get_mut(at(node)).and_then(Option::take) else { return false };
-        let follows = self.follows.get_mut(at(node)).map(std::mem::take).unwrap_or_default();
-        let followers = self.followers.get_mut(at(node)).map(std::mem::take).unwrap_or_default();
+        let Some(person) = self.people.get_mut(num::to_usize(node)).and_then(Option::take) else {
+            return false;
+        };
+        let follows = self.follows.get_mut(num::to_usize(node)).map(std::mem::take).unwrap_or_default();
+        let followers = self.followers.get_mut(num::to_usize(node)).map(std::mem::take).unwrap_or_default();
         self.len -= follows.len() + followers.len();
         for followed in follows {
             self.change_followers(followed, |followers| remove(followers, node));
         }
         for follower in followers {
-            self.follows.get_mut(at(follower)).map(|follows| remove(follows, node));
+            self.follows.get_mut(num::to_usize(follower)).map(|follows| remove(follows, node));
         }
         for team in person.teams {
             self.change_supporters(team, |supporters| remove(supporters, node));
@@ -202,7 +199,7 @@ impl FollowGraph {
     pub fn remove_team(&mut self, team: TeamId) -> bool {
         // Its index is not reused: there are few teams, and they are rarely removed.
         let Some(node) = self.team_nodes.remove(&team) else { return false };
-        let Some(team) = self.teams.get_mut(at(node)).and_then(Option::take) else { return false };
+        let Some(team) = self.teams.get_mut(num::to_usize(node)).and_then(Option::take) else { return false };
         for supporter in team.supporters {
             let Some(person) = self.person_mut(supporter) else { continue };
             remove(&mut person.teams, node);
@@ -264,12 +261,12 @@ impl FollowGraph {
 
     /// The nodes that a node follows.
     pub(super) fn followed_by(&self, node: u32) -> &[u32] {
-        self.follows.get(at(node)).map(Vec::as_slice).unwrap_or_default()
+        self.follows.get(num::to_usize(node)).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The followers of a node.
     pub(super) fn followers_of(&self, node: u32) -> &[u32] {
-        self.followers.get(at(node)).map(Vec::as_slice).unwrap_or_default()
+        self.followers.get(num::to_usize(node)).map(Vec::as_slice).unwrap_or_default()
     }
 
     pub(super) fn rank(&self, node: u32) -> Option<Rank> {
@@ -277,15 +274,15 @@ impl FollowGraph {
     }
 
     fn rank_of(&self, user: UserId, node: u32) -> Rank {
-        (Reverse(u32::try_from(self.followers_of(node).len()).unwrap_or(u32::MAX)), user)
+        (Reverse(num::to_u32(self.followers_of(node).len())), user)
     }
 
     pub(super) fn person(&self, node: u32) -> Option<&Person> {
-        self.people.get(at(node)).and_then(Option::as_ref)
+        self.people.get(num::to_usize(node)).and_then(Option::as_ref)
     }
 
     pub(super) fn team(&self, node: u32) -> Option<&Team> {
-        self.teams.get(at(node)).and_then(Option::as_ref)
+        self.teams.get(num::to_usize(node)).and_then(Option::as_ref)
     }
 
     /// One more than the greatest node.
@@ -327,7 +324,7 @@ impl FollowGraph {
         };
         let person = Some(Person::new(user));
         let node = if let Some(node) = self.free.pop() {
-            *self.people.get_mut(at(node))? = person;
+            *self.people.get_mut(num::to_usize(node))? = person;
             node
         } else {
             let node = u32::try_from(self.people.len()).ok()?;
@@ -373,13 +370,13 @@ impl FollowGraph {
     }
 
     fn person_mut(&mut self, node: u32) -> Option<&mut Person> {
-        self.people.get_mut(at(node)).and_then(Option::as_mut)
+        self.people.get_mut(num::to_usize(node)).and_then(Option::as_mut)
     }
 
     /// Changes a person's followers, and updates their rank.
     fn change_followers(&mut self, node: u32, change: impl FnOnce(&mut Vec<u32>) -> bool) {
         let Some(old) = self.rank(node) else { return };
-        self.followers.get_mut(at(node)).map(change);
+        self.followers.get_mut(num::to_usize(node)).map(change);
         self.ranks.remove(&old);
         if !self.followers_of(node).is_empty() {
             self.ranks.extend(self.rank(node));
@@ -387,7 +384,7 @@ impl FollowGraph {
     }
 
     fn change_supporters(&mut self, team: u32, change: impl FnOnce(&mut Vec<u32>) -> bool) -> bool {
-        let team = self.teams.get_mut(at(team)).and_then(Option::as_mut);
+        let team = self.teams.get_mut(num::to_usize(team)).and_then(Option::as_mut);
         team.is_some_and(|team| change(&mut team.supporters))
     }
 }
@@ -469,7 +466,7 @@ mod tests {
         let mut graph = FollowGraph::new();
         let supported = |graph: &FollowGraph| {
             let node = graph.node(user(1)).unwrap();
-            let mut teams: Vec<TeamId> = graph.people[at(node)]
+            let mut teams: Vec<TeamId> = graph.people[num::to_usize(node)]
                 .as_ref()
                 .unwrap()
                 .teams

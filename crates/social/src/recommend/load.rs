@@ -1,7 +1,7 @@
 //! Bulk loading of a graph, in the time that sorting its edges takes.
 
-use super::graph::{Edges, FollowGraph, at};
-use terrace_kernel::{LeagueId, TeamId, UserId};
+use super::graph::{Edges, FollowGraph};
+use terrace_kernel::{LeagueId, TeamId, UserId, num};
 
 /// Collects the edges of a graph, in any order and with duplicates allowed, and builds the graph at the end.
 ///
@@ -92,13 +92,13 @@ fn both_ends(mut pairs: Vec<u64>, from: usize, to: usize) -> (Vec<Vec<u32>>, Vec
 fn lists<I: Iterator<Item = (u32, u32)>>(count: usize, entries: impl Fn() -> I) -> Vec<Vec<u32>> {
     let mut lengths = vec![0_usize; count];
     for (of, _) in entries() {
-        if let Some(length) = lengths.get_mut(at(of)) {
+        if let Some(length) = lengths.get_mut(num::to_usize(of)) {
             *length += 1;
         }
     }
     let mut lists: Vec<Vec<u32>> = lengths.into_iter().map(Vec::with_capacity).collect();
     for (of, node) in entries() {
-        if let Some(list) = lists.get_mut(at(of)) {
+        if let Some(list) = lists.get_mut(num::to_usize(of)) {
             list.push(node);
         }
     }
@@ -106,7 +106,7 @@ fn lists<I: Iterator<Item = (u32, u32)>>(count: usize, entries: impl Fn() -> I) 
 }
 
 fn halves(pair: u64) -> (u32, u32) {
-    let half = |bits: u64| u32::try_from(bits & u64::from(u32::MAX)).unwrap_or(u32::MAX);
+    let half = |bits: u64| num::to_u32(bits & u64::from(u32::MAX));
     (half(pair >> 32), half(pair))
 }
 

@@ -3,6 +3,7 @@
 use super::damping::Unit;
 use super::walk::{Candidate, Step};
 use std::sync::{Mutex, PoisonError};
+use terrace_kernel::num;
 
 /// If a walk may reach more than one in this many people, the result is found by scanning all people instead of keeping
 /// a list of the reached ones.
@@ -21,7 +22,7 @@ pub(super) struct Sums {
 impl Sums {
     /// Prepares for a walk along at most `edges` edges.
     pub(super) fn begin(&mut self, edges: u64) {
-        let people = u64::try_from(self.by_node.len()).unwrap_or(u64::MAX);
+        let people = num::to_u64(self.by_node.len());
         self.is_dense = edges > people / SPARSE;
     }
 

@@ -1,9 +1,10 @@
 //! Bounded walks along the edges, starting from one person.
 
 use super::damping::times;
-use super::graph::{FollowGraph, Team, at};
+use super::graph::{FollowGraph, Team};
 use super::scratch::{Scratch, Sums};
 use std::cmp::Reverse;
+use terrace_kernel::num;
 
 /// A candidate for a list, with a score in fixed point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +110,7 @@ impl FollowGraph {
     /// Keeps the steps that `work` suffices for, by descending weight, then by id; stops at the first step that exceeds
     /// it. Returns the total cost of the kept steps.
     fn afford(&self, steps: &mut Vec<Step>, work: u64, costs: &mut Vec<u64>) -> u64 {
-        let cost = |step: &Step| u64::try_from(step.cost).unwrap_or(u64::MAX);
+        let cost = |step: &Step| num::to_u64(step.cost);
         let total = steps.iter().map(cost).fold(0, u64::saturating_add);
         if total <= work {
             return total;
@@ -157,7 +158,7 @@ impl FollowGraph {
 /// Weights of one class differ by less than one percent, and classes increase with weights.
 fn class(weight: u64) -> usize {
     let shift = weight.max(1).ilog2().saturating_sub(CUT);
-    (at(shift) << CUT) + usize::try_from(weight >> shift).unwrap_or(0)
+    (num::to_usize(shift) << CUT) + num::to_usize(weight >> shift)
 }
 
 #[cfg(test)]

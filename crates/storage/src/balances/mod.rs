@@ -2,6 +2,7 @@
 
 mod audit;
 mod read;
+pub(crate) mod schema;
 mod transfer;
 
 use crate::conn::on;

@@ -3,7 +3,7 @@
 use crate::boards::TotalRow;
 use crate::conn::on;
 use crate::error::broken;
-use crate::rows::{named, overfull};
+use crate::rows::{keyset, named, overfull};
 use crate::schema::{board_totals, points_history};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
@@ -155,9 +155,7 @@ impl DieselTx<'_> {
                     .filter(points_history::source_key.lt(format!("{kind};")));
             }
             if let Some(TimeKey { at, id }) = after {
-                query = query.filter(points_history::happened_at.le(At(at)));
-                query =
-                    query.filter(points_history::happened_at.lt(At(at)).or(points_history::id.lt(Key(id))));
+                query = keyset!(query, points_history::happened_at < At(at), points_history::id < Key(id));
             }
             query
                 .order((points_history::happened_at.desc(), points_history::id.desc()))

@@ -4,6 +4,7 @@ mod award;
 mod history;
 mod membership;
 mod record;
+pub(crate) mod schema;
 mod tables;
 mod upkeep;
 
@@ -11,7 +12,7 @@ use crate::rows::corrupt;
 use crate::schema::board_totals;
 use crate::types::{At, Key};
 use diesel::prelude::*;
-use terrace_kernel::StoreError;
+use terrace_kernel::{StoreError, num};
 use terrace_scoring::{Points, SeasonId, Total, TotalChange};
 
 /// A total after a change.
@@ -45,5 +46,5 @@ pub(crate) fn total(points: i64, reached_at: At, version: i64) -> Result<Total, 
 
 /// Converts a version to its column.
 pub(crate) fn version(total: &Total) -> i64 {
-    i64::try_from(total.version).unwrap_or(i64::MAX)
+    num::to_i64(total.version)
 }

@@ -12,7 +12,7 @@ use diesel::connection::SimpleConnection;
 use diesel::dsl::{exists, sql};
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
-use terrace_kernel::{EventKind, EventLog, NewEvent, StoreError, TeamId, Timestamp, Topic, UserId};
+use terrace_kernel::{EventKind, EventLog, NewEvent, StoreError, TeamId, Timestamp, Topic, UserId, num};
 use terrace_scoring::{
     Board, BoardId, BoardRead, BoardScope, BoardWrite, Points, RankKey, Season, SeasonId, Seasons, Total,
     TotalsSpan,
@@ -81,6 +81,18 @@ macro_rules! listed_on {
     };
 }
 
+/// The rows that are listed on a board in a season and sort before a key.
+macro_rules! listed_before {
+    ($season:expr, $board:expr, $key:expr) => {{
+        let RankKey { points, reached_at, user } = $key;
+        let (points, reached_at, user) = (points.get(), At(*reached_at), Key::of(*user));
+        let same_time = board_totals::reached_at.eq(reached_at).and(board_totals::user_id.lt(user));
+        listed_on!($season, $board)
+            .filter(board_totals::points.ge(points))
+            .filter(board_totals::points.gt(points).or(board_totals::reached_at.lt(reached_at).or(same_time)))
+    }};
+}
+
 /// Compares the key of a total with a place among the totals of a season. `$comparison` is the SQL of the comparison up
 /// to its first value.
 macro_rules! beyond {
@@ -92,10 +104,6 @@ macro_rules! beyond {
             .bind::<Uid, _>(Key::of(user))
             .sql(")")
     }};
-}
-
-fn count(rows: i64) -> u64 {
-    u64::try_from(rows).unwrap_or(0)
 }
 
 impl BoardRead for DieselTx<'_> {
@@ -193,14 +201,8 @@ impl BoardRead for DieselTx<'_> {
         limit: u32,
         before: &RankKey,
     ) -> Result<Vec<RankKey>, StoreError> {
-        let RankKey { points, reached_at, user } = before;
         let rows: Vec<KeyRow> = on!(self.conn, |conn| {
-            let earlier = board_totals::reached_at.lt(At(*reached_at)).or(board_totals::reached_at
-                .eq(At(*reached_at))
-                .and(board_totals::user_id.lt(Key::of(*user))));
-            listed_on!(season, board)
-                .filter(board_totals::points.ge(points.get()))
-                .filter(board_totals::points.gt(points.get()).or(earlier))
+            listed_before!(season, board, before)
                 .order((
                     board_totals::points.asc(),
                     board_totals::reached_at.desc(),
@@ -236,7 +238,7 @@ impl BoardRead for DieselTx<'_> {
                 .load(conn)
         })
         .map_err(broken("read how many fans a board has"))?;
-        Ok(count(parts.into_iter().sum()))
+        Ok(num::to_u64(parts.into_iter().sum::<i64>()))
     }
 
     fn count_above(&mut self, season: SeasonId, board: BoardId, points: Points) -> Result<u64, StoreError> {
@@ -246,7 +248,7 @@ impl BoardRead for DieselTx<'_> {
                 .count()
                 .get_result::<i64>(conn)
         })
-        .map(count)
+        .map(num::to_u64)
         .map_err(broken("count who has more points"))
     }
 
@@ -266,23 +268,13 @@ impl BoardRead for DieselTx<'_> {
                 .load(conn)
         })
         .map_err(broken("count who has more points"))?;
-        Ok(above.len().try_into().unwrap_or(u64::MAX))
+        Ok(num::to_u64(above.len()))
     }
 
     fn count_before(&mut self, season: SeasonId, board: BoardId, key: &RankKey) -> Result<u64, StoreError> {
-        let RankKey { points, reached_at, user } = key;
-        on!(self.conn, |conn| {
-            let earlier = board_totals::reached_at.lt(At(*reached_at)).or(board_totals::reached_at
-                .eq(At(*reached_at))
-                .and(board_totals::user_id.lt(Key::of(*user))));
-            listed_on!(season, board)
-                .filter(board_totals::points.ge(points.get()))
-                .filter(board_totals::points.gt(points.get()).or(earlier))
-                .count()
-                .get_result::<i64>(conn)
-        })
-        .map(count)
-        .map_err(broken("count who stands before a fan"))
+        on!(self.conn, |conn| listed_before!(season, board, key).count().get_result::<i64>(conn))
+            .map(num::to_u64)
+            .map_err(broken("count who stands before a fan"))
     }
 
     fn next_above(

@@ -15,7 +15,7 @@ use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use diesel::upsert::excluded;
 use std::collections::BTreeMap;
 use terrace_identity::AccountStatus;
-use terrace_kernel::{StoreError, TeamId, Timestamp, UserId};
+use terrace_kernel::{StoreError, TeamId, Timestamp, UserId, num};
 use terrace_scoring::{
     Board, BoardCount, BoardEntry, BoardId, FanPoints, LedgerSum, Points, PointsAudit, PointsRecord,
     PointsRepair, RankKey, RankLine, RecordId, SeasonId, TotalChanges, TotalsRepair,
@@ -213,15 +213,14 @@ impl PointsAudit for DieselTx<'_> {
                 .load(conn)
         })
         .map_err(broken("sort a board"))?;
-        let place = |place: i64| u64::try_from(place).unwrap_or(0);
         let line = |row: LineRow| RankLine {
             key: RankKey {
                 points: Points::new(row.points),
                 reached_at: row.reached_at.0,
                 user: row.user_id.id(),
             },
-            position: place(row.place),
-            rank: place(row.shared),
+            position: num::to_u64(row.place),
+            rank: num::to_u64(row.shared),
         };
         Ok(rows.into_iter().map(line).collect())
     }

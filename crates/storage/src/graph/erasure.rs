@@ -11,7 +11,7 @@ use crate::tx::DieselTx;
 use crate::types::{Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use terrace_kernel::{StoreError, TeamId, UserId};
+use terrace_kernel::{StoreError, TeamId, UserId, num};
 use terrace_social::{Erased, ErasedFollow, GraphErasure};
 
 /// Both directions, each by an index in which its rows are adjacent.
@@ -33,14 +33,6 @@ const DISMISSALS: [&str; 2] = [
 enum Side {
     Follower,
     Followee,
-}
-
-fn number(rows: usize) -> i64 {
-    i64::try_from(rows).unwrap_or(i64::MAX)
-}
-
-fn found(rows: usize) -> u32 {
-    u32::try_from(rows).unwrap_or(u32::MAX)
 }
 
 impl DieselTx<'_> {
@@ -89,7 +81,7 @@ impl DieselTx<'_> {
                 diesel::sql_query(sql).bind::<Uid, _>(Key::of(fan)).bind::<BigInt, _>(left).execute(conn)
             })
             .map_err(broken(context))?;
-            removed += found(rows);
+            removed += num::to_u32(rows);
         }
         Ok(removed)
     }
@@ -115,10 +107,10 @@ impl GraphErasure for DieselTx<'_> {
         })
         .map_err(broken("remove whom a fan follows"))?;
         self.uncount_follows(Side::Followee, gone.clone(), 1)?;
-        self.uncount_follows(Side::Follower, vec![Key::of(fan)], number(gone.len()))?;
+        self.uncount_follows(Side::Follower, vec![Key::of(fan)], num::to_i64(gone.len()))?;
         let reported =
             gone.into_iter().map(|followee| ErasedFollow { follower: fan, followee: followee.id() });
-        Ok(Erased { found: found(portion.len()), told: reported.collect() })
+        Ok(Erased { found: num::to_u32(portion.len()), told: reported.collect() })
     }
 
     fn erase_followers(&mut self, fan: UserId, limit: u32) -> Result<Erased<ErasedFollow>, StoreError> {
@@ -144,10 +136,10 @@ impl GraphErasure for DieselTx<'_> {
         })
         .map_err(broken("remove who follows a fan"))?;
         self.uncount_follows(Side::Follower, gone.clone(), 1)?;
-        self.uncount_follows(Side::Followee, vec![Key::of(fan)], number(gone.len()))?;
+        self.uncount_follows(Side::Followee, vec![Key::of(fan)], num::to_i64(gone.len()))?;
         let reported =
             gone.into_iter().map(|follower| ErasedFollow { follower: follower.id(), followee: fan });
-        Ok(Erased { found: found(portion.len()), told: reported.collect() })
+        Ok(Erased { found: num::to_u32(portion.len()), told: reported.collect() })
     }
 
     fn erase_team_follows(&mut self, fan: UserId, limit: u32) -> Result<Erased<TeamId>, StoreError> {
@@ -185,7 +177,7 @@ impl GraphErasure for DieselTx<'_> {
                 .execute(conn)
         })
         .map_err(broken("count the followers of teams less"))?;
-        Ok(Erased { found: found(portion.len()), told: gone.into_iter().map(Key::id).collect() })
+        Ok(Erased { found: num::to_u32(portion.len()), told: gone.into_iter().map(Key::id).collect() })
     }
 
     fn erase_blocks(&mut self, fan: UserId, limit: u32) -> Result<u32, StoreError> {

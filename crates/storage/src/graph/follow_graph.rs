@@ -13,7 +13,7 @@ use crate::types::{Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use std::collections::HashMap;
-use terrace_kernel::{LeagueId, StoreError, TeamId, UserId};
+use terrace_kernel::{LeagueId, StoreError, TeamId, UserId, num};
 use terrace_social::{Edges, FollowGraphRead, Member};
 use uuid::Uuid;
 
@@ -148,7 +148,7 @@ impl FollowGraphRead for DieselTx<'_> {
         let mut follows: Vec<(UserId, UserId)> = Vec::new();
         for sql in [EDGES_FROM, EDGES_TO] {
             let edges = self.edges(sql, user, limit).map_err(broken("read somebody's follows"))?;
-            if edges.len() > usize::try_from(limit).unwrap_or(usize::MAX) {
+            if edges.len() > num::to_usize(limit) {
                 return Ok(None);
             }
             follows.extend(pairs(edges));

@@ -9,6 +9,7 @@ mod erasure;
 mod export;
 mod follow_graph;
 mod import;
+pub(crate) mod schema;
 mod suggestions;
 mod team_follows;
 
@@ -19,7 +20,7 @@ use crate::accounts::{ACTIVE, CardRow};
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::plan::inert;
-use crate::rows::overfull;
+use crate::rows::{keyset, overfull};
 use crate::schema::{blocks, follows, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
@@ -166,8 +167,7 @@ impl GraphRead<AuthorCard> for DieselTx<'_> {
                 ))
                 .into_boxed();
             if let Some(TimeKey { at, id }) = after {
-                query = query.filter(follows::created_at.le(At(at)));
-                query = query.filter(follows::created_at.lt(At(at)).or(follows::follower_id.lt(Key(id))));
+                query = keyset!(query, follows::created_at < At(at), follows::follower_id < Key(id));
             }
             query
                 .order((follows::created_at.desc(), follows::follower_id.desc()))
@@ -200,8 +200,7 @@ impl GraphRead<AuthorCard> for DieselTx<'_> {
                 ))
                 .into_boxed();
             if let Some(TimeKey { at, id }) = after {
-                query = query.filter(follows::created_at.le(At(at)));
-                query = query.filter(follows::created_at.lt(At(at)).or(follows::followee_id.lt(Key(id))));
+                query = keyset!(query, follows::created_at < At(at), follows::followee_id < Key(id));
             }
             query
                 .order((follows::created_at.desc(), follows::followee_id.desc()))

@@ -1,5 +1,6 @@
 //! Storage of picture files: in a folder, or in a bucket of an S3-compatible store (feature `s3`).
 
+pub(crate) mod schema;
 mod uploads;
 
 use bytes::Bytes;

@@ -2,13 +2,13 @@
 
 use crate::conn::on;
 use crate::error::broken;
-use crate::rows::{corrupt, digest, named, tally};
+use crate::rows::{corrupt, digest, named};
 use crate::schema::{media, media_uploads};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary, Text};
-use terrace_kernel::{MediaHash, MediaId, StoreError, Timestamp, UserId};
+use terrace_kernel::{MediaHash, MediaId, StoreError, Timestamp, UserId, num};
 use terrace_store::ObjectKey;
 use terrace_store::media::{
     MediaRead, MediaWrite, NewMedia, NewUpload, StoredMedia, UploadQuota, WaitingUploads,
@@ -170,7 +170,7 @@ impl MediaWrite for DieselTx<'_> {
                 .bind::<Binary, _>(object.hash.as_bytes().as_slice())
                 .bind::<Uid, _>(Key(object.id))
                 .bind::<Text, _>(kind.as_str())
-                .bind::<BigInt, _>(i64::try_from(*size).unwrap_or(i64::MAX))
+                .bind::<BigInt, _>(num::to_i64(*size))
                 .bind::<BigInt, _>(i64::from(*width))
                 .bind::<BigInt, _>(i64::from(*height))
                 .bind::<Uid, _>(Key::of(*uploader))
@@ -190,7 +190,7 @@ impl MediaWrite for DieselTx<'_> {
                 .bind::<Instant, _>(At(upload.created_at))
                 .bind::<Instant, _>(At(upload.expires_at))
                 .bind::<BigInt, _>(i64::from(quota.count))
-                .bind::<BigInt, _>(i64::try_from(quota.bytes).unwrap_or(i64::MAX))
+                .bind::<BigInt, _>(num::to_i64(quota.bytes))
                 .execute(conn)
         })
         .map(|rows| rows == 1)
@@ -217,7 +217,7 @@ impl MediaWrite for DieselTx<'_> {
     fn remove_uploads_of(&mut self, uploader: UserId) -> Result<u64, StoreError> {
         let own = media_uploads::table.filter(media_uploads::uploader_id.eq(Key::of(uploader)));
         on!(self.conn, |conn| diesel::delete(own).execute(conn))
-            .map(tally)
+            .map(num::to_u64)
             .map_err(broken("remove an account's uploads"))
     }
 
@@ -227,7 +227,7 @@ impl MediaWrite for DieselTx<'_> {
 
     fn unmark_used_media(&mut self, limit: u32) -> Result<u64, StoreError> {
         on!(self.conn, |conn| diesel::sql_query(UNMARK).bind::<BigInt, _>(i64::from(limit)).execute(conn))
-            .map(tally)
+            .map(num::to_u64)
             .map_err(broken("unmark pictures"))
     }
 
@@ -241,7 +241,7 @@ impl MediaWrite for DieselTx<'_> {
                 .bind::<Binary, _>(last.as_slice())
                 .execute(conn)
         })
-        .map(tally)
+        .map(num::to_u64)
         .map_err(broken("mark unused pictures"))
     }
 

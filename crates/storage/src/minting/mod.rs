@@ -1,10 +1,12 @@
 //! The outbox of minting. A lane is locked before its messages, also when a message is added, so that no message is
 //! missed when a lane is closed.
 
+pub(crate) mod schema;
+
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::packs::count;
-use crate::rows::{named, tally};
+use crate::rows::named;
 use crate::schema::{mint_lanes, mint_messages, owned_collectibles};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
@@ -12,7 +14,7 @@ use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, Nullable, Text};
 use std::collections::BTreeSet;
-use terrace_kernel::{StoreError, Timestamp, UserId};
+use terrace_kernel::{StoreError, Timestamp, UserId, num};
 use terrace_packs::UserPackId;
 use terrace_store::minting::{
     MintKind, MintNotice, MintTries, MintingDelivery, MintingRead, MintingStanding, MintingUpkeep,
@@ -157,9 +159,9 @@ impl MintingRead for DieselTx<'_> {
         })
         .map_err(&fail)?;
         Ok(MintingStanding {
-            pending: u64::try_from(pending.number).unwrap_or_default(),
+            pending: num::to_u64(pending.number),
             oldest: oldest.map(|at| at.0),
-            failed: u64::try_from(failed.number).unwrap_or_default(),
+            failed: num::to_u64(failed.number),
             fault: fault.flatten(),
         })
     }
@@ -191,14 +193,14 @@ impl MintingWrite for DieselTx<'_> {
                     .bind::<Instant, _>(At(now))
                     .bind::<Uid, _>(copy)
                     .get_result::<Counted>(*conn)
-                    .map(|counted| u64::try_from(counted.number).unwrap_or_default())
+                    .map(|counted| num::to_u64(counted.number))
             }
             Conn::Sqlite(conn) => add_messages(conn, MINTED_MESSAGES, copy, now).and_then(|added| {
                 let unsent = owned_collectibles::table
                     .filter(owned_collectibles::copy_id.eq(copy))
                     .filter(owned_collectibles::is_told.eq(false));
                 diesel::update(unsent).set(owned_collectibles::is_told.eq(true)).execute(*conn)?;
-                Ok(tally(added))
+                Ok(num::to_u64(added))
             }),
         }
         .map_err(broken("hand collectibles to the minter"))
@@ -254,7 +256,7 @@ impl MintingWrite for DieselTx<'_> {
         })
         .map_err(&fail)?;
         self.open_lanes(rows.iter().map(|(user, _, _)| *user).collect(), now)?;
-        Ok(tally(rows.len()))
+        Ok(num::to_u64(rows.len()))
     }
 }
 
@@ -392,7 +394,7 @@ impl MintingUpkeep for DieselTx<'_> {
         })
         .map_err(broken("let messages to the minter wait again"))?;
         self.open_lanes(fans.iter().map(|fan| fan.user_id).collect(), now)?;
-        Ok(tally(fans.len()))
+        Ok(num::to_u64(fans.len()))
     }
 
     fn hasten_lanes(&mut self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {
@@ -438,7 +440,7 @@ impl DieselTx<'_> {
                     .bind::<Instant, _>(At(at))
                     .bind::<Uid, _>(copy)
                     .get_result::<Counted>(*conn)
-                    .map(|counted| u64::try_from(counted.number).unwrap_or_default())
+                    .map(|counted| num::to_u64(counted.number))
             }
             Conn::Sqlite(conn) => {
                 let own = owned_collectibles::table
@@ -450,7 +452,7 @@ impl DieselTx<'_> {
                     if taken > 0 {
                         add_messages(conn, REVOKED_MESSAGES, copy, at)?;
                     }
-                    Ok(tally(taken))
+                    Ok(num::to_u64(taken))
                 })
             }
         }

@@ -8,7 +8,7 @@ use crate::types::{Key, Uid};
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable};
-use terrace_kernel::StoreError;
+use terrace_kernel::{StoreError, num};
 use terrace_store::{Audit, CounterCheck, CounterMismatch};
 
 /// A counter and the rows that it counts.
@@ -109,8 +109,8 @@ impl Counter {
     }
 
     fn check(&self, rows: Vec<CheckRow>) -> CounterCheck {
-        let number = |count: i64| u64::try_from(count).unwrap_or(0);
-        let (checked, wrong) = rows.first().map_or((0, 0), |row| (number(row.checked), number(row.wrong)));
+        let (checked, wrong) =
+            rows.first().map_or((0, 0), |row| (num::to_u64(row.checked), num::to_u64(row.wrong)));
         let example = |row: CheckRow| {
             Some(CounterMismatch { row: row.id?.0, stored: row.stored?, counted: row.counted? })
         };

@@ -2,9 +2,8 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::rows::tally;
 use crate::schema::users;
-use crate::schema_legacy::{
+use crate::schema::{
     imports, legacy_entries, legacy_follows, legacy_points, legacy_runs, legacy_steps, legacy_team_follows,
     legacy_users,
 };
@@ -14,7 +13,7 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use std::collections::HashMap;
-use terrace_kernel::{StoreError, Timestamp, UserId};
+use terrace_kernel::{StoreError, Timestamp, UserId, num};
 use terrace_quests::RunStatus;
 use terrace_store::legacy::{
     ImportId, LegacyEntry, LegacyFollow, LegacyPoints, LegacyRow, LegacyRun, LegacyStaging,
@@ -274,7 +273,7 @@ impl LegacyStagingWrite for DieselTx<'_> {
             diesel::sql_query(BEGIN).bind::<Uid, _>(key).bind::<Instant, _>(At(at)).get_result(conn)
         })
         .map_err(&fail)?;
-        Ok(u64::try_from(begun.staged).unwrap_or(0))
+        Ok(num::to_u64(begun.staged))
     }
 
     fn stage(
@@ -285,8 +284,7 @@ impl LegacyStagingWrite for DieselTx<'_> {
         at: Timestamp,
     ) -> Result<bool, StoreError> {
         let key = Key::of(import);
-        let widened = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-        let (from, more) = (widened(from), widened(tally(rows.len())));
+        let (from, more) = (num::to_i64(from), num::to_i64(rows.len()));
         let open = imports::table
             .filter(imports::id.eq(key))
             .filter(imports::staged.eq(from))
@@ -347,12 +345,12 @@ impl LegacyStagingWrite for DieselTx<'_> {
                     "DELETE FROM {table} WHERE (import_id, {key}) IN \
                      (SELECT import_id, {key} FROM {table} WHERE import_id = $1 LIMIT $2)"
                 );
-                let left = i64::try_from(limit - removed).unwrap_or(i64::MAX);
+                let left = num::to_i64(limit - removed);
                 let rows = on!(self.conn, |conn| {
                     diesel::sql_query(&sql).bind::<Uid, _>(id).bind::<BigInt, _>(left).execute(conn)
                 })
                 .map_err(&fail)?;
-                removed += tally(rows);
+                removed += num::to_u64(rows);
                 if removed >= limit {
                     return Ok(removed);
                 }

@@ -3,14 +3,13 @@
 use crate::balances::Issue;
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::rows::tally;
 use crate::tx::DieselTx;
 use crate::types::{Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
 use std::collections::BTreeMap;
 use terrace_identity::PasswordHash;
-use terrace_kernel::{StoreError, Timestamp, UserId};
+use terrace_kernel::{StoreError, Timestamp, UserId, num};
 use terrace_ledger::{TransferId, TransferSource};
 use terrace_store::legacy::{ImportId, LegacyMove, LegacyTally, RowSum};
 
@@ -124,14 +123,10 @@ struct Count {
     count: i64,
 }
 
-fn counted(count: i64) -> u64 {
-    u64::try_from(count).unwrap_or(0)
-}
-
 impl DieselTx<'_> {
     fn over(&mut self, sql: &str, import: ImportId) -> Result<u64, StoreError> {
         on!(self.conn, |conn| diesel::sql_query(sql).bind::<Uid, _>(Key::of(import)).execute(conn))
-            .map(tally)
+            .map(num::to_u64)
             .map_err(broken("move rows of an import"))
     }
 
@@ -145,7 +140,7 @@ impl DieselTx<'_> {
 
     fn sum(&mut self, sql: &str, import: ImportId) -> Result<RowSum, StoreError> {
         let found: Vec<Sum> = self.found(sql, import)?;
-        let sum = |sum: &Sum| RowSum { rows: counted(sum.count), points: sum.points };
+        let sum = |sum: &Sum| RowSum { rows: num::to_u64(sum.count), points: sum.points };
         Ok(found.first().map(sum).unwrap_or_default())
     }
 
@@ -156,7 +151,7 @@ impl DieselTx<'_> {
     ) -> Result<BTreeMap<Option<K>, RowSum>, StoreError> {
         let found: Vec<SeasonSum> = self.found(sql, import)?;
         let sum = |sum: SeasonSum| {
-            (sum.season.map(Key::id), RowSum { rows: counted(sum.count), points: sum.points })
+            (sum.season.map(Key::id), RowSum { rows: num::to_u64(sum.count), points: sum.points })
         };
         Ok(found.into_iter().map(sum).collect())
     }
@@ -269,7 +264,7 @@ impl LegacyMove for DieselTx<'_> {
         ] {
             let sql = format!("SELECT count(*) AS count FROM {waiting} WHERE import_id = $1");
             let count: Vec<Count> = self.found(&sql, import)?;
-            staged.insert(table, count.first().map_or(0, |count| counted(count.count)));
+            staged.insert(table, count.first().map_or(0, |count| num::to_u64(count.count)));
         }
         let by_season = |of: &str, from: &str| {
             format!(
@@ -306,7 +301,7 @@ impl LegacyMove for DieselTx<'_> {
             points_in: self.sums(&by_season("l", ""), import)?,
             points_out: self.sums(&by_season("h", WRITTEN), import)?,
             points_left: self.sum(&left, import)?,
-            points_changed: changed.first().map_or(0, |count| counted(count.count)),
+            points_changed: changed.first().map_or(0, |count| num::to_u64(count.count)),
             entries_in: self.sum(&entries, import)?,
             entries_out: self.sum(&there, import)?,
         })

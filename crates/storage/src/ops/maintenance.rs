@@ -9,7 +9,7 @@ use crate::types::{At, Key};
 use diesel::dsl::max;
 use diesel::prelude::*;
 use std::collections::BTreeMap;
-use terrace_kernel::{StoreError, Timestamp};
+use terrace_kernel::{StoreError, Timestamp, num};
 use terrace_store::maintenance::{Extent, MaintenanceRead, MaintenanceWrite, RunOutcome, RunRecord};
 use uuid::Uuid;
 
@@ -80,7 +80,7 @@ impl MaintenanceRead for DieselTx<'_> {
             Extent::Posts => posts::table.count().get_result(conn),
         })
         .map_err(broken("count rows"))?;
-        Ok(u64::try_from(rows).unwrap_or_default())
+        Ok(num::to_u64(rows))
     }
 
     fn maintenance_runs(&mut self, limit: u32) -> Result<Vec<RunRecord>, StoreError> {

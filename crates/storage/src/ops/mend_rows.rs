@@ -3,14 +3,13 @@
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::ops::audit::{COUNTERS, Counter};
-use crate::rows::tally;
 use crate::schema::{posts, teams, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use std::collections::BTreeMap;
-use terrace_kernel::{PostId, StoreError, Timestamp, UserId, Uuid};
+use terrace_kernel::{PostId, StoreError, Timestamp, UserId, Uuid, num};
 use terrace_store::repair::{Carrier, Counts, LeftBehind, LookedAt, RowsAudit, RowsRepair};
 
 /// Starts from the blocks, of which there are fewer than follows; each direction uses the primary key.
@@ -92,10 +91,6 @@ fn place(after: Option<impl Into<Uuid>>) -> Key {
     Key(after.map_or(Uuid::nil(), Into::into))
 }
 
-fn number(count: i64) -> u64 {
-    u64::try_from(count).unwrap_or(0)
-}
-
 const fn table(carrier: Carrier) -> &'static str {
     match carrier {
         Carrier::Posts => "posts",
@@ -145,7 +140,7 @@ fn by_row(rows: Vec<LeftRow>, kinds: &[(&'static str, &'static str)]) -> BTreeMa
         let counts = left.entry(id).or_default();
         let kind = kinds.iter().find(|(name, _)| **name == *kind);
         if let (Some((kind, _)), true) = (kind, count > 0) {
-            counts.insert(kind, number(count));
+            counts.insert(kind, num::to_u64(count));
         }
     }
     left
@@ -217,7 +212,7 @@ impl RowsAudit for DieselTx<'_> {
         })
         .map_err(&fail)?;
         let suspects = suspects.into_iter().map(|row| row.id.0).collect();
-        Ok(LookedAt { rows: tally(portion.len()), last: Some(last.0), suspects })
+        Ok(LookedAt { rows: num::to_u64(portion.len()), last: Some(last.0), suspects })
     }
 
     fn blockers_with_follows(
@@ -309,7 +304,7 @@ impl RowsRepair for DieselTx<'_> {
                 })
                 .map_err(broken("count again"))?;
                 if rows > 0 {
-                    *counts.entry(name).or_default() += tally(rows);
+                    *counts.entry(name).or_default() += num::to_u64(rows);
                 }
             }
         }
@@ -334,7 +329,7 @@ impl RowsRepair for DieselTx<'_> {
                     .execute(conn)
             })
             .map_err(broken("open a lane to the minter"))?;
-            opened += tally(rows);
+            opened += num::to_u64(rows);
         }
         Ok(opened)
     }

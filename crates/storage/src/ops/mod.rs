@@ -5,6 +5,7 @@ mod legacy;
 mod legacy_move;
 mod maintenance;
 mod mend_rows;
+pub(crate) mod schema;
 
 pub(crate) use legacy::abandoned;
 pub(crate) use maintenance::OLD_RUNS;

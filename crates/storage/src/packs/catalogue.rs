@@ -2,14 +2,14 @@
 
 use crate::conn::on;
 use crate::error::broken;
-use crate::packs::{column, count, price};
-use crate::rows::{named, tally};
+use crate::packs::{count, price};
+use crate::rows::named;
 use crate::schema::{collectibles, pack_contents, pack_slots, pack_stock, packs};
 use crate::tx::DieselTx;
 use crate::types::{At, Key, Uid};
 use diesel::prelude::*;
 use std::collections::HashMap;
-use terrace_kernel::StoreError;
+use terrace_kernel::{StoreError, num};
 use terrace_packs::{
     CatalogueRead, CatalogueWrite, Collectible, CollectibleId, Content, Guarantee, Minted, Pack, PackId,
     PackKey, Rarity, Slot, Stock,
@@ -100,10 +100,6 @@ impl PackRow {
     }
 }
 
-fn place(number: usize) -> i32 {
-    i32::try_from(number).unwrap_or(i32::MAX)
-}
-
 impl CatalogueRead for DieselTx<'_> {
     fn packs(&mut self) -> Result<Vec<Pack>, StoreError> {
         let fail = broken("read the packs");
@@ -168,12 +164,12 @@ impl CatalogueWrite for DieselTx<'_> {
     fn put_collectibles(&mut self, collectibles: &[Collectible]) -> Result<(), StoreError> {
         for (at_place, collectible) in collectibles.iter().enumerate() {
             let values = (
-                collectibles::place.eq(place(at_place)),
+                collectibles::place.eq(num::to_i32(at_place)),
                 collectibles::name.eq(&collectible.name),
                 collectibles::rarity.eq(collectible.rarity.as_str()),
                 collectibles::team_id.eq(collectible.team.map(Key::of)),
                 collectibles::image_url.eq(collectible.image_url.as_deref()),
-                collectibles::edition.eq(collectible.edition.map(column)),
+                collectibles::edition.eq(collectible.edition.map(num::to_i32)),
             );
             on!(self.conn, |conn| {
                 diesel::insert_into(collectibles::table)
@@ -207,7 +203,7 @@ impl CatalogueWrite for DieselTx<'_> {
         let keep: Vec<&str> = keep.iter().map(PackKey::as_str).collect();
         let others = packs::table.filter(packs::key.ne_all(keep)).filter(packs::is_retired.eq(false));
         on!(self.conn, |conn| diesel::update(others).set(packs::is_retired.eq(true)).execute(conn))
-            .map(tally)
+            .map(num::to_u64)
             .map_err(broken("retire packs"))
     }
 }
@@ -268,15 +264,15 @@ impl DieselTx<'_> {
 
     fn write_pack(&mut self, pack: &Pack, at_place: usize) -> Result<(), StoreError> {
         let values = (
-            packs::place.eq(place(at_place)),
+            packs::place.eq(num::to_i32(at_place)),
             packs::name.eq(&pack.name),
             packs::description.eq(&pack.description),
             packs::image_url.eq(pack.image_url.as_deref()),
             packs::price_kind.eq(pack.price.kind().as_str()),
             packs::price_amount.eq(pack.price.amount()),
             packs::price_currency.eq(pack.price.currency().map(|currency| currency.to_string())),
-            packs::per_user_limit.eq(pack.per_user_limit.map(column)),
-            packs::supply.eq(pack.supply.map(column)),
+            packs::per_user_limit.eq(pack.per_user_limit.map(num::to_i32)),
+            packs::supply.eq(pack.supply.map(num::to_i32)),
             packs::opens_at.eq(pack.opens_at.map(At)),
             packs::closes_at.eq(pack.closes_at.map(At)),
             packs::guarantee.eq(pack.guarantee.map(|guarantee| guarantee.at_least.as_str())),
@@ -302,9 +298,9 @@ impl DieselTx<'_> {
             for (rarity, weight) in &slot.rarities {
                 let row = (
                     pack_slots::pack_id.eq(Key::of(pack.id)),
-                    pack_slots::slot.eq(place(number)),
+                    pack_slots::slot.eq(num::to_i32(number)),
                     pack_slots::rarity.eq(rarity.as_str()),
-                    pack_slots::weight.eq(column(*weight)),
+                    pack_slots::weight.eq(num::to_i32(*weight)),
                 );
                 on!(self.conn, |conn| diesel::insert_into(pack_slots::table).values(row).execute(conn))
                     .map_err(&fail)?;
@@ -321,7 +317,7 @@ impl DieselTx<'_> {
             let row = (
                 pack_contents::pack_id.eq(Key::of(pack.id)),
                 pack_contents::collectible_id.eq(Key::of(content.collectible)),
-                pack_contents::weight.eq(column(content.weight)),
+                pack_contents::weight.eq(num::to_i32(content.weight)),
             );
             on!(self.conn, |conn| diesel::insert_into(pack_contents::table).values(row).execute(conn))
                 .map_err(&fail)?;

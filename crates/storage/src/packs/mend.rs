@@ -3,7 +3,7 @@
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::packs::catalogue::STOCK;
-use crate::packs::{CopyRow, PurchaseRow, column, count};
+use crate::packs::{CopyRow, PurchaseRow, count};
 use crate::schema::{
     ledger_transfers, owned_collectibles, pack_openings, pack_purchases, pack_stock, payments, user_packs,
 };
@@ -12,7 +12,7 @@ use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer};
 use std::collections::{HashMap, HashSet};
-use terrace_kernel::{StoreError, Timestamp, Uuid};
+use terrace_kernel::{StoreError, Timestamp, Uuid, num};
 use terrace_ledger::TransferSource;
 use terrace_packs::{
     CollectibleId, CopyStanding, Owned, OwnedSource, PackId, PaymentFollowUp, PurchaseId, PurchaseStanding,
@@ -284,10 +284,10 @@ impl PacksRepair for DieselTx<'_> {
             owned_collectibles::id.eq(Key::of(owned.id)),
             owned_collectibles::user_id.eq(Key::of(owned.user)),
             owned_collectibles::collectible_id.eq(Key::of(owned.collectible)),
-            owned_collectibles::serial.eq(owned.serial.map(column)),
+            owned_collectibles::serial.eq(owned.serial.map(num::to_i32)),
             owned_collectibles::acquired_at.eq(At(owned.acquired_at)),
             owned_collectibles::copy_id.eq(Key::of(copy)),
-            owned_collectibles::slot.eq(column(slot)),
+            owned_collectibles::slot.eq(num::to_i32(slot)),
         );
         on!(self.conn, |conn| {
             diesel::insert_into(owned_collectibles::table)

@@ -6,23 +6,19 @@ mod mend;
 mod opening;
 mod read;
 mod sale;
+pub(crate) mod schema;
 
 use crate::rows::{corrupt, digest, named};
 use crate::schema::{owned_collectibles, pack_purchases, user_packs};
 use crate::types::{At, Key};
 use diesel::prelude::*;
-use terrace_kernel::Price;
 use terrace_kernel::StoreError;
+use terrace_kernel::{Price, num};
 use terrace_packs::{Digest, Owned, OwnedSource, Purchase, PurchaseState, Quantity, UserPack, UserPackState};
 
 /// Converts a non-negative number from a column.
 pub(crate) fn count(table: &'static str, column: &'static str, number: i32) -> Result<u32, StoreError> {
     u32::try_from(number).map_err(|_| corrupt(table, column, &number))
-}
-
-/// Converts a number to a column; content limits all such numbers to far below the maximum.
-pub(crate) fn column(number: u32) -> i32 {
-    i32::try_from(number).unwrap_or(i32::MAX)
 }
 
 fn price(
@@ -59,7 +55,7 @@ impl PurchaseRow {
             id: Key::of(purchase.id),
             user_id: Key::of(purchase.user),
             pack_id: Key::of(purchase.pack),
-            quantity: column(purchase.quantity.copies()),
+            quantity: num::to_i32(purchase.quantity.copies()),
             price_kind: purchase.price.kind().to_string(),
             price_amount: purchase.price.amount(),
             price_currency: purchase.price.currency().map(|currency| currency.to_string()),

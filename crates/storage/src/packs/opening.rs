@@ -2,12 +2,12 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::packs::{CopyRow, column, count};
+use crate::packs::{CopyRow, count};
 use crate::schema::{collectibles, owned_collectibles, pack_openings, user_packs};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
-use terrace_kernel::{StoreError, Timestamp, UserId};
+use terrace_kernel::{StoreError, Timestamp, UserId, num};
 use terrace_packs::{
     CollectibleId, Opening, OpeningWrite, Owned, OwnedSource, PackId, SealedSeed, Transition, UserPack,
     UserPackId, UserPackState,
@@ -33,10 +33,10 @@ impl NewOwnedRow {
             id: Key::of(owned.id),
             user_id: Key::of(owned.user),
             collectible_id: Key::of(owned.collectible),
-            serial: owned.serial.map(column),
+            serial: owned.serial.map(num::to_i32),
             acquired_at: At(owned.acquired_at),
             copy_id: Key::of(copy),
-            slot: column(slot),
+            slot: num::to_i32(slot),
             revoked_at: None,
         }
     }

@@ -3,7 +3,7 @@
 use crate::conn::on;
 use crate::error::broken;
 use crate::packs::{CopyRow, OwnedRow, PurchaseRow};
-use crate::rows::{digest, named, overfull};
+use crate::rows::{digest, keyset, named, overfull};
 use crate::schema::{collectibles, owned_collectibles, pack_openings, pack_purchases, user_packs};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
@@ -67,9 +67,7 @@ impl SaleRead for DieselTx<'_> {
                 .select(PurchaseRow::as_select())
                 .into_boxed();
             if let Some(TimeKey { at, id }) = after {
-                query = query.filter(pack_purchases::created_at.le(At(at)));
-                query =
-                    query.filter(pack_purchases::created_at.lt(At(at)).or(pack_purchases::id.lt(Key(id))));
+                query = keyset!(query, pack_purchases::created_at < At(at), pack_purchases::id < Key(id));
             }
             query
                 .order((pack_purchases::created_at.desc(), pack_purchases::id.desc()))
@@ -179,9 +177,10 @@ impl SaleRead for DieselTx<'_> {
                 query = query.filter(collectibles::team_id.eq(Key::of(team)));
             }
             if let Some(TimeKey { at, id }) = after {
-                query = query.filter(owned_collectibles::acquired_at.le(At(at)));
-                query = query.filter(
-                    owned_collectibles::acquired_at.lt(At(at)).or(owned_collectibles::id.lt(Key(id))),
+                query = keyset!(
+                    query,
+                    owned_collectibles::acquired_at < At(at),
+                    owned_collectibles::id < Key(id)
                 );
             }
             query
@@ -211,8 +210,7 @@ impl DieselTx<'_> {
                 .select(CopyRow::as_select())
                 .into_boxed();
             if let Some(TimeKey { at, id }) = after {
-                query = query.filter(user_packs::bought_at.le(At(at)));
-                query = query.filter(user_packs::bought_at.lt(At(at)).or(user_packs::id.lt(Key(id))));
+                query = keyset!(query, user_packs::bought_at < At(at), user_packs::id < Key(id));
             }
             query
                 .order((user_packs::bought_at.desc(), user_packs::id.desc()))
@@ -237,8 +235,7 @@ impl DieselTx<'_> {
                 .select(CopyRow::as_select())
                 .into_boxed();
             if let Some(TimeKey { at, id }) = after {
-                query = query.filter(user_packs::opened_at.le(At(at)));
-                query = query.filter(user_packs::opened_at.lt(At(at)).or(user_packs::id.lt(Key(id))));
+                query = keyset!(query, user_packs::opened_at < At(at), user_packs::id < Key(id));
             }
             query
                 .order((user_packs::opened_at.desc(), user_packs::id.desc()))

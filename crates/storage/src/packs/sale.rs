@@ -3,13 +3,13 @@
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::packs::catalogue::stock;
-use crate::packs::{PurchaseRow, column, count};
+use crate::packs::{PurchaseRow, count};
 use crate::schema::{pack_purchases, pack_stock, user_packs};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer};
-use terrace_kernel::{StoreError, Timestamp, UserId};
+use terrace_kernel::{StoreError, Timestamp, UserId, num};
 use terrace_packs::{
     Bought, PackId, Purchase, PurchaseId, PurchaseState, SaleWrite, SealedSeed, Stock, StockChange,
     Transition, UserPack,
@@ -82,7 +82,7 @@ impl<'a> NewCopyRow<'a> {
             user_id: Key::of(copy.user),
             pack_id: Key::of(copy.pack),
             purchase_id: Key::of(copy.purchase),
-            nonce: column(copy.nonce),
+            nonce: num::to_i32(copy.nonce),
             state: copy.state.as_str(),
             seed_hash: copy.seed_hash.as_bytes(),
             sealed_seed: seed.as_bytes(),

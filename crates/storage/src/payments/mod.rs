@@ -1,15 +1,17 @@
 //! Payments, the notices that providers sent about them, and the checkouts of the sandbox.
 
+pub(crate) mod schema;
+
 use crate::conn::on;
 use crate::error::broken;
-use crate::packs::{PurchaseRow, column, count};
-use crate::rows::named;
+use crate::packs::{PurchaseRow, count};
+use crate::rows::{keyset, named};
 use crate::schema::{pack_purchases, payment_notices, payments, sandbox_checkouts};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
 use terrace_kernel::Money;
-use terrace_kernel::{StoreError, Timestamp};
+use terrace_kernel::{StoreError, Timestamp, num};
 use terrace_packs::{Purchase, PurchaseId, PurchaseState};
 use terrace_store::payments::{
     NoticeOutcome, Payment, PaymentNotice, PaymentRead, PaymentWrite, RefundState, SandboxCheckout,
@@ -35,7 +37,7 @@ impl PaymentRow {
             reference: payment.reference.clone(),
             refund: payment.refund.map(|refund| refund.as_str().to_owned()),
             due_at: payment.due_at.map(At),
-            attempts: column(payment.attempts),
+            attempts: num::to_i32(payment.attempts),
         }
     }
 
@@ -137,9 +139,7 @@ impl PaymentRead for DieselTx<'_> {
                 .select((PurchaseRow::as_select(), PaymentRow::as_select()))
                 .into_boxed();
             if let Some((at, id)) = after {
-                query = query.filter(payments::due_at.ge(At(at)));
-                query = query
-                    .filter(payments::due_at.gt(At(at)).or(payments::purchase_id.gt(Key::of(id)).nullable()));
+                query = keyset!(query, payments::due_at > At(at), payments::purchase_id > Key::of(id));
             }
             query.order((payments::due_at, payments::purchase_id)).limit(i64::from(limit)).load(conn)
         })

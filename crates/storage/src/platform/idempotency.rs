@@ -2,14 +2,14 @@
 
 use crate::conn::on;
 use crate::error::broken;
-use crate::rows::{corrupt, digest, tally};
+use crate::rows::{corrupt, digest};
 use crate::schema::idempotency_keys;
 use crate::tx::DieselTx;
 use crate::types::{At, Key, Uid};
 use diesel::prelude::*;
 use diesel::query_dsl::methods::FilterDsl;
 use diesel::sql_types::BigInt;
-use terrace_kernel::{StoreError, Timestamp, UserId};
+use terrace_kernel::{StoreError, Timestamp, UserId, num};
 use terrace_store::{IdempotencyScope, IdempotencyWrite, KeyClaim, StoredAnswer};
 
 const TABLE: &str = "idempotency_keys";
@@ -133,7 +133,7 @@ impl IdempotencyWrite for DieselTx<'_> {
                 .bind::<BigInt, _>(i64::from(limit))
                 .execute(conn)
         })
-        .map(tally)
+        .map(num::to_u64)
         .map_err(broken("remove an account's idempotency keys"))
     }
 }

@@ -7,7 +7,7 @@ use crate::schema::job_runs;
 use crate::tx::DieselTx;
 use crate::types::At;
 use diesel::prelude::*;
-use terrace_kernel::StoreError;
+use terrace_kernel::{StoreError, num};
 use terrace_store::{JobRead, JobRecord, JobWrite};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
@@ -29,7 +29,7 @@ impl JobRow {
             started_at: record.started_at.map(At),
             finished_at: record.finished_at.map(At),
             succeeded_at: record.succeeded_at.map(At),
-            failures: i32::try_from(record.failures).unwrap_or(i32::MAX),
+            failures: num::to_i32(record.failures),
         }
     }
 

@@ -1,10 +1,11 @@
 //! Events, idempotency keys, jobs, leases and retention.
 
 mod events;
+mod export;
 mod idempotency;
 mod jobs;
-mod kept_keys;
 mod leases;
+pub(crate) mod schema;
 mod sweep;
 mod whose;
 

@@ -4,14 +4,13 @@ use crate::conn::on;
 use crate::error::broken;
 use crate::media::{EXPIRED_UPLOADS, UNUSED_PICTURES};
 use crate::ops::{OLD_NOTICES, OLD_RUNS, abandoned};
-use crate::rows::tally;
 use crate::schema::{event_consumers, events};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant};
 use diesel::dsl::min;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use terrace_kernel::{StoreError, Timestamp};
+use terrace_kernel::{StoreError, Timestamp, num};
 use terrace_store::{Retention, SweepRead, SweepWrite};
 
 const OLDEST_KEYS: &str = "DELETE FROM idempotency_keys WHERE (scope, idempotency_key) IN \
@@ -57,7 +56,7 @@ impl SweepRead for DieselTx<'_> {
             diesel::sql_query(statement).bind::<Instant, _>(At(before)).get_result(conn)
         })
         .map_err(broken("count what is past its time"))?;
-        Ok(u64::try_from(row.found).unwrap_or_default())
+        Ok(num::to_u64(row.found))
     }
 }
 
@@ -77,7 +76,7 @@ impl DieselTx<'_> {
                 .bind::<BigInt, _>(i64::from(limit))
                 .execute(conn)
         })
-        .map(tally)
+        .map(num::to_u64)
         .map_err(broken(what))
     }
 }
@@ -110,7 +109,7 @@ impl SweepWrite for DieselTx<'_> {
         on!(self.conn, |conn| {
             diesel::delete(events::table.filter(events::position.le(last))).execute(conn)
         })
-        .map(tally)
+        .map(num::to_u64)
         .map_err(broken("sweep events"))
     }
 }

@@ -2,13 +2,13 @@
 
 use crate::conn::on;
 use crate::error::broken;
-use crate::rows::{corrupt, named, tally};
+use crate::rows::{corrupt, named};
 use crate::schema::{quest_prerequisites, quest_steps, quests};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
 use std::collections::HashMap;
-use terrace_kernel::StoreError;
+use terrace_kernel::{StoreError, num};
 use terrace_quests::{Quest, QuestId, QuestKey, Step};
 
 #[derive(Queryable, Selectable)]
@@ -55,10 +55,6 @@ impl StepRow {
             check,
         })
     }
-}
-
-fn place(number: usize) -> i32 {
-    i32::try_from(number).unwrap_or(i32::MAX)
 }
 
 impl DieselTx<'_> {
@@ -112,7 +108,7 @@ impl DieselTx<'_> {
     pub(crate) fn write_quest(&mut self, quest: &Quest, at_place: usize) -> Result<(), StoreError> {
         let fail = broken("write a quest");
         let values = (
-            quests::place.eq(place(at_place)),
+            quests::place.eq(num::to_i32(at_place)),
             quests::title.eq(&quest.title),
             quests::description.eq(&quest.description),
             quests::cadence.eq(quest.cadence.as_str()),
@@ -144,7 +140,7 @@ impl DieselTx<'_> {
         .map_err(&fail)?;
         for step in &quest.steps {
             let values = (
-                quest_steps::place.eq(i32::try_from(step.position).unwrap_or(i32::MAX)),
+                quest_steps::place.eq(num::to_i32(step.position)),
                 quest_steps::title.eq(&step.title),
                 quest_steps::is_required.eq(step.is_required),
                 quest_steps::points.eq(step.points),
@@ -197,7 +193,7 @@ impl DieselTx<'_> {
         let keep: Vec<&str> = keep.iter().map(QuestKey::as_str).collect();
         let others = quests::table.filter(quests::key.ne_all(keep)).filter(quests::is_retired.eq(false));
         on!(self.conn, |conn| diesel::update(others).set(quests::is_retired.eq(true)).execute(conn))
-            .map(tally)
+            .map(num::to_u64)
             .map_err(broken("retire quests"))
     }
 }

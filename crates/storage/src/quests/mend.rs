@@ -12,7 +12,7 @@ use diesel::dsl::max;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 use std::collections::{HashMap, HashSet};
-use terrace_kernel::{StoreError, TeamId, Timestamp, UserId, Uuid};
+use terrace_kernel::{StoreError, TeamId, Timestamp, UserId, Uuid, num};
 use terrace_quests::{QuestId, StepId};
 use terrace_scoring::{FavoriteAsOf, SourceKey, TeamBoardId};
 use terrace_store::repair::{
@@ -215,8 +215,7 @@ impl FactsAudit for DieselTx<'_> {
         })
         .map_err(broken("read the places of steps"))?;
         // Negative places are invalid; such a step counts as the first.
-        let place = |place: i32| u32::try_from(place).unwrap_or(0);
-        Ok(rows.into_iter().map(|(quest, step, at)| (quest.id(), step.id(), place(at))).collect())
+        Ok(rows.into_iter().map(|(quest, step, at)| (quest.id(), step.id(), num::to_u32(at))).collect())
     }
 }
 
@@ -237,10 +236,9 @@ impl FactsRepair for DieselTx<'_> {
     }
 
     fn move_step(&mut self, step: StepId, from: u32, to: u32) -> Result<bool, StoreError> {
-        let place = |place: u32| i32::try_from(place).unwrap_or(i32::MAX);
-        let moved = quest_steps::place.eq(place(to));
+        let moved = quest_steps::place.eq(num::to_i32(to));
         // A negative place was read as zero.
-        let at_place = quest_steps::place.eq(place(from)).or(quest_steps::place.lt(0));
+        let at_place = quest_steps::place.eq(num::to_i32(from)).or(quest_steps::place.lt(0));
         let standing = quest_steps::table.find(Key::of(step)).filter(at_place);
         on!(self.conn, |conn| diesel::update(standing).set(moved).execute(conn))
             .map(|rows| rows == 1)

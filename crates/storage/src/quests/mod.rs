@@ -1,8 +1,10 @@
 //! Quests and the progress of fans.
 
 mod book;
+mod export;
 mod mend;
-mod own;
 mod progress;
+pub(crate) mod schema;
+mod standings;
 mod unrecorded;
 mod visits;

@@ -12,7 +12,7 @@ use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Text};
 use std::collections::HashMap;
-use terrace_kernel::{StoreError, Timestamp, UserId};
+use terrace_kernel::{StoreError, Timestamp, UserId, num};
 use terrace_quests::{
     AchievementKey, Facts, FanLock, FanProgress, Period, Quest, QuestId, QuestKey, QuestRead, QuestWrite,
     Run, RunStatus, StepDone, StepId, Visits,
@@ -97,7 +97,7 @@ impl FactsRow {
         Ok(FanProgress {
             zone,
             visits,
-            quests_completed: count(self.quests_completed),
+            quests_completed: num::to_u64(self.quests_completed),
             achievements: achievements
                 .map(|key| named("user_achievements", "achievement_key", key))
                 .collect::<Result<_, _>>()?,
@@ -107,21 +107,17 @@ impl FactsRow {
 
     fn into_facts(self) -> Facts {
         Facts {
-            follows: count(self.follows),
-            followers: count(self.followers),
+            follows: num::to_u64(self.follows),
+            followers: num::to_u64(self.followers),
             has_picture: self.has_picture,
             has_favorite_team: self.has_favorite_team,
             has_display_name: self.has_display_name,
             has_bio: self.has_bio,
-            boards_joined: count(self.boards_joined),
+            boards_joined: num::to_u64(self.boards_joined),
             season_points: self.season_points,
             rank: None,
         }
     }
-}
-
-fn count(stored: i64) -> u64 {
-    u64::try_from(stored).unwrap_or(0)
 }
 
 impl DieselTx<'_> {

@@ -10,7 +10,7 @@ use crate::types::{At, Key};
 use chrono::NaiveDate;
 use chrono_tz::Tz;
 use diesel::prelude::*;
-use terrace_kernel::{StoreError, UserId};
+use terrace_kernel::{StoreError, UserId, num};
 use terrace_quests::{Visits, ZoneChange};
 
 #[derive(Queryable, Selectable)]
@@ -28,10 +28,6 @@ pub(crate) struct VisitsRow {
 
 fn number(column: &'static str, stored: i32) -> Result<u32, StoreError> {
     u32::try_from(stored).map_err(|_| corrupt("daily_visits", column, &stored))
-}
-
-fn column(number: u32) -> i32 {
-    i32::try_from(number).unwrap_or(i32::MAX)
 }
 
 impl VisitsRow {
@@ -104,9 +100,9 @@ impl DieselTx<'_> {
             daily_visits::change_to.eq(visits.change.map(|change| change.to.name())),
             daily_visits::change_from.eq(visits.change.map(|change| At(change.from))),
             daily_visits::jumped.eq(visits.jumped.to_string()),
-            daily_visits::streak.eq(column(visits.streak)),
-            daily_visits::longest.eq(column(visits.longest)),
-            daily_visits::freezes.eq(column(visits.freezes)),
+            daily_visits::streak.eq(num::to_i32(visits.streak)),
+            daily_visits::longest.eq(num::to_i32(visits.longest)),
+            daily_visits::freezes.eq(num::to_i32(visits.freezes)),
         );
         let own = daily_visits::table.find(Key::of(user));
         let written = on!(self.conn, |conn| match expected_last {

@@ -5,7 +5,7 @@ use crate::conn::on;
 use crate::error::broken;
 use crate::graph::not_hidden;
 use crate::room::posts::writable;
-use crate::rows::overfull;
+use crate::rows::{keyset, overfull};
 use crate::schema::{comments, posts, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
@@ -60,8 +60,7 @@ impl CommentRead<AuthorCard> for DieselTx<'_> {
                 .select((CommentRow::as_select(), CardRow::as_select()))
                 .into_boxed();
             if let Some(TimeKey { at, id }) = after {
-                query = query.filter(comments::created_at.ge(At(at)));
-                query = query.filter(comments::created_at.gt(At(at)).or(comments::id.gt(Key(id))));
+                query = keyset!(query, comments::created_at > At(at), comments::id > Key(id));
             }
             query.order((comments::created_at, comments::id)).limit(overfull(limit)).load(conn)
         })

@@ -11,7 +11,7 @@ use crate::graph::not_hidden;
 use crate::room::gather::{Dialect, Places, Words};
 use crate::room::posts::{NoText, PostRow, ViewRow, into_view, own, shown};
 use crate::room::{gather, reactions};
-use crate::rows::overfull;
+use crate::rows::{keyset, overfull};
 use crate::schema::{blocks, posts, reactions as reaction_rows};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
@@ -43,9 +43,7 @@ impl FeedRead<AuthorCard> for DieselTx<'_> {
                 query = query.filter(posts::team_id.eq(Key::of(team)));
             }
             if let Some(TimeKey { at, id }) = after {
-                // Two conditions instead of a row-value comparison: the first one bounds the range in the index.
-                query = query.filter(posts::created_at.le(At(at)));
-                query = query.filter(posts::created_at.lt(At(at)).or(posts::id.lt(Key(id))));
+                query = keyset!(query, posts::created_at < At(at), posts::id < Key(id));
             }
             let page = query.order((posts::created_at.desc(), posts::id.desc())).limit(overfull(limit));
             match reader {

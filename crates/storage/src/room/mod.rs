@@ -1,13 +1,15 @@
 //! Posts, comments, reactions, reports and feeds.
 
-mod authored;
 mod comments;
+mod erasure;
+mod export;
 mod feeds;
 mod gather;
 pub(crate) mod pairs;
 mod posts;
 mod reactions;
 mod reports;
+pub(crate) mod schema;
 mod topics;
 
 pub(crate) use pairs::{Asked, Pair, pairs, with_pairs};

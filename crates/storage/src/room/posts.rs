@@ -13,7 +13,7 @@ use diesel::dsl::{AsExprOf, auto_type, exists};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use terrace_identity::AuthorCard;
-use terrace_kernel::{MediaHash, PostId, StoreError, Timestamp, UserId};
+use terrace_kernel::{MediaHash, PostId, StoreError, Timestamp, UserId, num};
 use terrace_social::{NewPost, Post, PostRead, PostView, PostWrite, ReactionCounts};
 
 #[derive(Queryable, Selectable)]
@@ -218,7 +218,7 @@ impl PostWrite<AuthorCard> for DieselTx<'_> {
                 diesel::sql_query(sql).bind::<Uid, _>(id).bind::<BigInt, _>(left).execute(conn)
             })
             .map_err(broken("remove what belongs to a deleted post"))?;
-            left -= i64::try_from(removed).unwrap_or(i64::MAX);
+            left -= num::to_i64(removed);
             // When the limit is reached, there may be more rows of this kind.
             if left <= 0 {
                 return Ok(false);

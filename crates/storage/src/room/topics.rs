@@ -2,12 +2,12 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::rows::tally;
+use crate::rows::keyset;
 use crate::schema::{backfills, post_topics, posts};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
-use terrace_kernel::{PostId, StoreError, TimeKey, Timestamp};
+use terrace_kernel::{PostId, StoreError, TimeKey, Timestamp, num};
 use terrace_social::{Tag, TopicWrite, UntaggedPost};
 use terrace_store::{Backfill, BackfillRead, BackfillWrite};
 use uuid::Uuid;
@@ -33,17 +33,15 @@ impl TopicWrite for DieselTx<'_> {
         on!(self.conn, |conn| {
             diesel::insert_into(post_topics::table).values(&rows).on_conflict_do_nothing().execute(conn)
         })
-        .map(tally)
+        .map(num::to_u64)
         .map_err(broken("insert the topics of posts"))
     }
 
     /// Removal of a post first takes a stronger lock on its row, and no other lock that this transaction holds.
     fn hold_posts(&mut self, after: Option<TimeKey>, limit: u32) -> Result<Vec<UntaggedPost>, StoreError> {
         let TimeKey { at, id } = after.unwrap_or(NEWEST);
-        let query = posts::table
-            .filter(posts::deleted_at.is_null())
-            .filter(posts::created_at.le(At(at)))
-            .filter(posts::created_at.lt(At(at)).or(posts::id.lt(Key(id))))
+        let query = posts::table.filter(posts::deleted_at.is_null());
+        let query = keyset!(query, posts::created_at < At(at), posts::id < Key(id))
             .order((posts::created_at.desc(), posts::id.desc()))
             .limit(i64::from(limit))
             .select((posts::created_at, posts::id, posts::body));

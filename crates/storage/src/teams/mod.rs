@@ -2,6 +2,8 @@
 
 #![expect(clippy::ref_option_ref, reason = "diesel derives this for a row with an optional text")]
 
+pub(crate) mod schema;
+
 use crate::conn::on;
 use crate::error::broken;
 use crate::rows::overfull;

@@ -5,13 +5,12 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::rows::tally;
 use crate::schema::{trend_epochs, trend_posts, trend_topics};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use terrace_kernel::{StoreError, Timestamp};
+use terrace_kernel::{StoreError, Timestamp, num};
 use terrace_social::{EpochId, RankedPost, RankedTopic, TrendWrite};
 
 /// Has no effect once a later epoch is published: a run that was presumed dead and still finishes replaces no newer
@@ -147,11 +146,11 @@ impl TrendWrite for DieselTx<'_> {
         let mut left = u64::from(limit);
         for sql in [REMOVE_POSTS, REMOVE_TOPICS] {
             let removed = on!(self.conn, |conn| {
-                let bound = i64::try_from(left).unwrap_or(i64::MAX);
+                let bound = num::to_i64(left);
                 diesel::sql_query(sql).bind::<BigInt, _>(id.0).bind::<BigInt, _>(bound).execute(conn)
             })
             .map_err(broken("remove from an epoch of trends"))?;
-            left = left.saturating_sub(tally(removed));
+            left = left.saturating_sub(num::to_u64(removed));
             // When the limit is reached, there may be more rows of this kind.
             if left == 0 {
                 return Ok(false);

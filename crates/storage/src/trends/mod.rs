@@ -1,6 +1,7 @@
 //! Reads of trends, and of the data from which they are computed.
 
 mod epochs;
+pub(crate) mod schema;
 
 use crate::accounts::{ACTIVE, CardRow};
 use crate::conn::{Conn, on};
@@ -18,7 +19,7 @@ use diesel::dsl::auto_type;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable};
 use terrace_identity::AuthorCard;
-use terrace_kernel::{Limit, Page, PostId, StoreError, TimeKey, Timestamp, UserId};
+use terrace_kernel::{Limit, Page, PostId, StoreError, TimeKey, Timestamp, UserId, num};
 use terrace_social::{
     EpochId, PostView, RankedTopic, TRENDING_POSTS, Tag, TrendCandidate, TrendEpoch, TrendKey, TrendRead,
     TrendRoom, TrendsKept,
@@ -181,7 +182,7 @@ impl TrendRead<AuthorCard> for DieselTx<'_> {
             let mut query = ranked(epoch.0, after).filter(not_hidden(posts::author_id, reader)).into_boxed();
             match teams.as_deref() {
                 None => {
-                    let last = i64::try_from(TRENDING_POSTS).unwrap_or(i64::MAX);
+                    let last = num::to_i64(TRENDING_POSTS);
                     query = query.filter(trend_posts::rank.le(last));
                 }
                 Some([]) => return Ok(Page { items: Vec::new(), next: None }),

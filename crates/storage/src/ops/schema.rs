@@ -1,6 +1,24 @@
-//! The tables for imports from an older system, a part of [`crate::schema`].
+//! The tables of the area as diesel knows them.
 
 use diesel::table;
+
+table! {
+    use diesel::sql_types::{Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    maintenance_runs (id) {
+        id -> Uid,
+        holder -> Uid,
+        task -> Text,
+        started_by -> Text,
+        arguments -> Text,
+        started_at -> Instant,
+        finished_at -> Nullable<Instant>,
+        outcome -> Text,
+        counts -> Text,
+        failure -> Nullable<Text>,
+    }
+}
 
 table! {
     use diesel::sql_types::{BigInt, Nullable};

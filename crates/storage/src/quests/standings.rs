@@ -1,4 +1,4 @@
-//! The complete quest data of one fan, and the progress of all fans.
+//! The progress of all fans.
 
 use crate::accounts::ACTIVE;
 use crate::conn::on;
@@ -13,76 +13,12 @@ use chrono::NaiveDate;
 use diesel::prelude::*;
 use std::collections::HashMap;
 use terrace_kernel::{StoreError, UserId};
-use terrace_quests::{
-    FanStanding, OwnQuestRead, OwnStep, Period, QuestId, Run, StandingsRead, StepDone, StepId,
-};
+use terrace_quests::{FanStanding, Period, QuestId, Run, StandingsRead, StepDone};
 
 /// A fan, the time zone, and the visits.
 type VisitorRow = (Key, String, Option<VisitsRow>);
 /// A fan, the step's quest, the period of the run, the step, and the time.
 type DoneRow = (Key, Key, String, Key, At);
-
-impl OwnQuestRead for DieselTx<'_> {
-    fn own_runs(
-        &mut self,
-        user: UserId,
-        limit: u32,
-        after: Option<(QuestId, Period)>,
-    ) -> Result<Vec<Run>, StoreError> {
-        let rows: Vec<RunRow> = on!(self.conn, |conn| {
-            let mut query = user_quest_status::table
-                .filter(user_quest_status::user_id.eq(Key::of(user)))
-                .select(RunRow::as_select())
-                .into_boxed();
-            if let Some((quest, period)) = after {
-                let (quest, period) = (Key::of(quest), period.to_string());
-                query = query.filter(
-                    user_quest_status::quest_id
-                        .gt(quest)
-                        .or(user_quest_status::quest_id.eq(quest).and(user_quest_status::period.gt(period))),
-                );
-            }
-            query
-                .order((user_quest_status::quest_id, user_quest_status::period))
-                .limit(i64::from(limit))
-                .load(conn)
-        })
-        .map_err(broken("read all of a fan's quests"))?;
-        rows.into_iter().map(RunRow::into_run).collect()
-    }
-
-    fn own_steps(
-        &mut self,
-        user: UserId,
-        limit: u32,
-        after: Option<(StepId, Period)>,
-    ) -> Result<Vec<OwnStep>, StoreError> {
-        let rows: Vec<(Key, String, At)> = on!(self.conn, |conn| {
-            let mut query = user_step_status::table
-                .filter(user_step_status::user_id.eq(Key::of(user)))
-                .select((user_step_status::step_id, user_step_status::period, user_step_status::completed_at))
-                .into_boxed();
-            if let Some((step, period)) = after {
-                let (step, period) = (Key::of(step), period.to_string());
-                query = query.filter(
-                    user_step_status::step_id
-                        .gt(step)
-                        .or(user_step_status::step_id.eq(step).and(user_step_status::period.gt(period))),
-                );
-            }
-            query
-                .order((user_step_status::step_id, user_step_status::period))
-                .limit(i64::from(limit))
-                .load(conn)
-        })
-        .map_err(broken("read all the steps that a fan did"))?;
-        let own = |(step, period, at): (Key, String, At)| {
-            let period = named("user_step_status", "period", &period)?;
-            Ok(OwnStep { step: step.id(), period, at: at.0 })
-        };
-        rows.into_iter().map(own).collect()
-    }
-}
 
 impl StandingsRead for DieselTx<'_> {
     fn standings_between(

@@ -12,7 +12,7 @@ use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable};
 use std::collections::{BTreeMap, HashMap};
-use terrace_kernel::{StoreError, Timestamp, UserId};
+use terrace_kernel::{StoreError, Timestamp, UserId, num};
 use terrace_social::{Erased, ErasedComment, ErasedPost, ErasureWrite, ReactionKind};
 
 /// The condition `deleted_at IS NULL` occurs twice: for the index, and for a post that its author deletes concurrently.
@@ -97,10 +97,6 @@ fn distinct(posts: impl Iterator<Item = Key>) -> Vec<Key> {
     posts
 }
 
-fn found(rows: usize) -> u32 {
-    u32::try_from(rows).unwrap_or(u32::MAX)
-}
-
 impl ErasureWrite for DieselTx<'_> {
     fn erase_posts(
         &mut self,
@@ -120,7 +116,7 @@ impl ErasureWrite for DieselTx<'_> {
             .into_iter()
             .map(|row| ErasedPost { post: row.id.id(), team: row.team_id.map(Key::id) })
             .collect();
-        Ok(Erased { found: found(told.len()), told })
+        Ok(Erased { found: num::to_u32(told.len()), told })
     }
 
     fn erase_comments(&mut self, author: UserId, limit: u32) -> Result<Erased<ErasedComment>, StoreError> {
@@ -149,7 +145,7 @@ impl ErasureWrite for DieselTx<'_> {
             let ErasedPost { post, team } = locked.get(post).copied().flatten()?;
             Some(ErasedComment { post, team, comment: comment.id() })
         });
-        Ok(Erased { found: found(portion.len()), told: told.collect() })
+        Ok(Erased { found: num::to_u32(portion.len()), told: told.collect() })
     }
 
     fn erase_reactions(&mut self, fan: UserId, limit: u32) -> Result<Erased<ErasedPost>, StoreError> {
@@ -181,7 +177,7 @@ impl ErasureWrite for DieselTx<'_> {
             self.uncount_reactions(kind, ids)?;
         }
         let told = gone.iter().filter_map(|(post, _)| locked.get(post).copied().flatten()).collect();
-        Ok(Erased { found: found(portion.len()), told })
+        Ok(Erased { found: num::to_u32(portion.len()), told })
     }
 
     fn erase_reports(&mut self, fan: UserId, limit: u32) -> Result<u32, StoreError> {
@@ -191,7 +187,7 @@ impl ErasureWrite for DieselTx<'_> {
                 .bind::<BigInt, _>(i64::from(limit))
                 .execute(conn)
         })
-        .map(found)
+        .map(num::to_u32)
         .map_err(broken("remove a fan's reports"))
     }
 }

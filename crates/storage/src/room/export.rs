@@ -4,6 +4,7 @@ use crate::conn::on;
 use crate::error::broken;
 use crate::room::posts::PostRow;
 use crate::room::reactions;
+use crate::rows::keyset;
 use crate::schema::{comments, posts, reactions as reaction_rows, reports};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
@@ -25,8 +26,7 @@ impl AuthoredRead for DieselTx<'_> {
                 .select(PostRow::as_select())
                 .into_boxed();
             if let Some(TimeKey { at, id }) = after {
-                query = query.filter(posts::created_at.le(At(at)));
-                query = query.filter(posts::created_at.lt(At(at)).or(posts::id.lt(Key(id))));
+                query = keyset!(query, posts::created_at < At(at), posts::id < Key(id));
             }
             query.order((posts::created_at.desc(), posts::id.desc())).limit(i64::from(limit)).load(conn)
         })

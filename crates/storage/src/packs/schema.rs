@@ -1,6 +1,6 @@
-//! The tables of packs and collectibles, a part of [`crate::schema`].
+//! The tables of the area as diesel knows them.
 
-use diesel::table;
+use diesel::{allow_tables_to_appear_in_same_query, joinable, table};
 
 table! {
     use diesel::sql_types::{Integer, Nullable, Text};
@@ -148,35 +148,6 @@ table! {
 }
 
 table! {
-    use diesel::sql_types::{BigInt, Integer, Nullable, Text};
-    use crate::types::{Instant, Uid};
-
-    mint_messages (seq) {
-        seq -> BigInt,
-        user_id -> Uid,
-        kind -> Text,
-        owned_id -> Uid,
-        happened_at -> Instant,
-        state -> Text,
-        attempts -> Integer,
-        refusals -> Integer,
-        fault -> Nullable<Text>,
-        ended_at -> Nullable<Instant>,
-    }
-}
-
-table! {
-    use diesel::sql_types::Nullable;
-    use crate::types::{Instant, Uid};
-
-    mint_lanes (user_id) {
-        user_id -> Uid,
-        ready_at -> Instant,
-        holder -> Nullable<Uid>,
-    }
-}
-
-table! {
     use diesel::sql_types::{Binary, Text};
 
     secret_marks (name) {
@@ -185,49 +156,13 @@ table! {
     }
 }
 
-table! {
-    use diesel::sql_types::{Integer, Nullable, Text};
-    use crate::types::{Instant, Uid};
-
-    payments (purchase_id) {
-        purchase_id -> Uid,
-        provider -> Text,
-        reference -> Nullable<Text>,
-        refund -> Nullable<Text>,
-        due_at -> Nullable<Instant>,
-        attempts -> Integer,
-    }
-}
-
-table! {
-    use diesel::sql_types::{BigInt, Text};
-    use crate::types::{Instant, Uid};
-
-    payment_notices (provider, event_id) {
-        provider -> Text,
-        event_id -> Text,
-        purchase_id -> Uid,
-        kind -> Text,
-        amount -> BigInt,
-        currency -> Text,
-        reference -> Text,
-        occurred_at -> Instant,
-        received_at -> Instant,
-        outcome -> Text,
-    }
-}
-
-table! {
-    use diesel::sql_types::{BigInt, Text};
-    use crate::types::{Instant, Uid};
-
-    sandbox_checkouts (purchase_id) {
-        purchase_id -> Uid,
-        amount -> BigInt,
-        currency -> Text,
-        description -> Text,
-        expires_at -> Instant,
-        state -> Text,
-        changed_at -> Instant,
-    }
-}
+joinable!(pack_contents -> collectibles (collectible_id));
+joinable!(owned_collectibles -> collectibles (collectible_id));
+joinable!(pack_openings -> user_packs (copy_id));
+allow_tables_to_appear_in_same_query!(
+    collectibles,
+    pack_contents,
+    user_packs,
+    pack_openings,
+    owned_collectibles
+);

@@ -2,8 +2,8 @@
 
 use crate::conn::on;
 use crate::error::broken;
+use crate::rows::keyset;
 use crate::schema::idempotency_keys;
-use crate::schema::idempotency_keys::{account_id, created_at, idempotency_key, scope};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
@@ -19,14 +19,24 @@ impl IdempotencyRead for DieselTx<'_> {
     ) -> Result<Vec<KeptKey>, StoreError> {
         let rows: Vec<(String, String, At)> = on!(self.conn, |conn| {
             let mut query = idempotency_keys::table
-                .filter(account_id.eq(Key::of(account)))
-                .select((scope, idempotency_key, created_at))
+                .filter(idempotency_keys::account_id.eq(Key::of(account)))
+                .select((
+                    idempotency_keys::scope,
+                    idempotency_keys::idempotency_key,
+                    idempotency_keys::created_at,
+                ))
                 .into_boxed();
             if let Some(after) = after {
-                query = query.filter(scope.ge(&after.scope));
-                query = query.filter(scope.gt(&after.scope).or(idempotency_key.gt(&after.key)));
+                query = keyset!(
+                    query,
+                    idempotency_keys::scope > &after.scope,
+                    idempotency_keys::idempotency_key > &after.key
+                );
             }
-            query.order((scope, idempotency_key)).limit(i64::from(limit)).load(conn)
+            query
+                .order((idempotency_keys::scope, idempotency_keys::idempotency_key))
+                .limit(i64::from(limit))
+                .load(conn)
         })
         .map_err(broken("list an account's idempotency keys"))?;
         let kept = |(place, key, at): (String, String, At)| KeptKey {

@@ -1,0 +1,34 @@
+//! The tables of the area as diesel knows them.
+
+use diesel::table;
+
+table! {
+    use diesel::sql_types::{BigInt, Text};
+    use crate::types::Uid;
+
+    ledger_accounts (user_id, unit) {
+        user_id -> Uid,
+        unit -> Text,
+        balance -> BigInt,
+    }
+}
+
+table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    ledger_transfers (source_key) {
+        source_key -> Text,
+        id -> Uid,
+        unit -> Text,
+        amount -> BigInt,
+        debit_user -> Nullable<Uid>,
+        debit_house -> Nullable<Text>,
+        debit_balance -> Nullable<BigInt>,
+        credit_user -> Nullable<Uid>,
+        credit_house -> Nullable<Text>,
+        credit_balance -> Nullable<BigInt>,
+        reason -> Text,
+        created_at -> Instant,
+    }
+}

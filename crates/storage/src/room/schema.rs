@@ -1,0 +1,93 @@
+//! The tables of the area as diesel knows them.
+
+use crate::accounts::schema::users;
+use diesel::{allow_tables_to_appear_in_same_query, joinable, table};
+
+table! {
+    use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    posts (id) {
+        id -> Uid,
+        author_id -> Uid,
+        team_id -> Nullable<Uid>,
+        body -> Text,
+        image -> Nullable<Binary>,
+        comment_count -> BigInt,
+        like_count -> BigInt,
+        love_count -> BigInt,
+        fire_count -> BigInt,
+        clap_count -> BigInt,
+        laugh_count -> BigInt,
+        sad_count -> BigInt,
+        created_at -> Instant,
+        deleted_at -> Nullable<Instant>,
+    }
+}
+
+table! {
+    use diesel::sql_types::Text;
+    use crate::types::{Instant, Uid};
+
+    comments (id) {
+        id -> Uid,
+        post_id -> Uid,
+        author_id -> Uid,
+        body -> Text,
+        created_at -> Instant,
+    }
+}
+
+table! {
+    use diesel::sql_types::Text;
+    use crate::types::{Instant, Uid};
+
+    reactions (post_id, user_id) {
+        post_id -> Uid,
+        user_id -> Uid,
+        kind -> Text,
+        created_at -> Instant,
+    }
+}
+
+table! {
+    use diesel::sql_types::Text;
+    use crate::types::{Instant, Uid};
+
+    reports (post_id, user_id) {
+        post_id -> Uid,
+        user_id -> Uid,
+        reason -> Text,
+        created_at -> Instant,
+    }
+}
+
+table! {
+    use diesel::sql_types::Text;
+    use crate::types::Uid;
+
+    post_topics (post_id, tag) {
+        post_id -> Uid,
+        tag -> Text,
+    }
+}
+
+table! {
+    use diesel::sql_types::{Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    backfills (name) {
+        name -> Text,
+        reached_at -> Nullable<Instant>,
+        reached_id -> Nullable<Uid>,
+        finished_at -> Nullable<Instant>,
+    }
+}
+
+joinable!(posts -> users (author_id));
+joinable!(comments -> posts (post_id));
+joinable!(comments -> users (author_id));
+allow_tables_to_appear_in_same_query!(posts, comments, reactions);
+allow_tables_to_appear_in_same_query!(comments, users);
+allow_tables_to_appear_in_same_query!(posts, users);
+allow_tables_to_appear_in_same_query!(reactions, users);

@@ -1,0 +1,35 @@
+//! The tables of the area as diesel knows them.
+
+use diesel::table;
+
+table! {
+    use diesel::sql_types::Text;
+    use crate::types::{Instant, Uid};
+
+    leagues (id) {
+        id -> Uid,
+        key -> Text,
+        name -> Text,
+        country -> Text,
+        sport -> Text,
+        created_at -> Instant,
+    }
+}
+
+table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    teams (id) {
+        id -> Uid,
+        key -> Text,
+        name -> Text,
+        short_name -> Text,
+        league_id -> Uid,
+        primary_color -> Text,
+        secondary_color -> Text,
+        crest_url -> Nullable<Text>,
+        follower_count -> BigInt,
+        created_at -> Instant,
+    }
+}
