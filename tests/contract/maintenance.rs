@@ -13,7 +13,7 @@ use terrace_testkit::app::store::{IdempotencyScope, StoredAnswer};
 use terrace_testkit::app::{App, AppConfig, KeyedRequest};
 use terrace_testkit::identity::AuthorCard;
 use terrace_testkit::kernel::{Clock, Timestamp, UserId};
-use terrace_testkit::ledger::{AccountKind, Balance, LedgerMend};
+use terrace_testkit::ledger::{AccountKind, Balance, LedgerRepair};
 use terrace_testkit::ops;
 use terrace_testkit::ops::maintenance::{
     Busy, Category, MaintenanceHistory, Round, RoundFailure, RoundReport, RunOutcome, RunRecord, RunState,
@@ -133,7 +133,7 @@ fn neglected(service: &TestApp) -> Result<Vec<UserId>> {
         }
         tx.mend_points(&[TotalsRepair { user: wrong, totals, entries: vec![] }], ctx.now())?;
         let balances = vec![Balance { kind: AccountKind::Coins, amount: 400 }];
-        tx.mend_ledger(&LedgerMend { user: poor, balances, points: 0 }, ctx.new_id(), ctx.now())?;
+        tx.mend_ledger(&LedgerRepair { user: poor, balances, points: 0 }, ctx.new_id(), ctx.now())?;
         // As they were written before topics existed.
         for n in 0..3 {
             let (id, created_at) = (ctx.new_id(), ctx.now());

@@ -163,12 +163,12 @@ pub(super) fn money(purchase: &Purchase) -> Money {
     Money { amount: purchase.total(), currency: purchase.price.currency().expect("money") }
 }
 
-pub(super) fn tell(service: &TestApp, notice: PaymentNotice) -> NoticeTaken {
+pub(super) fn send_notice(service: &TestApp, notice: PaymentNotice) -> NoticeTaken {
     service.run(service.app().take_notice(CASHIER, notice)).expect("a working store")
 }
 
 pub(super) fn notify(service: &TestApp, kind: NoticeKind, purchase: &Purchase) -> NoticeTaken {
-    tell(service, notice(kind, purchase))
+    send_notice(service, notice(kind, purchase))
 }
 
 pub(super) fn complete(
@@ -253,7 +253,7 @@ fn rule_8_paid_copies_become_the_fans(kind: DatabaseKind) -> Result<()> {
     // A second notice, as the same event or as another, and a second request to complete it change nothing.
     assert_eq!(notify(&service, NoticeKind::Paid, &purchase), NoticeTaken::Before);
     let another = PaymentNotice { event_id: "evt_other".to_owned(), ..notice(NoticeKind::Paid, &purchase) };
-    assert_eq!(tell(&service.another()?, another), NoticeTaken::Nothing);
+    assert_eq!(send_notice(&service.another()?, another), NoticeTaken::Nothing);
     let again = complete(&service, &purchase).expect("the same");
     assert_eq!((again.purchase, again.copies), (completed.purchase.clone(), completed.copies.clone()));
     // A purchase of another fan, and one of another pack.

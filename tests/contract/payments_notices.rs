@@ -4,8 +4,8 @@
 use super::ledger::in_order;
 use super::packs::{buy, open, pack, stock};
 use super::payments::{
-    CASHIER, begin, complete, copies, journal, money, notice, notify, owned, paid_shop, reference, state,
-    tell,
+    CASHIER, begin, complete, copies, journal, money, notice, notify, owned, paid_shop, reference,
+    send_notice, state,
 };
 use anyhow::Result;
 use std::time::Duration;
@@ -169,7 +169,7 @@ fn a_notice_that_does_not_match_moves_nothing(kind: DatabaseKind) -> Result<()> 
     {
         let wrong = PaymentNotice { event_id: format!("evt_wrong_{nth}"), ..wrong };
         for _ in 0..2 {
-            assert_eq!(tell(&service, wrong.clone()), NoticeTaken::Mismatch(mismatch), "{wrong:?}");
+            assert_eq!(send_notice(&service, wrong.clone()), NoticeTaken::Mismatch(mismatch), "{wrong:?}");
         }
         let kept = service.ask(move |tx| tx.notice(CASHIER, &format!("evt_wrong_{nth}")));
         assert_eq!(kept, Some((wrong, NoticeOutcome::Mismatch)));
@@ -182,16 +182,16 @@ fn a_notice_that_does_not_match_moves_nothing(kind: DatabaseKind) -> Result<()> 
     let other = service.run(service.app().take_notice("somebody", good()))?;
     assert_eq!(other, NoticeTaken::Mismatch(Mismatch::Provider));
     // The same event with another content is refused, whether it comes before or after.
-    assert_eq!(tell(&service, good()), NoticeTaken::Applied);
+    assert_eq!(send_notice(&service, good()), NoticeTaken::Applied);
     let changed = PaymentNotice { kind: NoticeKind::Refunded, ..good() };
-    assert_eq!(tell(&service, changed), NoticeTaken::Mismatch(Mismatch::Event));
+    assert_eq!(send_notice(&service, changed), NoticeTaken::Mismatch(Mismatch::Event));
     assert_eq!(state(&service, &purchase), PurchaseState::Completed);
     // A purchase for points has no payment.
     let day = pack(&service, "day").id;
     service.done(super::points::award(&service, mia, 10, "game"));
     let points = service.done(buy(&service, mia, day, 1)).purchase;
     let claim = PaymentNotice { purchase: points.id, event_id: "evt_points".to_owned(), ..good() };
-    assert_eq!(tell(&service, claim), NoticeTaken::Mismatch(Mismatch::Purchase));
+    assert_eq!(send_notice(&service, claim), NoticeTaken::Mismatch(Mismatch::Purchase));
     Ok(())
 }
 

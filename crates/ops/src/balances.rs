@@ -45,7 +45,7 @@ pub async fn repair_ledger(app: &App, dry_run: bool) -> Result<LedgerReport, Sto
 }
 
 /// Same as [`repair_ledger`], as part of a maintenance task.
-pub(crate) async fn mend_ledger(app: &App, pace: &TaskContext) -> Result<LedgerReport, TaskFailure> {
+pub(crate) async fn repair_ledger_task(app: &App, pace: &TaskContext) -> Result<LedgerReport, TaskFailure> {
     walk_ledger(app, !pace.is_dry(), pace).await
 }
 
@@ -58,19 +58,19 @@ async fn keep_balances(app: &App) -> Result<(), StoreError> {
         metrics::counter!("terrace_balances_wrong_total", "check" => name).increment(found.wrong);
     }
     if report.wrong() > 0 {
-        log::warn!("{SYNC} repaired the balances of {} fans", report.mended);
+        log::warn!("{SYNC} repaired the balances of {} fans", report.repaired);
     }
     Ok(())
 }
 
-async fn walk_ledger(app: &App, mends: bool, pace: &TaskContext) -> Result<LedgerReport, TaskFailure> {
+async fn walk_ledger(app: &App, repairs: bool, pace: &TaskContext) -> Result<LedgerReport, TaskFailure> {
     let mut report = LedgerReport::of(LedgerCheck::ALL);
     let (mut after, mut stride) = (None, AdaptiveBatch::up_to(HELD));
-    while let Some(portion) = into_infallible(app.query(LookAtLedger { after }).await)? {
+    while let Some(portion) = into_infallible(app.query(CheckLedger { after }).await)? {
         pace.go_on()?;
         report.count(portion.checked);
         let on_settled = |settled| report.settled(&settled, |fault: &LedgerFault| fault.check);
-        let command = |fans| SettleLedger { fans, mends };
+        let command = |fans| SettleLedger { fans, repairs };
         pace.settle(app, &mut stride, &portion.suspects, command, on_settled).await?;
         pace.advance(portion.fans);
         after = Some(portion.last);
@@ -79,11 +79,11 @@ async fn walk_ledger(app: &App, mends: bool, pace: &TaskContext) -> Result<Ledge
 }
 
 /// Checks the next portion of accounts.
-struct LookAtLedger {
+struct CheckLedger {
     after: Option<UserId>,
 }
 
-impl Query for LookAtLedger {
+impl Query for CheckLedger {
     const NAME: &'static str = "look_at_ledger";
     /// `None` after the last account.
     type Ports = dyn OpsReadTx;
@@ -112,7 +112,7 @@ impl Query for LookAtLedger {
 struct SettleLedger {
     /// In ascending order of id.
     fans: Vec<UserId>,
-    mends: bool,
+    repairs: bool,
 }
 
 impl Command for SettleLedger {
@@ -126,12 +126,12 @@ impl Command for SettleLedger {
         tx.hold_fans(&self.fans)?;
         let mut settled = Settled::default();
         for fan in held_ledgers(tx, &self.fans)? {
-            let (faults, mend) = fan.audit();
+            let (faults, repair) = fan.audit();
             settled.faults.extend(faults);
-            if let Some(mend) = mend {
-                settled.mended += 1;
-                if self.mends {
-                    tx.mend_ledger(&mend, ctx.new_id(), ctx.now())?;
+            if let Some(repair) = repair {
+                settled.repaired += 1;
+                if self.repairs {
+                    tx.repair_ledger_task(&repair, ctx.new_id(), ctx.now())?;
                 }
             }
         }

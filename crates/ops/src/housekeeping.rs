@@ -5,7 +5,7 @@ use crate::maintenance::{TaskContext, TaskFailure};
 use crate::media::{Shards, SweptMedia, sweep_media};
 use std::convert::Infallible;
 use std::time::Duration;
-use terrace_app::minting::TOLD_STAYS;
+use terrace_app::minting::DELIVERED_STAY;
 use terrace_app::{App, Job};
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
 use terrace_store::{Command, OpsTx, Retention, into_infallible};
@@ -107,7 +107,7 @@ pub(crate) async fn sweep_all(app: &App, what: Retention, pace: &TaskContext) ->
         Retention::IdempotencyKeys => app.config().idempotency_life,
         Retention::Sessions => ENDED_SESSIONS_STAY,
         Retention::Events => app.config().event_life,
-        Retention::Minting => TOLD_STAYS,
+        Retention::Minting => DELIVERED_STAY,
         Retention::Notices => NOTICES_STAY,
         Retention::Imports => IMPORTS_WAIT,
         Retention::Runs => RUNS_STAY,

@@ -36,7 +36,7 @@ pub async fn mint_earlier(app: &App) -> Result<u64, StoreError> {
 pub(crate) async fn hand_earlier(app: &App, pace: &TaskContext) -> Result<u64, TaskFailure> {
     let (mut after, mut handed) = (None, 0);
     loop {
-        let fans = into_infallible(app.query(FindNotTold { after }).await)?;
+        let fans = into_infallible(app.query(FindFansWithoutMessages { after }).await)?;
         let Some(last) = fans.last().copied() else { return Ok(handed) };
         handed += pace.drain(app, PORTION, || HandEarlier { fans: fans.clone() }).await?;
         after = Some(last);
@@ -66,18 +66,18 @@ async fn in_portions(app: &App, what: Retry) -> Result<u64, StoreError> {
     }
 }
 
-struct FindNotTold {
+struct FindFansWithoutMessages {
     after: Option<UserId>,
 }
 
-impl Query for FindNotTold {
+impl Query for FindFansWithoutMessages {
     const NAME: &'static str = "find_not_told";
     type Ports = dyn MintingRead;
     type Output = Vec<UserId>;
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn MintingRead, _now: Timestamp) -> Outcome<Vec<UserId>, Infallible> {
-        Ok(tx.fans_not_told(self.after, FANS)?)
+        Ok(tx.fans_without_messages(self.after, FANS)?)
     }
 }
 

@@ -47,7 +47,7 @@ impl PointsReport {
 /// Result of one run of the job.
 #[derive(Debug, Clone, Copy)]
 struct Run {
-    mended: u64,
+    repaired: u64,
     seasons_turned: u64,
     steps_completed: u64,
 }
@@ -91,7 +91,7 @@ pub async fn sync_leaderboards(app: &Arc<App>) -> Result<BoardsSynced, StoreErro
     Ok(BoardsSynced {
         refreshed,
         took: began.elapsed(),
-        mended: run.map(|run| run.mended),
+        repaired: run.map(|run| run.repaired),
         seasons_turned: run.map(|run| run.seasons_turned),
         steps_completed: run.map(|run| run.steps_completed),
     })
@@ -129,26 +129,26 @@ pub async fn repair_points(app: &App, dry_run: bool) -> Result<PointsReport, Sto
 }
 
 /// Same as [`repair_points`], as part of a maintenance task.
-pub(crate) async fn mend_points(app: &App, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
+pub(crate) async fn repair_points_task(app: &App, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
     settle_points(app, !pace.is_dry(), pace).await
 }
 
-async fn settle_points(app: &App, mends: bool, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
-    let mut report = walk_points(app, mends, pace).await?;
-    count_boards(app, &mut report, mends, pace).await?;
+async fn settle_points(app: &App, repairs: bool, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
+    let mut report = walk_points(app, repairs, pace).await?;
+    count_boards(app, &mut report, repairs, pace).await?;
     Ok(report)
 }
 
-async fn walk_points(app: &App, mends: bool, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
+async fn walk_points(app: &App, repairs: bool, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
     let mut report = PointsReport::of([PointsCheck::Totals, PointsCheck::Listing, PointsCheck::Entries]);
-    let look = async |after| into_infallible(app.query(LookAtPoints { after }).await);
+    let look = async |after| into_infallible(app.query(CheckPoints { after }).await);
     let mut stride = AdaptiveBatch::up_to(HELD);
     let mut found = look(None).await?;
     while let Some(portion) = found {
         pace.go_on()?;
         report.count(portion.checked);
         let on_settled = |settled| report.settled(&settled, |fault: &Fault| fault.check);
-        let command = |fans| SettlePoints { fans, mends };
+        let command = |fans| SettlePoints { fans, repairs };
         // Suspects are checked again under a lock, so the next portion may be read meanwhile.
         let settled = pace.settle(app, &mut stride, &portion.suspects, command, on_settled);
         let (settled, next) = tokio::join!(settled, look(Some(portion.last)));
@@ -162,12 +162,12 @@ async fn walk_points(app: &App, mends: bool, pace: &TaskContext) -> Result<Point
 async fn count_boards(
     app: &App,
     report: &mut PointsReport,
-    mends: bool,
+    repairs: bool,
     pace: &TaskContext,
 ) -> Result<(), TaskFailure> {
     let Counted { boards, wrong } = into_infallible(app.query(CountBoards).await)?;
     report.count(BTreeMap::from([(PointsCheck::Counts, boards)]));
-    let wrong = if mends && !wrong.is_empty() { pace.batch(app, RecountBoards).await? } else { wrong };
+    let wrong = if repairs && !wrong.is_empty() { pace.batch(app, RecountBoards).await? } else { wrong };
     for count in &wrong {
         let words = format!("{} fans are kept, {} are listed", count.kept, count.listed);
         let fault = Fault { check: PointsCheck::Counts, user: None, board: count.board, words };
@@ -187,7 +187,7 @@ async fn keep_boards(app: &App) -> Result<Run, StoreError> {
     }
     // Last: ranks require boards that are correct.
     let ranked = quests::check_ranks(app).await?;
-    Ok(Run { mended: report.mended, seasons_turned, steps_completed: ranked.steps })
+    Ok(Run { repaired: report.repaired, seasons_turned, steps_completed: ranked.steps })
 }
 
 async fn turn_due_seasons(app: &App) -> Result<u64, StoreError> {
@@ -212,9 +212,9 @@ pub(crate) fn reconcile(
     fans: &[UserId],
     now: Timestamp,
 ) -> Result<u64, StoreError> {
-    let (settled, mends) = compare(tx, books, fans, now)?;
-    tx.mend_points(&mends, now)?;
-    Ok(settled.mended)
+    let (settled, repairs) = compare(tx, books, fans, now)?;
+    tx.repair_points_task(&repairs, now)?;
+    Ok(settled.repaired)
 }
 
 /// Compares the rows of locked fans; returns the faults and the repairs.
@@ -224,22 +224,22 @@ fn compare(
     fans: &[UserId],
     now: Timestamp,
 ) -> Result<(Settled<Fault>, Vec<TotalsRepair>), StoreError> {
-    let (mut settled, mut mends) = (Settled::default(), Vec::new());
+    let (mut settled, mut repairs) = (Settled::default(), Vec::new());
     for fan in tx.points_of_each(fans)? {
         let audit = books.audit(&fan, now);
         settled.faults.extend(audit.faults);
-        mends.extend(audit.mend);
+        repairs.extend(audit.repair);
     }
-    settled.mended = num::to_u64(mends.len());
-    Ok((settled, mends))
+    settled.repaired = num::to_u64(repairs.len());
+    Ok((settled, repairs))
 }
 
 /// Checks the next portion of accounts.
-struct LookAtPoints {
+struct CheckPoints {
     after: Option<UserId>,
 }
 
-impl Query for LookAtPoints {
+impl Query for CheckPoints {
     const NAME: &'static str = "look_at_points";
     /// `None` after the last account.
     type Ports = dyn OpsReadTx;
@@ -270,7 +270,7 @@ impl Query for LookAtPoints {
 struct SettlePoints {
     /// In ascending order of id.
     fans: Vec<UserId>,
-    mends: bool,
+    repairs: bool,
 }
 
 impl Command for SettlePoints {
@@ -284,9 +284,9 @@ impl Command for SettlePoints {
         // Before any read: the lock keeps the data from changing until the transaction ends.
         tx.hold_fans(&self.fans)?;
         let books = books(tx)?;
-        let (settled, mends) = compare(tx, &books, &self.fans, ctx.now())?;
-        if self.mends {
-            tx.mend_points(&mends, ctx.now())?;
+        let (settled, repairs) = compare(tx, &books, &self.fans, ctx.now())?;
+        if self.repairs {
+            tx.repair_points_task(&repairs, ctx.now())?;
         }
         Ok(settled)
     }

@@ -274,7 +274,7 @@ async fn look_again(
     at: Option<Timestamp>,
     pace: &TaskContext,
 ) -> Result<(), TaskFailure> {
-    pace.batch(app, LookAgain { purchase, at }).await
+    pace.batch(app, RecheckPurchase { purchase, at }).await
 }
 
 fn pause(attempts: u32) -> Duration {
@@ -282,12 +282,12 @@ fn pause(attempts: u32) -> Duration {
 }
 
 /// Schedules the next check of a payment, unless it was settled in the meantime.
-struct LookAgain {
+struct RecheckPurchase {
     purchase: PurchaseId,
     at: Option<Timestamp>,
 }
 
-impl Command for LookAgain {
+impl Command for RecheckPurchase {
     const NAME: &'static str = "look_again_at_payment";
     type Ports = dyn PurchaseTx;
     type Output = ();

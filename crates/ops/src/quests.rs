@@ -95,7 +95,7 @@ pub(crate) async fn check_everybody(app: &App, pace: &TaskContext) -> Result<Que
 pub(crate) async fn check_ranks(app: &App) -> Result<QuestSweep, StoreError> {
     let book = fresh_quest_book(app).await?;
     let mut sweep = QuestSweep::default();
-    let Some((lowest, quests)) = asked_ranks(&book, app.now()) else { return Ok(sweep) };
+    let Some((lowest, quests)) = required_ranks(&book, app.now()) else { return Ok(sweep) };
     let mut failed = None;
     let mut after = None;
     loop {
@@ -197,7 +197,7 @@ pub(crate) async fn fresh_quest_book(app: &App) -> Result<Arc<QuestBook>, StoreE
 }
 
 /// The lowest rank that an open quest requires, and the quests that require one; `None` if there are none.
-fn asked_ranks(book: &QuestBook, now: Timestamp) -> Option<(u64, Vec<QuestId>)> {
+fn required_ranks(book: &QuestBook, now: Timestamp) -> Option<(u64, Vec<QuestId>)> {
     let asked = |quest: &Quest| {
         let ranks = quest.steps.iter().filter_map(|step| match step.check {
             Some(Check::RankThreshold { rank }) => Some(u64::from(rank)),

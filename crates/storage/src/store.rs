@@ -107,7 +107,7 @@ impl Storage {
             Address::Postgres(_) => storage.start_workers(&config, &openers, clock, entropy)?,
         }
         storage.start_readers(&config, &openers)?;
-        storage.start_usher(&config)?;
+        storage.start_reaper(&config)?;
         storage.start_replica_readers(&config, &openers)?;
         Ok(Self { shared: Arc::new(storage) })
     }
@@ -190,7 +190,7 @@ impl Shared {
             bell: self.bell.clone(),
             changes: Arc::clone(&self.changes),
             group_limit: config.group_limit,
-            rehearse: config.rehearse,
+            run_twice: config.run_twice,
         };
         self.start("terrace-writer".to_owned(), move || writer.serve())
     }
@@ -215,7 +215,7 @@ impl Shared {
             relay: Arc::clone(&call),
             changes: Arc::clone(&self.changes),
             entropy,
-            rehearse: config.rehearse,
+            run_twice: config.run_twice,
         };
         for number in 1..=config.write_connections.max(1) {
             let worker = worker.clone();
@@ -251,13 +251,13 @@ impl Shared {
         Ok(())
     }
 
-    fn start_usher(&self, config: &StorageConfig) -> Result<(), StoreError> {
-        let usher = QueueReaper {
+    fn start_reaper(&self, config: &StorageConfig) -> Result<(), StoreError> {
+        let reaper = QueueReaper {
             commands: Arc::clone(&self.commands),
             questions: Arc::clone(&self.questions),
             patience: config.checkout_timeout,
         };
-        self.start("terrace-usher".to_owned(), move || usher.serve())
+        self.start("terrace-usher".to_owned(), move || reaper.serve())
     }
 
     fn start_replica_readers(

@@ -1,7 +1,7 @@
 //! The use cases on a fresh database, without a network: for tests of behaviour below HTTP.
 
 use crate::database::TestDatabase;
-use crate::improvised::{SaidNo, body, question};
+use crate::closures::{TestRefusal, body, question};
 use crate::world::{ManualClock, SeededEntropy};
 use anyhow::{Context, Result};
 use std::fmt::Debug;
@@ -90,7 +90,7 @@ impl TestApp {
     ///
     /// Returns an error if no such database is available.
     pub fn without_rehearsal(kind: DatabaseKind) -> Result<Self> {
-        Self::adjusted(kind, |storage, _| storage.rehearse = false)
+        Self::adjusted(kind, |storage, _| storage.run_twice = false)
     }
 
     /// A process with changed settings, which also apply to the other processes on its database.
@@ -174,7 +174,7 @@ impl TestApp {
             write_connections: 4,
             // Two processes on one SQLite file take turns, on a machine that runs other tests as well.
             checkout_timeout: PATIENCE,
-            rehearse: true,
+            run_twice: true,
             ..StorageConfig::new(place.database.url())
         };
         let mut app = AppConfig {
@@ -313,7 +313,7 @@ impl TestApp {
     /// Panics if it fails.
     pub fn write<T: Send + 'static>(
         &self,
-        run: impl Fn(&mut dyn Tx, &mut Ctx) -> Outcome<T, SaidNo> + Send + 'static,
+        run: impl Fn(&mut dyn Tx, &mut Ctx) -> Outcome<T, TestRefusal> + Send + 'static,
     ) -> T {
         self.done(body(run))
     }

@@ -19,7 +19,7 @@ pub(crate) use erasure::ERASURE;
 pub(crate) use export::EXPORT;
 pub(crate) use follower::Follower;
 pub use jobs::{AtOnce, Job, Turn};
-pub(crate) use live::{Live, LiveModel, Loading, Looked};
+pub(crate) use live::{EventEffects, Live, LiveModel, Loading};
 pub use on_demand::{BoardsSynced, OnDemand, PurchasesReconciled, QuestSweep, QuestsSynced, ReconcileReport};
 pub use overview::{Overview, OverviewOf};
 pub use sealed::CursorSeal;

@@ -32,7 +32,7 @@ pub struct BoardsSynced {
     /// Duration of the call.
     pub took: Duration,
     /// Number of fans whose rows were repaired, if this call did the work.
-    pub mended: Option<u64>,
+    pub repaired: Option<u64>,
     /// Number of seasons that started or ended, if this call did the work.
     pub seasons_turned: Option<u64>,
     /// Number of steps completed by rank, if this call did the work.

@@ -98,11 +98,11 @@ fn completion(line: &[u8]) -> Result<Completion, String> {
 fn wrong(error: &serde_json::Error) -> String {
     let words = error.to_string();
     let words = words.rsplit_once(" at line ").map_or(words.as_str(), |(what, _)| what);
-    format!("{}, at column {}", told(words), error.column())
+    format!("{}, at column {}", print(words), error.column())
 }
 
 /// Makes text that may quote the file safe for a terminal.
-pub(super) fn told(words: &str) -> String {
+pub(super) fn print(words: &str) -> String {
     words.chars().take(SHOWN).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_line_is_told_with_its_number() {
+    fn errors_of_a_line_are_reported_with_its_number() {
         let entry = |more: &str| format!("{{\"user\":\"mia\",\"step\":\"photo\"{more}}}");
         let at = ",\"completedAt\":\"2025-03-01T09:00:00Z\"";
         for (line, why) in [

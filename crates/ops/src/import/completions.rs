@@ -12,7 +12,7 @@
 //!
 //! No events are published for single lines; only the boards receive the points.
 
-use crate::import::completion_lines::{Completion, told};
+use crate::import::completion_lines::{Completion, print};
 use chrono::TimeDelta;
 use std::collections::{BTreeMap, BTreeSet};
 use terrace_app::App;
@@ -132,7 +132,7 @@ impl Command for ImportCompletions {
         let mut imported = CompletionsImported::default();
         for (number, line) in &self.lines {
             let mut leave_out = |why, about: &str| {
-                imported.not_matched.push(NotMatched { line: *number, why, about: told(about) });
+                imported.not_matched.push(NotMatched { line: *number, why, about: print(about) });
             };
             let Some(user) = fans.get(line.user.as_str()).copied().flatten() else {
                 leave_out(WhyNotMatched::UnknownFan, &line.user);

@@ -448,7 +448,7 @@ proptest! {
     /// For any changes of zones and any visits over three weeks, payments and the streak follow the dates that the fan
     /// had.
     #[test]
-    fn whoever_moves_is_paid_by_the_dates_that_they_had(
+    fn a_fan_who_moves_is_paid_by_earlier_dates(
         week in 0..WEEKS.len(),
         home in 0..ZONES.len(),
         is_daily in any::<bool>(),

@@ -2,7 +2,7 @@
 
 mod catalogue;
 mod marks;
-mod mend;
+mod repair;
 mod opening;
 mod read;
 mod sale;

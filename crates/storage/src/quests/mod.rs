@@ -2,7 +2,7 @@
 
 mod book;
 mod export;
-mod mend;
+mod repair;
 mod progress;
 pub(crate) mod schema;
 mod standings;

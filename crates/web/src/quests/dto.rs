@@ -6,8 +6,8 @@ use terrace_app::QuestBook;
 use terrace_app::quests::{CompletedQuest as Completed, DailyVisit as VisitMade, OwnRuns};
 use terrace_kernel::Timestamp;
 use terrace_quests::{
-    Achievement as Known, AchievementFacts, Check, Quest as Told, QuestId, Run, RunStatus, Step as ToldStep,
-    StepDone, StepId,
+    Achievement as Known, AchievementFacts, Check, Quest as DomainQuest, QuestId, Run, RunStatus,
+    Step as DomainStep, StepDone, StepId,
 };
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -76,7 +76,7 @@ pub(crate) struct QuestStep {
 }
 
 impl QuestStep {
-    pub(crate) fn new(step: &ToldStep, done: &[StepDone]) -> Self {
+    pub(crate) fn new(step: &DomainStep, done: &[StepDone]) -> Self {
         let done = done.iter().find(|done| done.step == step.id);
         Self {
             id: step.id.as_uuid(),
@@ -139,7 +139,7 @@ pub(crate) struct Quest {
 }
 
 impl Quest {
-    pub(crate) fn new(quest: &Told, own: Option<&(Run, Vec<StepDone>)>) -> Self {
+    pub(crate) fn new(quest: &DomainQuest, own: Option<&(Run, Vec<StepDone>)>) -> Self {
         let done = own.map(|(_, done)| done.as_slice()).unwrap_or_default();
         let status = match own.map(|(run, _)| run.status) {
             None => QuestStatus::Available,

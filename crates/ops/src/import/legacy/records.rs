@@ -152,7 +152,7 @@ impl Header {
             // Some programs write a byte order mark before the first line.
             let name = field.trim_start_matches('\u{feff}').trim();
             let Some(column) = table.column(name) else {
-                return Err(format!("has a column {:?}; known are {}", told(name), table.columns()));
+                return Err(format!("has a column {:?}; known are {}", print(name), table.columns()));
             };
             if places.insert(column, place).is_some() {
                 return Err(format!("has the column {column} twice"));
@@ -206,11 +206,11 @@ pub(super) struct Bad {
 impl Bad {
     /// Creates an error with text from the file, made safe for a terminal.
     pub(super) fn new(kind: &'static str, about: &str) -> Self {
-        Self { kind, about: told(about) }
+        Self { kind, about: print(about) }
     }
 }
 
-pub(super) use crate::import::completion_lines::told;
+pub(super) use crate::import::completion_lines::print;
 
 #[cfg(test)]
 mod tests {
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_record_is_told_and_passed_over() {
+    fn bad_records_are_reported_and_skipped() {
         let open = read(b"a\n1\n\"2\n3");
         assert_eq!(open[..2], [good(1, &["a"]), good(2, &["1"])]);
         assert_eq!(open[2], (3, Err("has a quote that is not closed")));

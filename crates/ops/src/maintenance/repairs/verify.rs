@@ -27,7 +27,7 @@ pub async fn verify_rows(app: &Arc<App>) -> Result<Vec<TaskRun>, StoreError> {
     let plan = catalogue().plan(&wanted).map_err(|fault| StoreError::defect("verify rows", fault))?;
     let (_keep, stop) = watch::channel(false);
     let (by, arguments) = ("verify".to_owned(), String::new());
-    let round = Round { plan: plan.only_asked(), is_dry: true, only: false, by, arguments };
+    let round = Round { plan: plan.only_requested(), is_dry: true, only: false, by, arguments };
     let report = maintain(app, round, Arc::new(Unwatched), stop).await.map_err(|failure| match failure {
         RoundFailure::Broken(error) => error,
         other @ (RoundFailure::Busy(_) | RoundFailure::Missing { .. } | RoundFailure::Unfit(_)) => {

@@ -9,7 +9,7 @@ use terrace_store::{Command, Query, ReadTx, Tx};
 const PORTION: u32 = 1_000;
 
 /// Result of checking one portion.
-pub(super) struct Looked {
+pub(super) struct CheckedPortion {
     /// Number of rows checked.
     pub(super) rows: u64,
     /// Last row checked: the next portion starts after it.
@@ -33,26 +33,26 @@ pub(super) trait Repair: Clone + Send + Sync + 'static {
         tx: &mut dyn ReadTx,
         after: Option<Uuid>,
         now: Timestamp,
-    ) -> Result<Option<Looked>, StoreError>;
+    ) -> Result<Option<CheckedPortion>, StoreError>;
 
     /// Locks the suspects, checks them again and repairs them; returns the number of written rows by kind.
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError>;
 }
 
 /// Same as [`walk`], for repairs that scan accounts: reports progress by the number of accounts.
-pub(super) async fn walk_fans<M: Repair>(work: &Work, mending: M) -> Result<(), TaskFailure> {
+pub(super) async fn walk_fans<M: Repair>(work: &Work, repair: M) -> Result<(), TaskFailure> {
     work.expect(work.ask(CountRows(Extent::Accounts)).await?);
-    walk(work, mending).await
+    walk(work, repair).await
 }
 
 /// Scans all rows and repairs suspects.
-pub(super) async fn walk<M: Repair>(work: &Work, mending: M) -> Result<(), TaskFailure> {
-    let look = |after| work.ask(Look { mending: mending.clone(), after });
+pub(super) async fn walk<M: Repair>(work: &Work, repair: M) -> Result<(), TaskFailure> {
+    let look = |after| work.ask(Look { repair: repair.clone(), after });
     let mut stride = AdaptiveBatch::up_to(M::HELD);
     let mut found = look(None).await?;
     while let Some(looked) = found {
         // Suspects are checked again under a lock, so the next portion may be read meanwhile.
-        let command = |suspects| Settle { mending: mending.clone(), suspects };
+        let command = |suspects| Settle { repair: repair.clone(), suspects };
         let settled = work.settle(&mut stride, &looked.suspects, command);
         let (settled, next) = tokio::join!(settled, look(Some(looked.last)));
         settled?;
@@ -63,23 +63,23 @@ pub(super) async fn walk<M: Repair>(work: &Work, mending: M) -> Result<(), TaskF
 }
 
 struct Look<M> {
-    mending: M,
+    repair: M,
     after: Option<Uuid>,
 }
 
 impl<M: Repair> Query for Look<M> {
     const NAME: &'static str = M::NAME;
     type Ports = dyn ReadTx;
-    type Output = Option<Looked>;
+    type Output = Option<CheckedPortion>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Option<Looked>, Infallible> {
-        Ok(self.mending.look(tx, self.after, now)?)
+    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Option<CheckedPortion>, Infallible> {
+        Ok(self.repair.look(tx, self.after, now)?)
     }
 }
 
 struct Settle<M> {
-    mending: M,
+    repair: M,
     suspects: Vec<Uuid>,
 }
 
@@ -91,29 +91,29 @@ impl<M: Repair> Command for Settle<M> {
     const AFFECTS_LEADERBOARD: bool = M::AFFECTS_LEADERBOARD;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Counts, Infallible> {
-        Ok(self.mending.settle(tx, ctx, &self.suspects)?)
+        Ok(self.repair.settle(tx, ctx, &self.suspects)?)
     }
 }
 
 /// Checks the next accounts: `suspects` returns the suspects between the first and the last of them.
-pub(super) fn look_at_fans(
+pub(super) fn check_fans(
     tx: &mut dyn ReadTx,
     after: Option<Uuid>,
     suspects: impl FnOnce(&mut dyn ReadTx, UserId, UserId) -> Result<Vec<UserId>, StoreError>,
-) -> Result<Option<Looked>, StoreError> {
+) -> Result<Option<CheckedPortion>, StoreError> {
     let fans = tx.fans_after(after.map(UserId::from_uuid), PORTION)?;
     let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
     let mut suspects: Vec<Uuid> = suspects(tx, *first, *last)?.into_iter().map(UserId::as_uuid).collect();
     suspects.sort_unstable();
     suspects.dedup();
-    Ok(Some(Looked { rows: tally(fans.len()), last: last.as_uuid(), suspects }))
+    Ok(Some(CheckedPortion { rows: tally(fans.len()), last: last.as_uuid(), suspects }))
 }
 
 /// A portion from a query that returns suspects only, in ascending order of id.
-pub(super) fn look_at_found(found: Vec<UserId>) -> Option<Looked> {
+pub(super) fn into_portion(found: Vec<UserId>) -> Option<CheckedPortion> {
     let suspects: Vec<Uuid> = found.into_iter().map(UserId::as_uuid).collect();
     let last = suspects.last().copied()?;
-    Some(Looked { rows: tally(suspects.len()), last, suspects })
+    Some(CheckedPortion { rows: tally(suspects.len()), last, suspects })
 }
 
 /// Converts the ids of suspects to ids of fans.
