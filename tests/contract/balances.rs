@@ -13,7 +13,7 @@ use terrace_testkit::identity::Password;
 use terrace_testkit::kernel::Currency;
 use terrace_testkit::kernel::{Failure, UserId};
 use terrace_testkit::ledger::{
-    AccountKind, Amount, Balance, Holder, House, LedgerCheck, LedgerMend, TransferOutcome, TransferSource,
+    AccountKind, Amount, Balance, Holder, House, LedgerCheck, LedgerRepair, TransferOutcome, TransferSource,
 };
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
 use tokio::sync::watch;
@@ -67,7 +67,7 @@ fn milestones_of_daily_visits_pay_coins_once(kind: DatabaseKind) -> Result<()> {
 fn operators_add_and_remove_coins_once_each(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let mia = service.fan("mia").id;
-    let wish = |gives, amount, key: &str| MoveCoins {
+    let request = |gives, amount, key: &str| MoveCoins {
         username: "MIA".to_owned(),
         amount: Amount::new(amount).expect("an amount"),
         gives,
@@ -76,16 +76,16 @@ fn operators_add_and_remove_coins_once_each(kind: DatabaseKind) -> Result<()> {
     };
     let done = |command| service.run(service.app().move_coins(command));
     let came = |balance| CoinsMoved { user: mia, balance };
-    assert_eq!(done(wish(true, 10, "t/1")).ok(), Some(came(Some(10))));
-    assert_eq!(done(wish(true, 10, "t/1")).ok(), Some(came(None)));
-    assert_eq!(done(wish(false, 4, "t/2")).ok(), Some(came(Some(6))));
-    assert_eq!(done(wish(false, 4, "t/2")).ok(), Some(came(None)));
+    assert_eq!(done(request(true, 10, "t/1")).ok(), Some(came(Some(10))));
+    assert_eq!(done(request(true, 10, "t/1")).ok(), Some(came(None)));
+    assert_eq!(done(request(false, 4, "t/2")).ok(), Some(came(Some(6))));
+    assert_eq!(done(request(false, 4, "t/2")).ok(), Some(came(None)));
     let refused = |command| match done(command) {
         Err(Failure::Refused(refusal)) => refusal,
         other => panic!("{other:?}"),
     };
-    assert_eq!(refused(wish(false, 7, "t/3")), MoveCoinsRefusal::Insufficient { has: 6 });
-    let unknown_fan = MoveCoins { username: "nobody\0".to_owned(), ..wish(true, 1, "t/4") };
+    assert_eq!(refused(request(false, 7, "t/3")), MoveCoinsRefusal::Insufficient { has: 6 });
+    let unknown_fan = MoveCoins { username: "nobody\0".to_owned(), ..request(true, 1, "t/4") };
     assert_eq!(refused(unknown_fan), MoveCoinsRefusal::UnknownAccount);
     assert_eq!((balance(&service, mia, AccountKind::Coins), entries(&service, mia).len()), (6, 2));
     in_order(&service);
@@ -94,8 +94,8 @@ fn operators_add_and_remove_coins_once_each(kind: DatabaseKind) -> Result<()> {
 
 fn tamper(service: &TestApp, user: UserId, kind: AccountKind, amount: i64, points: i64) {
     service.write(move |tx, ctx| {
-        let correction = LedgerMend { user, balances: vec![Balance { kind, amount }], points };
-        Ok(tx.mend_ledger(&correction, ctx.new_id(), ctx.now())?)
+        let correction = LedgerRepair { user, balances: vec![Balance { kind, amount }], points };
+        Ok(tx.write_ledger_repair(&correction, ctx.new_id(), ctx.now())?)
     });
 }
 
@@ -113,13 +113,13 @@ fn a_balance_that_was_tampered_with_is_found_and_repaired_once(kind: DatabaseKin
     // An account that the journal does not contain.
     tamper(&service, fans[3], AccountKind::Money(Currency::EUR), 1, 0);
     let found = verify(&service);
-    assert_eq!((wrong(&found), found.mended), (vec![(LedgerCheck::Balances, 3)], 3));
+    assert_eq!((wrong(&found), found.repaired), (vec![(LedgerCheck::Balances, 3)], 3));
     let examples = found.checks[&LedgerCheck::Balances].examples.join("\n");
     assert!(examples.contains("the balance of coins is 400, the journal says 4"), "{examples}");
-    assert_eq!(repair(&service, true).mended, 3);
+    assert_eq!(repair(&service, true).repaired, 3);
     assert_eq!(balance(&service, fans[1], AccountKind::Coins), 400, "a dry run writes nothing");
-    assert_eq!(repair(&service, false).mended, 3);
-    assert_eq!((repair(&service, false).mended, wrong(&verify(&service))), (0, vec![]));
+    assert_eq!(repair(&service, false).repaired, 3);
+    assert_eq!((repair(&service, false).repaired, wrong(&verify(&service))), (0, vec![]));
     assert_eq!(balance(&service, fans[1], AccountKind::Coins), 4);
     assert_eq!(balance(&service, fans[2], AccountKind::Points), 9);
     Ok(())
@@ -133,7 +133,7 @@ fn a_record_that_moved_nothing_is_found_and_repaired(kind: DatabaseKind) -> Resu
     tamper(&service, mia, AccountKind::Points, 9, 3);
     assert_eq!(balance(&service, mia, AccountKind::Points), 12);
     assert_eq!(wrong(&verify(&service)), [(LedgerCheck::Awards, 1)]);
-    assert_eq!(repair(&service, false).mended, 1);
+    assert_eq!(repair(&service, false).repaired, 1);
     assert_eq!((balance(&service, mia, AccountKind::Points), wrong(&verify(&service))), (9, vec![]));
     in_order(&service);
     Ok(())
@@ -152,7 +152,7 @@ fn a_repair_beside_transfers_loses_nothing(kind: DatabaseKind) -> Result<()> {
         async move {
             let mut repaired = 0;
             for _ in 0..10 {
-                repaired += app.repair_ledger(false).await.expect("a working store").mended;
+                repaired += app.repair_ledger(false).await.expect("a working store").repaired;
             }
             repaired
         }

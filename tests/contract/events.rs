@@ -11,7 +11,7 @@ use terrace_testkit::kernel::{
     Ctx, EventKind, Failure, NewEvent, Position, PostId, StoreError, TeamId, Topic, UserId,
 };
 use terrace_testkit::social::ReactionKind;
-use terrace_testkit::{DatabaseKind, PASSWORD, SaidNo, TestApp, body, on_each_database, registration};
+use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, TestRefusal, body, on_each_database, registration};
 
 on_each_database! {
     each_command_appends_its_events,
@@ -135,20 +135,20 @@ fn a_command_that_fails_appends_nothing(kind: DatabaseKind) -> Result<()> {
     let fan = service.fan("mia").id;
     let post = CreatePost { author: fan, team: None, body: "A post".to_owned(), media: None };
     let before = service.settled();
-    let failing = |how: fn() -> Failure<SaidNo>| {
+    let failing = |how: fn() -> Failure<TestRefusal>| {
         let post = post.clone();
         service.run(service.app().execute(body(move |tx: &mut dyn Tx, ctx: &mut Ctx| {
             for _ in 0..3 {
-                post.run(tx, ctx).map_err(|failure| failure.map(|_| SaidNo))?;
+                post.run(tx, ctx).map_err(|failure| failure.map(|_| TestRefusal))?;
             }
             Err::<(), _>(how())
         })))
     };
     for how in [
-        || Failure::Refused(SaidNo),
+        || Failure::Refused(TestRefusal),
         || Failure::Broken(StoreError::Unavailable("on purpose".to_owned())),
         || panic!("on purpose"),
-    ] as [fn() -> Failure<SaidNo>; 3]
+    ] as [fn() -> Failure<TestRefusal>; 3]
     {
         assert!(failing(how).is_err());
     }

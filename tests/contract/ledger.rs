@@ -19,7 +19,7 @@ use terrace_testkit::ledger::{
     AccountKind, Amount, Balance, Entry, Holder, House, Transfer, TransferId, TransferOutcome, TransferSource,
 };
 use terrace_testkit::scoring::{SourceKey, Writer};
-use terrace_testkit::{DatabaseKind, SaidNo, TestApp, body, on_each_database};
+use terrace_testkit::{DatabaseKind, TestApp, TestRefusal, body, on_each_database};
 
 on_each_database! {
     a_transfer_takes_from_one_what_it_gives_to_another_once,
@@ -35,7 +35,7 @@ on_each_database! {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Wish {
+pub(super) struct MakeTransfer {
     kind: AccountKind,
     from: Holder,
     to: Holder,
@@ -43,11 +43,11 @@ pub(super) struct Wish {
     source: String,
 }
 
-pub(super) fn coins(from: Holder, to: Holder, amount: i64, source: &str) -> Wish {
-    Wish { kind: AccountKind::Coins, from, to, amount, source: source.to_owned() }
+pub(super) fn coins(from: Holder, to: Holder, amount: i64, source: &str) -> MakeTransfer {
+    MakeTransfer { kind: AccountKind::Coins, from, to, amount, source: source.to_owned() }
 }
 
-impl Wish {
+impl MakeTransfer {
     pub(super) fn of(self, kind: AccountKind) -> Self {
         Self { kind, ..self }
     }
@@ -56,12 +56,12 @@ impl Wish {
 const ISSUANCE: Holder = Holder::House(House::Issuance);
 const REVENUE: Holder = Holder::House(House::Revenue);
 
-impl Command for Wish {
-    const NAME: &'static str = "wish";
+impl Command for MakeTransfer {
+    const NAME: &'static str = "make_transfer";
     type Output = TransferOutcome;
-    type Refusal = SaidNo;
+    type Refusal = TestRefusal;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<TransferOutcome, SaidNo> {
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<TransferOutcome, TestRefusal> {
         Ok(tx.transfer(&Transfer {
             id: ctx.new_id(),
             kind: self.kind,
@@ -75,16 +75,16 @@ impl Command for Wish {
     }
 }
 
-pub(super) fn moved(service: &TestApp, wish: Wish) -> TransferOutcome {
+pub(super) fn moved(service: &TestApp, transfer: MakeTransfer) -> TransferOutcome {
     service.clock().advance(Duration::from_millis(1));
-    service.done(wish)
+    service.done(transfer)
 }
 
 /// All at once, from two processes.
-fn together(service: &TestApp, other: &TestApp, wishes: Vec<Wish>) -> Vec<TransferOutcome> {
-    let works = wishes.into_iter().enumerate().map(|(n, wish)| {
+fn together(service: &TestApp, other: &TestApp, transfers: Vec<MakeTransfer>) -> Vec<TransferOutcome> {
+    let works = transfers.into_iter().enumerate().map(|(n, transfer)| {
         let app = Arc::clone(if n % 2 == 0 { service.app() } else { other.app() });
-        async move { app.execute(wish).await }
+        async move { app.execute(transfer).await }
     });
     service.together(works).into_iter().map(|moved| moved.expect("a working store")).collect()
 }
@@ -131,8 +131,10 @@ fn a_transfer_takes_from_one_what_it_gives_to_another_once(kind: DatabaseKind) -
     // A source that was paid stays paid, also where there is nothing left to pay it with.
     assert_eq!(moved(&service, coins(Holder::Fan(mia), REVENUE, 6, "spent")), TransferOutcome::Before);
     // Accounts differ by what they hold, and an account that never existed has a balance of zero.
-    let euros =
-        Wish { kind: AccountKind::Money(Currency::EUR), ..coins(Holder::Fan(bo), REVENUE, 1, "euros") };
+    let euros = MakeTransfer {
+        kind: AccountKind::Money(Currency::EUR),
+        ..coins(Holder::Fan(bo), REVENUE, 1, "euros")
+    };
     assert_eq!(moved(&service, euros), TransferOutcome::Insufficient { has: 0 });
     let stranger = UserId::from_uuid(Uuid::from_u128(1));
     assert_eq!(moved(&service, coins(ISSUANCE, Holder::Fan(stranger), 1, "nobody")), TransferOutcome::NoFan);
@@ -156,8 +158,8 @@ fn a_hundred_debits_at_once_never_go_below_zero(kind: DatabaseKind) -> Result<()
     let mia = service.fan("mia").id;
     moved(&service, coins(ISSUANCE, Holder::Fan(mia), 100, "gift"));
     // Thirty-three transfers of three each can be paid, and one coin is left.
-    let wishes = (0..100).map(|n| coins(Holder::Fan(mia), REVENUE, 3, &format!("spent/{n}"))).collect();
-    let paid = together(&service, &other, wishes);
+    let transfers = (0..100).map(|n| coins(Holder::Fan(mia), REVENUE, 3, &format!("spent/{n}"))).collect();
+    let paid = together(&service, &other, transfers);
     let now = paid.iter().filter(|moved| matches!(moved, TransferOutcome::Now { .. })).count();
     let refused =
         paid.iter().filter(|moved| matches!(moved, TransferOutcome::Insufficient { has: 0..3 })).count();
@@ -175,8 +177,8 @@ fn a_source_sent_a_hundred_times_at_once_pays_once(kind: DatabaseKind) -> Result
     let other = service.another()?;
     let mia = service.fan("mia").id;
     for (from, to) in [(ISSUANCE, Holder::Fan(mia)), (Holder::Fan(mia), REVENUE)] {
-        let wish = coins(from, to, 7, if from == ISSUANCE { "gift" } else { "spent" });
-        let paid = together(&service, &other, vec![wish; 100]);
+        let transfer = coins(from, to, 7, if from == ISSUANCE { "gift" } else { "spent" });
+        let paid = together(&service, &other, vec![transfer; 100]);
         assert_eq!(paid.iter().filter(|moved| matches!(moved, TransferOutcome::Now { .. })).count(), 1);
         assert_eq!(paid.iter().filter(|moved| **moved == TransferOutcome::Before).count(), 99, "{paid:?}");
     }
@@ -190,16 +192,16 @@ fn first_credits_at_once_open_one_account(kind: DatabaseKind) -> Result<()> {
     let other = service.another()?;
     for round in 0..5 {
         let mia = service.fan(&format!("mia{round}")).id;
-        let points = |n: usize| Wish {
+        let points = |n: usize| MakeTransfer {
             kind: AccountKind::Points,
             ..coins(REVENUE, Holder::Fan(mia), 1, &format!("back/{round}/{n}"))
         };
         let works = (0..20).map(|n| {
             let app = Arc::clone(if n % 2 == 0 { service.app() } else { other.app() });
-            let (wish, award) = (points(n), award(&service, mia, 1, &format!("{round}/{n}")));
+            let (transfer, award) = (points(n), award(&service, mia, 1, &format!("{round}/{n}")));
             async move {
                 if n % 4 < 2 {
-                    assert!(matches!(app.execute(wish).await, Ok(TransferOutcome::Now { .. })));
+                    assert!(matches!(app.execute(transfer).await, Ok(TransferOutcome::Now { .. })));
                 } else {
                     assert!(matches!(app.execute(award).await, Ok(AwardResult::Now { .. })));
                 }
@@ -221,11 +223,11 @@ fn gifts_back_and_forth_at_once_lose_nothing(kind: DatabaseKind) -> Result<()> {
     for (n, fan) in fans.iter().enumerate() {
         moved(&service, coins(ISSUANCE, Holder::Fan(*fan), 10, &format!("gift/{n}")));
     }
-    let wishes = (0..90).map(|n| {
+    let transfers = (0..90).map(|n| {
         let (from, to) = (fans[n % 3], fans[(n + 1 + n / 3 % 2) % 3]);
         coins(Holder::Fan(from), Holder::Fan(to), 3, &format!("passed/{n}"))
     });
-    together(&service, &other, wishes.collect());
+    together(&service, &other, transfers.collect());
     let sum: i64 = fans.iter().map(|fan| balance(&service, *fan, AccountKind::Coins)).sum();
     assert_eq!(sum, 30);
     in_order(&service);
@@ -258,9 +260,9 @@ fn an_award_gives_as_many_points_to_spend_or_leaves_nothing(kind: DatabaseKind) 
         let given = failing.run(tx, ctx).expect("an award");
         assert!(matches!(given, AwardResult::Now { .. }));
         assert_eq!(tx.balances(mia)?.first().map(|balance| balance.amount), Some(109));
-        Err::<(), _>(Failure::Refused(SaidNo))
+        Err::<(), _>(Failure::Refused(TestRefusal))
     })));
-    assert!(matches!(lost, Err(Failure::Refused(SaidNo))));
+    assert!(matches!(lost, Err(Failure::Refused(TestRefusal))));
     assert_eq!(balance(&service, mia, AccountKind::Points), 9);
     let fact = SourceKey::import("lost")?;
     assert_eq!(service.ask(move |tx| tx.record(mia, &fact)), None);
@@ -286,7 +288,7 @@ fn a_reversal_takes_back_what_is_left_and_the_rest_is_written_off(kind: Database
         service.clock().advance(Duration::from_secs(1));
         service.done(award(&service, mia, 10, fact));
     }
-    let spent = Wish { kind: AccountKind::Points, ..coins(Holder::Fan(mia), REVENUE, 18, "spent") };
+    let spent = MakeTransfer { kind: AccountKind::Points, ..coins(Holder::Fan(mia), REVENUE, 18, "spent") };
     assert_eq!(moved(&service, spent), TransferOutcome::Now { debit: Some(12), credit: None });
     for (fact, left) in [("three", 2), ("two", 0), ("one", 0)] {
         service.clock().advance(Duration::from_secs(1));
@@ -323,9 +325,9 @@ fn entries_are_paged_from_the_newest(kind: DatabaseKind) -> Result<()> {
     let mia = service.fan("mia").id;
     for n in 0..12 {
         let (from, to) = if n % 4 == 3 { (Holder::Fan(mia), REVENUE) } else { (ISSUANCE, Holder::Fan(mia)) };
-        let wish = coins(from, to, n + 1, &n.to_string());
+        let transfer = coins(from, to, n + 1, &n.to_string());
         // Three of one instant each.
-        let done = if n % 3 == 0 { moved(&service, wish) } else { service.done(wish) };
+        let done = if n % 3 == 0 { moved(&service, transfer) } else { service.done(transfer) };
         assert!(matches!(done, TransferOutcome::Now { .. }));
     }
     let whole = entries(&service, mia);
@@ -431,8 +433,10 @@ fn take(service: &TestApp, fans: &[UserId], nth: u32, naive: &mut Naive, step: S
             if debit == credit {
                 return;
             }
-            let moved =
-                moved(service, Wish { kind, from: debit, to: credit, amount, source: source.clone() });
+            let moved = moved(
+                service,
+                MakeTransfer { kind, from: debit, to: credit, amount, source: source.clone() },
+            );
             let has = from.map(|from| naive.has.get(&(from, kind)).copied().unwrap_or(0));
             let expected = match has {
                 _ if naive.paid.contains(&source) => TransferOutcome::Before,

@@ -16,7 +16,7 @@ use terrace_testkit::app::store::{IdempotencyScope, StoredAnswer};
 use terrace_testkit::app::{App, AppConfig, KeyedRequest};
 use terrace_testkit::identity::AuthorCard;
 use terrace_testkit::kernel::{Clock, Timestamp, UserId};
-use terrace_testkit::ledger::{AccountKind, Balance, LedgerMend};
+use terrace_testkit::ledger::{AccountKind, Balance, LedgerRepair};
 use terrace_testkit::scoring::{NewAward, Points, SourceKey, TotalsRepair, Writer};
 use terrace_testkit::social::{NewPost, PostView};
 use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database};
@@ -129,9 +129,9 @@ fn neglected(service: &TestApp) -> Result<Vec<UserId>> {
             change.total.points = Points::new(99);
             change.total.version += 1;
         }
-        tx.mend_points(&[TotalsRepair { user: wrong, totals, entries: vec![] }], ctx.now())?;
+        tx.write_points_repairs(&[TotalsRepair { user: wrong, totals, entries: vec![] }], ctx.now())?;
         let balances = vec![Balance { kind: AccountKind::Coins, amount: 400 }];
-        tx.mend_ledger(&LedgerMend { user: poor, balances, points: 0 }, ctx.new_id(), ctx.now())?;
+        tx.write_ledger_repair(&LedgerRepair { user: poor, balances, points: 0 }, ctx.new_id(), ctx.now())?;
         // As they were written before topics existed.
         for n in 0..3 {
             let (id, created_at) = (ctx.new_id(), ctx.now());

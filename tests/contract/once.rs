@@ -9,7 +9,7 @@ use terrace_testkit::app::{Answered, Command, KeyedRequest, OnceRefusal, Registe
 use terrace_testkit::identity::AuthorCard;
 use terrace_testkit::kernel::{Clock, Failure, Limit, Outcome, Position, StoreError, TeamId, UserId};
 use terrace_testkit::social::PostView;
-use terrace_testkit::{DatabaseKind, PASSWORD, SaidNo, TestApp, body, on_each_database, registration};
+use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, TestRefusal, body, on_each_database, registration};
 
 on_each_database! {
     a_hundred_at_once_have_one_effect_and_one_answer,
@@ -156,15 +156,15 @@ fn effect_and_answer_are_rolled_back_together(kind: DatabaseKind) -> Result<()> 
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia").id;
     let before = service.settled();
-    let failing = |how: fn() -> Failure<SaidNo>| {
+    let failing = |how: fn() -> Failure<TestRefusal>| {
         let failing = body(move |tx, ctx| {
-            post(fan).run(tx, ctx).map_err(|failure| failure.map(|_| SaidNo))?;
+            post(fan).run(tx, ctx).map_err(|failure| failure.map(|_| TestRefusal))?;
             Err::<(), _>(how())
         });
         once(&service, failing, request(fan, POSTS, "goal", 1), |()| unreachable!("it failed"))
     };
-    let refused = failing(|| Failure::Refused(SaidNo));
-    assert!(matches!(refused, Err(Failure::Refused(OnceRefusal::Refused(SaidNo)))));
+    let refused = failing(|| Failure::Refused(TestRefusal));
+    assert!(matches!(refused, Err(Failure::Refused(OnceRefusal::Refused(TestRefusal)))));
     let broken = failing(|| Failure::Broken(StoreError::Unavailable("on purpose".to_owned())));
     assert!(matches!(broken, Err(Failure::Broken(StoreError::Unavailable(_)))));
     let panicked = failing(|| panic!("on purpose"));

@@ -64,8 +64,8 @@ pub(super) fn buy(service: &TestApp, fan: UserId, pack: PackId, copies: i64) -> 
 }
 
 pub(super) fn open(service: &TestApp, fan: UserId, pack: PackId, copy: Option<UserPackId>) -> OpenPack {
-    let wish = OpenPackRequest { pack, copy, client_seed: Some("kop".parse().expect("a client seed")) };
-    service.run(service.app().open_pack(fan, wish)).expect("a working store")
+    let request = OpenPackRequest { pack, copy, client_seed: Some("kop".parse().expect("a client seed")) };
+    service.run(service.app().open_pack(fan, request)).expect("a working store")
 }
 
 pub(super) fn stock(service: &TestApp, pack: PackId) -> Stock {
@@ -121,13 +121,13 @@ fn rule_9_a_copy_gives_what_its_proof_derives_and_the_same_again(kind: DatabaseK
     assert_eq!(stock(&service, cups), Stock { sold: 3, sealed: 2 });
     service.clock().advance(Duration::from_hours(1));
     // Whatever seed is sent now.
-    let wish = OpenPackRequest { pack: cups, copy: Some(copy), client_seed: None };
-    let again = service.done(service.run(service.app().open_pack(mia, wish))?);
+    let request = OpenPackRequest { pack: cups, copy: Some(copy), client_seed: None };
+    let again = service.done(service.run(service.app().open_pack(mia, request))?);
     assert_eq!((&again.copy, &again.opening), (&first.copy, &first.opening));
     assert_eq!(stock(&service, cups), Stock { sold: 3, sealed: 2 });
     // Without a seed of the client the service picks one.
-    let wish = OpenPackRequest { pack: cups, copy: None, client_seed: None };
-    let picked = service.done(service.run(service.app().open_pack(mia, wish))?);
+    let request = OpenPackRequest { pack: cups, copy: None, client_seed: None };
+    let picked = service.done(service.run(service.app().open_pack(mia, request))?);
     prove(&picked);
     assert_eq!(picked.opening.proof.client_seed_source, ClientSeedSource::Server);
 

@@ -42,10 +42,10 @@ fn buy_together(services: [&TestApp; 2], fans: &[UserId], pack: PackId) -> Vec<S
 
 fn open_together(
     services: [&TestApp; 2],
-    wishes: &[(UserId, Option<UserPackId>)],
+    requests: &[(UserId, Option<UserPackId>)],
     pack: PackId,
 ) -> Vec<PackOpened> {
-    let commands = wishes.iter().zip([services[0], services[1]].into_iter().cycle());
+    let commands = requests.iter().zip([services[0], services[1]].into_iter().cycle());
     let works: Vec<_> = commands
         .map(|((fan, copy), service)| {
             let (app, command) = (Arc::clone(service.app()), open(service, *fan, pack, *copy));
@@ -87,8 +87,8 @@ fn only_as_many_of_sixty_buyers_get_a_copy_as_can_be_filled(kind: DatabaseKind) 
         assert_eq!(balance(&service, *fan, AccountKind::Coins), if sold.is_ok() { 0 } else { 5 });
     }
     let copies: Vec<_> = sold.into_iter().flatten().flat_map(|sold| sold.copies).collect();
-    let wishes: Vec<_> = copies.iter().map(|copy| (copy.user, Some(copy.id))).collect();
-    let opened = open_together([&service, &other], &wishes, cups);
+    let requests: Vec<_> = copies.iter().map(|copy| (copy.user, Some(copy.id))).collect();
+    let opened = open_together([&service, &other], &requests, cups);
     opened.iter().for_each(prove);
     assert_eq!(serials(&opened), (1..=25).collect::<Vec<_>>());
     assert_eq!(stock(&service, cups), Stock { sold: 25, sealed: 0 });
@@ -105,12 +105,12 @@ fn the_last_of_an_edition_goes_to_one_and_the_others_draw_again(kind: DatabaseKi
     }
     let day = pack(&service, "day").id;
     let sold = buy_together([&service, &other], &fans, day);
-    let wishes: Vec<_> = sold
+    let requests: Vec<_> = sold
         .into_iter()
         .flat_map(|sold| sold.expect("a pack of which there is any number").copies)
         .map(|copy| (copy.user, Some(copy.id)))
         .collect();
-    let opened = open_together([&service, &other], &wishes, day);
+    let opened = open_together([&service, &other], &requests, day);
     opened.iter().for_each(prove);
     // Of forty copies some eleven would draw the badge, of which there are three.
     assert_eq!(serials(&opened), [1, 2, 3]);
@@ -160,8 +160,8 @@ fn a_copy_opened_twenty_times_at_once_gives_one_result(kind: DatabaseKind) -> Re
         .map(|n| {
             let service = if n % 2 == 0 { &service } else { &other };
             let client_seed = Some(format!("seed {n}").parse().expect("a client seed"));
-            let wish = OpenPackRequest { pack: cups, copy: Some(copy), client_seed };
-            let command = service.run(service.app().open_pack(mia, wish)).expect("a working store");
+            let request = OpenPackRequest { pack: cups, copy: Some(copy), client_seed };
+            let command = service.run(service.app().open_pack(mia, request)).expect("a working store");
             let app = Arc::clone(service.app());
             async move { app.execute(command).await }
         })

@@ -86,7 +86,7 @@ pub(crate) fn differences(one: &Stored, other: &Stored) -> Vec<String> {
 /// Runs these tasks, and none of their prerequisites.
 pub(super) fn run(service: &TestApp, tasks: &[&str], is_dry: bool) -> RoundReport {
     let wanted = Wanted::Named(tasks.iter().map(ToString::to_string).collect());
-    let plan = catalogue().plan(&wanted).expect("tasks").only_asked();
+    let plan = catalogue().plan(&wanted).expect("tasks").only_requested();
     let (_keep, stop) = watch::channel(false);
     let round = Round { plan, is_dry, only: false, by: "a test".to_owned(), arguments: String::new() };
     let ran = service.run(service.app().maintain(round, Arc::new(Unwatched), stop)).expect("a run");

@@ -77,8 +77,8 @@ fn points_of(service: &TestApp, fan: UserId) -> FanPoints {
 }
 
 /// Writes wrong totals and entries.
-fn damage(service: &TestApp, mends: Vec<TotalsRepair>) {
-    service.write(move |tx, ctx| Ok(tx.mend_points(&mends, ctx.now())?));
+fn damage(service: &TestApp, repairs: Vec<TotalsRepair>) {
+    service.write(move |tx, ctx| Ok(tx.write_points_repairs(&repairs, ctx.now())?));
 }
 
 fn entries(entries: &[BoardEntry], more: i64) -> Vec<(BoardId, Points, Option<SeasonId>)> {
@@ -101,7 +101,7 @@ fn totals(fan: &FanPoints, change: impl Fn(&mut TotalChange)) -> Vec<TotalChange
 fn actions_of_fans_leave_nothing_to_repair(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let nothing = repair(&service, false);
-    assert_eq!((wrong(&nothing), nothing.mended), (vec![], 0), "before there are seasons");
+    assert_eq!((wrong(&nothing), nothing.repaired), (vec![], 0), "before there are seasons");
     let (team, fans) = stadium(&service)?;
     let membership = |user, joins| ChangeBoardMembership { user, board: BoardChoice::Team(team), joins };
     let see = |user, visible| {
@@ -186,17 +186,17 @@ fn damage_is_found_and_repaired_once(kind: DatabaseKind) -> Result<()> {
     let examples = &found.checks[&PointsCheck::Totals].examples;
     assert!(examples.iter().any(|example| example.contains(&fans[2].to_string())), "{examples:?}");
     let dry = repair(&service, true);
-    assert_eq!((wrong(&dry), dry.mended), (expected.clone(), fans_wrong));
+    assert_eq!((wrong(&dry), dry.repaired), (expected.clone(), fans_wrong));
     assert_eq!(wrong(&verify(&service)), expected, "a dry run writes nothing");
 
     let log = service.settled();
     let repaired = repair(&service, false);
-    assert_eq!((wrong(&repaired), repaired.mended), (expected, fans_wrong));
+    assert_eq!((wrong(&repaired), repaired.repaired), (expected, fans_wrong));
     let kinds: Vec<_> = service.log(log).into_iter().map(|event| event.what.kind).collect();
     let changed = usize::try_from(fans_wrong)? - 1;
     assert_eq!(kinds, vec![EventKind::ScoreChanged; changed], "a mirror publishes no event");
     let again = repair(&service, false);
-    assert_eq!((wrong(&again), again.mended), (vec![], 0));
+    assert_eq!((wrong(&again), again.repaired), (vec![], 0));
     assert_eq!(wrong(&verify(&service)), []);
     for (fan, before) in fans.iter().zip(&before) {
         let values = |fan: &FanPoints| -> Vec<_> {
@@ -255,7 +255,7 @@ fn boards_in_memory_follow_a_repair(kind: DatabaseKind) -> Result<()> {
         let delete = format!("DELETE FROM board_totals WHERE user_id = '{}'", fan.user);
         pgtemp::execute(service.url(), &[&delete])?;
     }
-    assert_eq!(repair(service, false).mended, 1);
+    assert_eq!(repair(service, false).repaired, 1);
     living.catch_up();
     assert_eq!(served(service), right);
     give(service, fan.user, 1000, "three", None);
@@ -300,7 +300,10 @@ fn a_repair_beside_awards_loses_nothing(kind: DatabaseKind) -> Result<()> {
             for fan in &fans {
                 for fan in tx.points_between(*fan, *fan)? {
                     let totals = totals(&fan, |change| change.total.points = Points::new(-5));
-                    tx.mend_points(&[TotalsRepair { user: fan.user, totals, entries: vec![] }], ctx.now())?;
+                    tx.write_points_repairs(
+                        &[TotalsRepair { user: fan.user, totals, entries: vec![] }],
+                        ctx.now(),
+                    )?;
                 }
             }
             Ok(())
@@ -342,7 +345,7 @@ fn the_ledger_outlives_its_account_and_is_not_shown(kind: DatabaseKind) -> Resul
         let records: Vec<PointsRecord> = service.ask(move |tx| tx.records(user, Limit::MAX, None)).items;
         assert_eq!(records.iter().map(|record| record.amount.get()).collect::<Vec<_>>(), [5]);
         let report = repair(&service, false);
-        assert_eq!((wrong(&report), report.mended), (vec![], 0));
+        assert_eq!((wrong(&report), report.repaired), (vec![], 0));
     }
     Ok(())
 }

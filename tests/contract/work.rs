@@ -10,7 +10,7 @@ use terrace_testkit::app::room::{CreateComment, CreatePost, FeedScope, GetPost, 
 use terrace_testkit::app::store::Tx;
 use terrace_testkit::kernel::{Clock, Ctx, Failure, Limit, Outcome, PostId, StoreError, Timestamp, UserId};
 use terrace_testkit::social::ReactionCounts;
-use terrace_testkit::{DatabaseKind, Gate, SaidNo, TestApp, body, on_each_database, question};
+use terrace_testkit::{DatabaseKind, Gate, TestApp, TestRefusal, body, on_each_database, question};
 
 on_each_database! {
     a_body_that_panics_leaves_nothing_and_affects_no_other,
@@ -36,10 +36,10 @@ fn posts(service: &TestApp) -> usize {
 /// A command that writes a post, and then ends as `how` says.
 fn writes_and_then(
     author: UserId,
-    how: fn() -> Failure<SaidNo>,
-) -> impl Command<Output = (), Refusal = SaidNo> {
+    how: fn() -> Failure<TestRefusal>,
+) -> impl Command<Output = (), Refusal = TestRefusal> {
     body(move |tx: &mut dyn Tx, ctx: &mut Ctx| {
-        post(author).run(tx, ctx).map_err(|failure| failure.map(|_| SaidNo))?;
+        post(author).run(tx, ctx).map_err(|failure| failure.map(|_| TestRefusal))?;
         Err::<(), _>(how())
     })
 }
@@ -55,7 +55,7 @@ fn a_body_that_panics_leaves_nothing_and_affects_no_other(kind: DatabaseKind) ->
             if n % 4 == 0 {
                 app.execute(writes_and_then(fan, || panic!("on purpose"))).await
             } else {
-                app.execute(post(fan)).await.map(drop).map_err(|failure| failure.map(|_| SaidNo))
+                app.execute(post(fan)).await.map(drop).map_err(|failure| failure.map(|_| TestRefusal))
             }
         }
     }));
@@ -74,8 +74,8 @@ fn a_body_that_panics_leaves_nothing_and_affects_no_other(kind: DatabaseKind) ->
 fn a_body_that_fails_after_its_writes_leaves_nothing(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia").id;
-    let refused = service.run(service.app().execute(writes_and_then(fan, || Failure::Refused(SaidNo))));
-    assert!(matches!(refused, Err(Failure::Refused(SaidNo))));
+    let refused = service.run(service.app().execute(writes_and_then(fan, || Failure::Refused(TestRefusal))));
+    assert!(matches!(refused, Err(Failure::Refused(TestRefusal))));
     let corrupt = || {
         let detail = "on purpose".to_owned();
         Failure::Broken(StoreError::Corrupt { table: "posts", column: "body", detail })
@@ -92,7 +92,7 @@ fn a_body_that_fails_after_its_writes_leaves_nothing(kind: DatabaseKind) -> Resu
 fn a_query_that_panics_affects_no_other(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fan = service.fan("mia").id;
-    let outcomes: Vec<Outcome<(), SaidNo>> = service.together((0..20).map(|_| {
+    let outcomes: Vec<Outcome<(), TestRefusal>> = service.together((0..20).map(|_| {
         let app = Arc::clone(service.app());
         async move { app.query(question(|_| panic!("on purpose"))).await }
     }));
@@ -112,7 +112,7 @@ fn a_body_that_runs_again_decides_the_same(kind: DatabaseKind) -> Result<()> {
     let id = service.write(move |tx, ctx| {
         let before =
             tx.feed(terrace_testkit::social::FeedFilter::All, None, Limit::default(), None)?.items.len();
-        let post = post(fan).run(tx, ctx).map_err(|failure| failure.map(|_| SaidNo))?;
+        let post = post(fan).run(tx, ctx).map_err(|failure| failure.map(|_| TestRefusal))?;
         let run = (ctx.now(), post.post.id, ctx.random_bytes(), before);
         seen.lock().expect("sound").push(run);
         // Time goes on meanwhile, but not for the command.
@@ -137,7 +137,7 @@ fn nothing_is_seen_before_its_commit(kind: DatabaseKind) -> Result<()> {
         let (app, written, commit) = (Arc::clone(service.app()), written.clone(), commit.clone());
         service.spawn(async move {
             let slow = body(move |tx: &mut dyn Tx, ctx: &mut Ctx| {
-                post(fan).run(tx, ctx).map_err(|failure| failure.map(|_| SaidNo))?;
+                post(fan).run(tx, ctx).map_err(|failure| failure.map(|_| TestRefusal))?;
                 written.open();
                 commit.pass();
                 Ok(())

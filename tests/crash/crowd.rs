@@ -37,7 +37,7 @@ pub(super) enum Reply {
 
 /// A post or comment, under an idempotency key.
 #[derive(Debug)]
-struct Said {
+struct SentText {
     path: String,
     key: String,
     body: String,
@@ -50,7 +50,7 @@ struct Said {
 struct Fan {
     cookie: String,
     dice: Dice,
-    said: Vec<Said>,
+    said: Vec<SentText>,
     /// The last acknowledged reaction, by post. A post with an unacknowledged request is left out: that
     /// request may still be done.
     reactions: BTreeMap<String, &'static str>,
@@ -308,7 +308,7 @@ impl Fan {
 
     fn say(&mut self, client: &Client, path: String, round: usize) -> Result<(Reply, Option<String>)> {
         let key = format!("{:016x}", self.dice.roll());
-        let mut said = Said { body: format!("What a match! {key}"), key, path, id: None, round };
+        let mut said = SentText { body: format!("What a match! {key}"), key, path, id: None, round };
         let (reply, answer) = said.send(client)?;
         if let Some(answer) = &answer {
             said.id = Some(id_of(answer)?);
@@ -341,7 +341,7 @@ impl Fan {
     }
 }
 
-impl Said {
+impl SentText {
     fn send(&self, client: &Client) -> Result<(Reply, Option<Answer>)> {
         let request = client.ask("POST", &self.path).header("idempotency-key", &self.key);
         outcome(request.json(&json!({"body": self.body})), 201, &[])

@@ -57,7 +57,7 @@ struct Buyer {
 
 /// What all fans request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum Action {
     Buy,
     Open,
 }
@@ -78,10 +78,10 @@ impl Buyer {
     }
 
     /// Always under the same key. `None` where no answer came.
-    fn send(&self, client: &Client, pack: &str, wish: Wish) -> Option<Answer> {
-        let what = match wish {
-            Wish::Buy => "purchase",
-            Wish::Open => "open",
+    fn send(&self, client: &Client, pack: &str, action: Action) -> Option<Answer> {
+        let what = match action {
+            Action::Buy => "purchase",
+            Action::Open => "open",
         };
         let client = self.client(client);
         let request = client.ask("POST", &format!("/api/packs/{pack}/{what}"));
@@ -89,10 +89,10 @@ impl Buyer {
     }
 
     /// Keeps the answer that acknowledges the wish; a repeated acknowledgement must be equal.
-    fn keep(&mut self, wish: Wish, answer: &Answer) -> Result<Reply> {
-        let (known, done) = match wish {
-            Wish::Buy => (&mut self.bought, 201),
-            Wish::Open => (&mut self.opened, 200),
+    fn keep(&mut self, action: Action, answer: &Answer) -> Result<Reply> {
+        let (known, done) = match action {
+            Action::Buy => (&mut self.bought, 201),
+            Action::Open => (&mut self.opened, 200),
         };
         if answer.status == done {
             let before = known.replace(answer.json());
@@ -103,8 +103,8 @@ impl Buyer {
             return Ok(Reply::Done);
         }
         ensure!(known.is_none(), "{} was acknowledged, and now: {}", self.name, answer.text());
-        match (wish, answer.status) {
-            (Wish::Buy, 409) if answer.code() == "sold_out" => Ok(Reply::Later),
+        match (action, answer.status) {
+            (Action::Buy, 409) if answer.code() == "sold_out" => Ok(Reply::Later),
             (_, 503) => Ok(Reply::Nothing),
             (_, status) => bail!("{status}: {}", answer.text()),
         }
@@ -175,29 +175,29 @@ impl Race {
     }
 
     /// All fans send requests, the service is killed and started again, and all send them again.
-    fn run(&mut self, wish: Wish) -> Result<()> {
+    fn run(&mut self, action: Action) -> Result<()> {
         let mut program = self.invocation.serve()?;
         let client = program.client();
-        self.ask(&client, wish, Instant::now(), |replies| {
+        self.ask(&client, action, Instant::now(), |replies| {
             await_replies(replies, Reply::Done, KILLED_AFTER, &[Reply::Later, Reply::Nothing])?;
             program.kill()
         })?;
         let program = self.invocation.serve()?;
-        self.ask(&program.client(), wish, Instant::now() + PATIENCE, |_| Ok(()))
+        self.ask(&program.client(), action, Instant::now() + PATIENCE, |_| Ok(()))
     }
 
     /// All fans send requests; a fan who gets no answer, or a 503, repeats the request until it is answered.
     fn ask(
         &mut self,
         client: &Client,
-        wish: Wish,
+        action: Action,
         until: Instant,
         watch: impl FnOnce(&mpsc::Receiver<Reply>) -> Result<()>,
     ) -> Result<()> {
         let pack = &self.pack;
         let (tell, replies) = mpsc::channel();
         let mut asking: Vec<_> =
-            self.buyers.iter_mut().filter(|buyer| wish == Wish::Buy || buyer.bought.is_some()).collect();
+            self.buyers.iter_mut().filter(|buyer| action == Action::Buy || buyer.bought.is_some()).collect();
         let size = asking.len().div_ceil(THREADS).max(1);
         let may_be_lost = until <= Instant::now();
         thread::scope(|scope| {
@@ -205,7 +205,7 @@ impl Race {
                 .chunks_mut(size)
                 .map(|part| {
                     let (tell, client) = (tell.clone(), client.fork());
-                    scope.spawn(move || ask_for_each(part, &client, (pack, wish), until, &tell))
+                    scope.spawn(move || ask_for_each(part, &client, (pack, action), until, &tell))
                 })
                 .collect();
             drop(tell);
@@ -224,15 +224,15 @@ impl Race {
 fn ask_for_each(
     buyers: &mut [&mut Buyer],
     client: &Client,
-    (pack, wish): (&str, Wish),
+    (pack, action): (&str, Action),
     until: Instant,
     tell: &Sender<Reply>,
 ) -> Result<usize> {
     let mut lost = 0;
     for buyer in buyers {
         loop {
-            let answer = buyer.send(client, pack, wish);
-            let reply = answer.map_or(Ok(Reply::Nothing), |answer| buyer.keep(wish, &answer))?;
+            let answer = buyer.send(client, pack, action);
+            let reply = answer.map_or(Ok(Reply::Nothing), |answer| buyer.keep(action, &answer))?;
             // The receiver may have returned already.
             let _ = tell.send(reply);
             if reply != Reply::Nothing {
@@ -252,10 +252,10 @@ fn editions_are_sold_and_drawn_once_while_the_service_is_killed(kind: DatabaseKi
     let database = TestDatabase::empty(kind)?;
     let invocation = Invocation::on(database.url())?.env("TERRACE_CRON_SECRET", CRON_SECRET);
     let mut race = Race::prepare(invocation.clone(), database.url())?;
-    race.run(Wish::Buy)?;
+    race.run(Action::Buy)?;
     let sold = race.buyers.iter().filter(|buyer| buyer.bought.is_some()).count();
     assert_eq!(sold, EDITIONS);
-    race.run(Wish::Open)?;
+    race.run(Action::Open)?;
     let opened = race.buyers.iter().filter_map(|buyer| buyer.opened.as_ref());
     let serials: BTreeSet<_> =
         opened.filter_map(|opened| opened["collectibles"][0]["serial"].as_u64()).collect();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use terrace_testkit::app::boards::StartSeason;
 use terrace_testkit::app::store::Store;
 use terrace_testkit::{
-    CRON_SECRET, Client, DatabaseKind, EventStream, TestService, Told, body, on_each_database,
+    CRON_SECRET, Client, DatabaseKind, EventStream, ReceivedEvent, TestService, body, on_each_database,
 };
 
 on_each_database! {
@@ -50,7 +50,7 @@ pub(super) fn since(path: &str, position: i64) -> String {
     format!("{path}{}since={position}", if path.contains('?') { '&' } else { '?' })
 }
 
-pub(super) fn names(received: &[Told]) -> Vec<&str> {
+pub(super) fn names(received: &[ReceivedEvent]) -> Vec<&str> {
     received.iter().map(|event| event.name.as_str()).collect()
 }
 
@@ -125,7 +125,7 @@ fn a_client_that_reconnects_gets_the_rest_once_and_in_order(kind: DatabaseKind) 
     }
     mia.create_post("Two.");
     let visitor = service.client();
-    let ids = |received: &[Told]| received.iter().map(|event| event.id).collect::<Vec<_>>();
+    let ids = |received: &[ReceivedEvent]| received.iter().map(|event| event.id).collect::<Vec<_>>();
     let all = ids(&visitor.stream(&since(ROOM, start)).take(8));
     for (nth, id) in all.iter().enumerate() {
         let rest = &all[nth + 1..];
@@ -360,7 +360,7 @@ fn the_own_stream_has_the_fans_own_actions(kind: DatabaseKind) -> Result<()> {
     assert_eq!((&rest[4].data["questId"], &rest[4].data["title"]), (&ladder["id"], &ladder["title"]));
     // The same again from the table, once.
     let again = mia.stream_after(OWN, Some(&start.to_string())).take(8);
-    let ids = |received: &[Told]| received.iter().map(|event| event.id).collect::<Vec<_>>();
+    let ids = |received: &[ReceivedEvent]| received.iter().map(|event| event.id).collect::<Vec<_>>();
     assert_eq!(ids(&again), [vec![received.id], ids(&rest)].concat());
     // An achievement is sent with its key and title, and the quest that it is for.
     let unlocked = &rest[6];

@@ -30,13 +30,13 @@ pub(super) fn handles_for(wanted: usize) -> Result<(usize, MutexGuard<'static, (
 }
 
 /// A connection on which a request was sent.
-pub(super) struct Asked {
+pub(super) struct RawConnection {
     connection: TcpStream,
     /// Bytes that arrived and were not consumed.
     come: Vec<u8>,
 }
 
-impl Asked {
+impl RawConnection {
     /// Requests `path` with these header lines, each with its line break, and does not wait for an answer.
     pub(super) fn get(address: SocketAddr, path: &str, headers: &str) -> Result<Self> {
         Self::say(address, &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n"))

@@ -9,7 +9,7 @@ use terrace_testkit::app::store::Tx;
 use terrace_testkit::app::{App, AppConfig, Command};
 use terrace_testkit::kernel::{Clock, Ctx, Event, Position, PostId, Timestamp, Topic, UserId};
 use terrace_testkit::storage::{Storage, StorageConfig};
-use terrace_testkit::{SaidNo, SeededEntropy, body, question};
+use terrace_testkit::{SeededEntropy, TestRefusal, body, question};
 use tokio::runtime::{Builder, Runtime};
 
 /// The machine's clock, which the other processes use too: processes that share a database share the time.
@@ -53,7 +53,7 @@ impl Inside {
     ) -> Option<PostId> {
         let post = CreatePost { author, team: None, body: text.to_owned(), media: None };
         let held = body(move |tx: &mut dyn Tx, ctx: &mut Ctx| {
-            let written = post.run(tx, ctx).map_err(|failure| failure.map(|_| SaidNo))?;
+            let written = post.run(tx, ctx).map_err(|failure| failure.map(|_| TestRefusal))?;
             held();
             Ok(written.post.id)
         });

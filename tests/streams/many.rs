@@ -1,6 +1,6 @@
 //! Crowds get the streams that their addresses are allowed, cost little, and do not affect others (spec §8).
 
-use super::connections::{Asked, handles_for};
+use super::connections::{RawConnection, handles_for};
 use super::readers::ROOM;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -32,8 +32,8 @@ fn limited(url: &str) -> Result<Program> {
 }
 
 /// A stream that is read from another address.
-fn elsewhere(program: &Program) -> Result<Asked> {
-    let mut asked = Asked::get(program.address(), ROOM, &format!("{FORWARDED}: {ELSEWHERE}\r\n"))?;
+fn elsewhere(program: &Program) -> Result<RawConnection> {
+    let mut asked = RawConnection::get(program.address(), ROOM, &format!("{FORWARDED}: {ELSEWHERE}\r\n"))?;
     let head = asked.head()?;
     ensure!(head.starts_with("HTTP/1.1 200 "), "{head}");
     asked.until("\nid: ")?;
@@ -46,14 +46,19 @@ fn ask_elsewhere(client: &Client, path: &str, body: &Value) -> Value {
 
 /// A crowd with these header lines: the connections that got a stream, and those that were refused as too
 /// many.
-fn crowd(program: &Program, connections: usize, headers: &str) -> Result<(Vec<Asked>, Vec<Asked>)> {
+fn crowd(
+    program: &Program,
+    connections: usize,
+    headers: &str,
+) -> Result<(Vec<RawConnection>, Vec<RawConnection>)> {
     let (mut opened, mut refused) = (Vec::new(), Vec::new());
     let mut left = connections;
     while left > 0 {
         let count = left.min(AT_ONCE);
         left -= count;
-        let asked: Vec<Asked> =
-            (0..count).map(|_| Asked::get(program.address(), ROOM, headers)).collect::<Result<_>>()?;
+        let asked: Vec<RawConnection> = (0..count)
+            .map(|_| RawConnection::get(program.address(), ROOM, headers))
+            .collect::<Result<_>>()?;
         for mut asked in asked {
             let head = asked.head()?.to_ascii_lowercase();
             if head.starts_with("http/1.1 200 ") {
@@ -109,7 +114,7 @@ fn ten_thousand_connections_from_one_address_affect_no_other() -> Result<()> {
         let headers = format!("{FORWARDED}: {ELSEWHERE}\r\nCookie: session={cookie}\r\n");
         let mut of_mia = Vec::new();
         for _ in 0..=StreamConfig::default().per_account {
-            of_mia.push(Asked::get(program.address(), ROOM, &headers)?);
+            of_mia.push(RawConnection::get(program.address(), ROOM, &headers)?);
             let head = of_mia.last_mut().context("one")?.head()?;
             let is_over = of_mia.len() > usize::try_from(StreamConfig::default().per_account)?;
             ensure!(head.starts_with("HTTP/1.1 429 ") == is_over, "{}: {head}", of_mia.len());

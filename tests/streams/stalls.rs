@@ -1,6 +1,6 @@
 //! Readers who read nothing are cut off in time and cost little until then (spec §8).
 
-use super::connections::Asked;
+use super::connections::RawConnection;
 use super::readers::ROOM;
 use anyhow::{Context, Result, ensure};
 use std::thread;
@@ -47,11 +47,11 @@ fn readers_who_read_nothing_cost_little_and_are_cut_off_in_time() -> Result<()> 
                 client
             })
             .collect();
-        let mut reads = Asked::get(program.address(), ROOM, "")?;
+        let mut reads = RawConnection::get(program.address(), ROOM, "")?;
         reads.head()?;
         let mut stalled = Vec::new();
         for _ in 0..STALLED {
-            let mut asked = Asked::get(program.address(), ROOM, "")?;
+            let mut asked = RawConnection::get(program.address(), ROOM, "")?;
             asked.until("\nid: ")?;
             stalled.push(asked);
         }
@@ -97,7 +97,7 @@ fn a_reader_that_sends_without_end_costs_nothing() -> Result<()> {
         let mia = program.client();
         mia.register("mia");
         let before = program.resident_kib();
-        let mut asked = Asked::get(program.address(), ROOM, "Transfer-Encoding: chunked\r\n")?;
+        let mut asked = RawConnection::get(program.address(), ROOM, "Transfer-Encoding: chunked\r\n")?;
         asked.until("\nid: ")?;
         let sent = asked.send_chunks(SENT)?;
         let after = program.resident_kib();

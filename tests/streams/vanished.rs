@@ -2,7 +2,7 @@
 //! comes. They hold nothing for longer than the service's deadlines, and keep no other client out
 //! (docs/http-api.md, Limits of a request).
 
-use super::connections::Asked;
+use super::connections::RawConnection;
 use anyhow::{Context, Result, ensure};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -35,13 +35,13 @@ fn clients_that_vanish_keep_no_other_out_and_are_closed() -> Result<()> {
         );
         let mut vanished = Vec::new();
         for _ in 0..EACH {
-            let mut answered = Asked::get(address, "/healthz", "")?;
+            let mut answered = RawConnection::get(address, "/healthz", "")?;
             answered.head()?;
             vanished.push(answered);
         }
         for words in [post.as_str(), "GET /healthz HTTP/1.1\r\nHost: terr", "G"] {
             for _ in 0..EACH {
-                vanished.push(Asked::say(address, words)?);
+                vanished.push(RawConnection::say(address, words)?);
             }
         }
         let silent: Vec<TcpStream> =
@@ -88,8 +88,9 @@ fn a_process_without_descriptors_continues() -> Result<()> {
         let few =
             Rlimit { current: Some(u64::try_from(most)?), maximum: getrlimit(Resource::Nofile).maximum };
         prlimit(id, Resource::Nofile, few).context("cannot take descriptors away")?;
-        let asked: Vec<Asked> =
-            (0..WANTED).map(|_| Asked::get(program.address(), "/healthz", "")).collect::<Result<_>>()?;
+        let asked: Vec<RawConnection> = (0..WANTED)
+            .map(|_| RawConnection::get(program.address(), "/healthz", ""))
+            .collect::<Result<_>>()?;
         let mut asked = asked.into_iter();
         let mut first = asked.next().context("one")?;
         ensure!(first.head()?.starts_with("HTTP/1.1 200 "));

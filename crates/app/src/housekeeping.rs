@@ -3,7 +3,7 @@
 use crate::App;
 use crate::maintenance::{TaskContext, TaskFailure};
 use crate::media::{Shards, SweptMedia};
-use crate::minting::TOLD_STAYS;
+use crate::minting::DELIVERED_STAY;
 use crate::platform::{CountExpired, Job};
 use crate::store::{Command, Retention, Tx, into_infallible};
 use std::convert::Infallible;
@@ -108,7 +108,7 @@ impl App {
             Retention::IdempotencyKeys => self.config.idempotency_life,
             Retention::Sessions => ENDED_SESSIONS_STAY,
             Retention::Events => self.config.event_life,
-            Retention::Minting => TOLD_STAYS,
+            Retention::Minting => DELIVERED_STAY,
             Retention::Notices => NOTICES_STAY,
             Retention::Imports => IMPORTS_WAIT,
             Retention::Runs => RUNS_STAY,

@@ -47,7 +47,7 @@ impl App {
     }
 
     /// Same as [`App::repair_ledger`], as part of a maintenance task.
-    pub(crate) async fn mend_ledger(&self, pace: &TaskContext) -> Result<LedgerReport, TaskFailure> {
+    pub(crate) async fn repair_ledger_task(&self, pace: &TaskContext) -> Result<LedgerReport, TaskFailure> {
         self.walk_ledger(!pace.is_dry(), pace).await
     }
 
@@ -60,19 +60,19 @@ impl App {
             metrics::counter!("terrace_balances_wrong_total", "check" => name).increment(found.wrong);
         }
         if report.wrong() > 0 {
-            log::warn!("{SYNC} repaired the balances of {} fans", report.mended);
+            log::warn!("{SYNC} repaired the balances of {} fans", report.repaired);
         }
         Ok(())
     }
 
-    async fn walk_ledger(&self, mends: bool, pace: &TaskContext) -> Result<LedgerReport, TaskFailure> {
+    async fn walk_ledger(&self, repairs: bool, pace: &TaskContext) -> Result<LedgerReport, TaskFailure> {
         let mut report = LedgerReport::of(LedgerCheck::ALL);
         let (mut after, mut stride) = (None, AdaptiveBatch::up_to(HELD));
-        while let Some(portion) = into_infallible(self.query(LookAtLedger { after }).await)? {
+        while let Some(portion) = into_infallible(self.query(CheckLedger { after }).await)? {
             pace.go_on()?;
             report.count(portion.checked);
             let on_settled = |settled| report.settled(&settled, |fault: &LedgerFault| fault.check);
-            let command = |fans| SettleLedger { fans, mends };
+            let command = |fans| SettleLedger { fans, repairs };
             pace.settle(self, &mut stride, &portion.suspects, command, on_settled).await?;
             pace.advance(portion.fans);
             after = Some(portion.last);
@@ -82,12 +82,12 @@ impl App {
 }
 
 /// Checks the next portion of accounts.
-struct LookAtLedger {
+struct CheckLedger {
     after: Option<UserId>,
 }
 
-impl Query for LookAtLedger {
-    const NAME: &'static str = "look_at_ledger";
+impl Query for CheckLedger {
+    const NAME: &'static str = "check_ledger";
     /// `None` after the last account.
     type Output = Option<Portion<LedgerCheck>>;
     type Refusal = Infallible;
@@ -114,7 +114,7 @@ impl Query for LookAtLedger {
 struct SettleLedger {
     /// In ascending order of id.
     fans: Vec<UserId>,
-    mends: bool,
+    repairs: bool,
 }
 
 impl Command for SettleLedger {
@@ -127,12 +127,12 @@ impl Command for SettleLedger {
         tx.hold_fans(&self.fans)?;
         let mut settled = Settled::default();
         for fan in held_ledgers(tx, &self.fans)? {
-            let (faults, mend) = fan.audit();
+            let (faults, repair) = fan.audit();
             settled.faults.extend(faults);
-            if let Some(mend) = mend {
-                settled.mended += 1;
-                if self.mends {
-                    tx.mend_ledger(&mend, ctx.new_id(), ctx.now())?;
+            if let Some(repair) = repair {
+                settled.repaired += 1;
+                if self.repairs {
+                    tx.write_ledger_repair(&repair, ctx.new_id(), ctx.now())?;
                 }
             }
         }

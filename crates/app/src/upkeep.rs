@@ -52,7 +52,7 @@ pub struct BoardsSynced {
     /// Duration of the call.
     pub took: Duration,
     /// Number of fans whose rows were repaired, if this call did the work.
-    pub mended: Option<u64>,
+    pub repaired: Option<u64>,
     /// Number of seasons that started or ended, if this call did the work.
     pub seasons_turned: Option<u64>,
     /// Number of steps completed by rank, if this call did the work.
@@ -62,7 +62,7 @@ pub struct BoardsSynced {
 /// Result of one run of the job.
 #[derive(Debug, Clone, Copy)]
 struct Run {
-    mended: u64,
+    repaired: u64,
     seasons_turned: u64,
     steps_completed: u64,
 }
@@ -107,7 +107,7 @@ impl App {
         Ok(BoardsSynced {
             refreshed,
             took: began.elapsed(),
-            mended: run.map(|run| run.mended),
+            repaired: run.map(|run| run.repaired),
             seasons_turned: run.map(|run| run.seasons_turned),
             steps_completed: run.map(|run| run.steps_completed),
         })
@@ -145,26 +145,26 @@ impl App {
     }
 
     /// Same as [`App::repair_points`], as part of a maintenance task.
-    pub(crate) async fn mend_points(&self, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
+    pub(crate) async fn repair_points_task(&self, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
         self.settle_points(!pace.is_dry(), pace).await
     }
 
-    async fn settle_points(&self, mends: bool, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
-        let mut report = self.walk_points(mends, pace).await?;
-        self.count_boards(&mut report, mends, pace).await?;
+    async fn settle_points(&self, repairs: bool, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
+        let mut report = self.walk_points(repairs, pace).await?;
+        self.count_boards(&mut report, repairs, pace).await?;
         Ok(report)
     }
 
-    async fn walk_points(&self, mends: bool, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
+    async fn walk_points(&self, repairs: bool, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
         let mut report = PointsReport::of([PointsCheck::Totals, PointsCheck::Listing, PointsCheck::Entries]);
-        let look = async |after| into_infallible(self.query(LookAtPoints { after }).await);
+        let look = async |after| into_infallible(self.query(CheckPoints { after }).await);
         let mut stride = AdaptiveBatch::up_to(HELD);
         let mut found = look(None).await?;
         while let Some(portion) = found {
             pace.go_on()?;
             report.count(portion.checked);
             let on_settled = |settled| report.settled(&settled, |fault: &Fault| fault.check);
-            let command = |fans| SettlePoints { fans, mends };
+            let command = |fans| SettlePoints { fans, repairs };
             // Suspects are checked again under a lock, so the next portion may be read meanwhile.
             let settled = pace.settle(self, &mut stride, &portion.suspects, command, on_settled);
             let (settled, next) = tokio::join!(settled, look(Some(portion.last)));
@@ -178,12 +178,12 @@ impl App {
     async fn count_boards(
         &self,
         report: &mut PointsReport,
-        mends: bool,
+        repairs: bool,
         pace: &TaskContext,
     ) -> Result<(), TaskFailure> {
         let Counted { boards, wrong } = into_infallible(self.query(CountBoards).await)?;
         report.count(BTreeMap::from([(PointsCheck::Counts, boards)]));
-        let wrong = if mends && !wrong.is_empty() { pace.batch(self, RecountBoards).await? } else { wrong };
+        let wrong = if repairs && !wrong.is_empty() { pace.batch(self, RecountBoards).await? } else { wrong };
         for count in &wrong {
             let words = format!("{} fans are kept, {} are listed", count.kept, count.listed);
             let fault = Fault { check: PointsCheck::Counts, user: None, board: count.board, words };
@@ -203,7 +203,7 @@ impl App {
         }
         // Last: ranks require boards that are correct.
         let ranked = self.check_ranks().await?;
-        Ok(Run { mended: report.mended, seasons_turned, steps_completed: ranked.steps })
+        Ok(Run { repaired: report.repaired, seasons_turned, steps_completed: ranked.steps })
     }
 
     async fn turn_due_seasons(&self) -> Result<u64, StoreError> {
@@ -229,9 +229,9 @@ pub(crate) fn reconcile(
     fans: &[UserId],
     now: Timestamp,
 ) -> Result<u64, StoreError> {
-    let (settled, mends) = compare(tx, books, fans, now)?;
-    tx.mend_points(&mends, now)?;
-    Ok(settled.mended)
+    let (settled, repairs) = compare(tx, books, fans, now)?;
+    tx.write_points_repairs(&repairs, now)?;
+    Ok(settled.repaired)
 }
 
 /// Compares the rows of locked fans; returns the faults and the repairs.
@@ -241,23 +241,23 @@ fn compare(
     fans: &[UserId],
     now: Timestamp,
 ) -> Result<(Settled<Fault>, Vec<TotalsRepair>), StoreError> {
-    let (mut settled, mut mends) = (Settled::default(), Vec::new());
+    let (mut settled, mut repairs) = (Settled::default(), Vec::new());
     for fan in tx.points_of_each(fans)? {
         let audit = books.audit(&fan, now);
         settled.faults.extend(audit.faults);
-        mends.extend(audit.mend);
+        repairs.extend(audit.repair);
     }
-    settled.mended = u64::try_from(mends.len()).unwrap_or(u64::MAX);
-    Ok((settled, mends))
+    settled.repaired = u64::try_from(repairs.len()).unwrap_or(u64::MAX);
+    Ok((settled, repairs))
 }
 
 /// Checks the next portion of accounts.
-struct LookAtPoints {
+struct CheckPoints {
     after: Option<UserId>,
 }
 
-impl Query for LookAtPoints {
-    const NAME: &'static str = "look_at_points";
+impl Query for CheckPoints {
+    const NAME: &'static str = "check_points";
     /// `None` after the last account.
     type Output = Option<Portion<PointsCheck>>;
     type Refusal = Infallible;
@@ -286,7 +286,7 @@ impl Query for LookAtPoints {
 struct SettlePoints {
     /// In ascending order of id.
     fans: Vec<UserId>,
-    mends: bool,
+    repairs: bool,
 }
 
 impl Command for SettlePoints {
@@ -299,9 +299,9 @@ impl Command for SettlePoints {
         // Before any read: the lock keeps the data from changing until the transaction ends.
         tx.hold_fans(&self.fans)?;
         let books = books(tx)?;
-        let (settled, mends) = compare(tx, &books, &self.fans, ctx.now())?;
-        if self.mends {
-            tx.mend_points(&mends, ctx.now())?;
+        let (settled, repairs) = compare(tx, &books, &self.fans, ctx.now())?;
+        if self.repairs {
+            tx.write_points_repairs(&repairs, ctx.now())?;
         }
         Ok(settled)
     }

@@ -29,14 +29,14 @@ pub struct WalkReport<C: Ord> {
     /// Result of each check.
     pub checks: BTreeMap<C, CheckReport>,
     /// Number of fans whose rows were repaired, or would be.
-    pub mended: u64,
+    pub repaired: u64,
 }
 
 impl<C: Ord> WalkReport<C> {
     /// Creates a report that lists these checks, even if they find nothing.
     pub(crate) fn of(checks: impl IntoIterator<Item = C>) -> Self {
         let checks = checks.into_iter().map(|check| (check, CheckReport::default())).collect();
-        Self { checks, mended: 0 }
+        Self { checks, repaired: 0 }
     }
 
     /// Number of wrong rows, before any repair.
@@ -62,7 +62,7 @@ impl<C: Ord> WalkReport<C> {
 
     /// Adds the result of checking suspects under a lock.
     pub(crate) fn settled<F: Display>(&mut self, settled: &Settled<F>, check: impl Fn(&F) -> C) {
-        self.mended += settled.mended;
+        self.repaired += settled.repaired;
         for fault in &settled.faults {
             self.note(check(fault), fault);
         }
@@ -85,11 +85,11 @@ pub(crate) struct Portion<C> {
 pub(crate) struct Settled<F> {
     pub(crate) faults: Vec<F>,
     /// Number of fans who were repaired, or would be.
-    pub(crate) mended: u64,
+    pub(crate) repaired: u64,
 }
 
 impl<F> Default for Settled<F> {
     fn default() -> Self {
-        Self { faults: Vec::new(), mended: 0 }
+        Self { faults: Vec::new(), repaired: 0 }
     }
 }

@@ -153,7 +153,7 @@ named! {
 /// An event that a command appends in its own transaction. It carries identifiers instead of content: the publisher
 /// reads the row at the time of publication, so content that was deleted in the meantime is never published, and an
 /// erased account leaves no text in the log. Where readers need every intermediate total, the event also carries the
-/// resulting numbers ([`EventLog::append_told`]).
+/// resulting numbers ([`EventLog::append_with_detail`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewEvent {
     /// The log to which the event belongs.
@@ -198,7 +198,8 @@ pub trait EventLog {
     fn append(&mut self, event: &NewEvent, at: Timestamp) -> Result<(), StoreError>;
 
     /// Appends `event` together with the resulting numbers.
-    fn append_told(&mut self, event: &NewEvent, detail: &str, at: Timestamp) -> Result<(), StoreError>;
+    fn append_with_detail(&mut self, event: &NewEvent, detail: &str, at: Timestamp)
+    -> Result<(), StoreError>;
 
     /// Appends `events` in the given order, in one round trip.
     fn append_all(&mut self, events: &[NewEvent], at: Timestamp) -> Result<(), StoreError>;

@@ -63,7 +63,7 @@ impl fmt::Display for LedgerFault {
 
 /// The changes that repair a fan's balances.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LedgerMend {
+pub struct LedgerRepair {
     /// Id of the fan.
     pub user: UserId,
     /// The correct balances, to be written before `points` is moved.
@@ -81,9 +81,9 @@ impl FanLedger {
 
     /// Returns the inconsistencies and their repair. There is no repair if the sum of the journal's own rows is
     /// negative, because the missing rows cannot be reconstructed.
-    pub fn audit(&self) -> (Vec<LedgerFault>, Option<LedgerMend>) {
+    pub fn audit(&self) -> (Vec<LedgerFault>, Option<LedgerRepair>) {
         let mut faults = Vec::new();
-        let mut mend = LedgerMend { user: self.user, balances: Vec::new(), points: 0 };
+        let mut repair = LedgerRepair { user: self.user, balances: Vec::new(), points: 0 };
         for kind in self.kinds() {
             let (kept, sum) = (of(&self.balances, kind), of(&self.sums, kind));
             if sum < 0 {
@@ -92,17 +92,17 @@ impl FanLedger {
             } else if kept != sum {
                 let words = format!("the balance of {kind} is {kept}, the journal says {sum}");
                 faults.push(self.fault(LedgerCheck::Balances, words));
-                mend.balances.push(Balance { kind, amount: sum });
+                repair.balances.push(Balance { kind, amount: sum });
             }
         }
         let moved = self.issued.saturating_sub(self.written_off);
-        mend.points = self.recorded.saturating_sub(moved);
-        if mend.points != 0 {
+        repair.points = self.recorded.saturating_sub(moved);
+        if repair.points != 0 {
             let words = format!("the records of points come to {}, the journal moved {moved}", self.recorded);
             faults.push(self.fault(LedgerCheck::Awards, words));
         }
-        let is_wanted = mend.points != 0 || !mend.balances.is_empty();
-        (faults, is_wanted.then_some(mend))
+        let is_wanted = repair.points != 0 || !repair.balances.is_empty();
+        (faults, is_wanted.then_some(repair))
     }
 
     fn kinds(&self) -> BTreeSet<AccountKind> {
@@ -157,12 +157,12 @@ mod tests {
             (|fan| fan.recorded = 4, vec![LedgerCheck::Awards], Some((vec![], 4))),
             (|fan| fan.written_off = 7, vec![LedgerCheck::Awards], Some((vec![], -1))),
         ];
-        for (nth, (damage, checks, mend)) in cases.into_iter().enumerate() {
+        for (nth, (damage, checks, repair)) in cases.into_iter().enumerate() {
             let mut fan = fan();
             damage(&mut fan);
             let (faults, found) = fan.audit();
             assert_eq!(faults.iter().map(|fault| fault.check).collect::<Vec<_>>(), checks, "case {nth}");
-            assert_eq!(found.map(|mend| (mend.balances, mend.points)), mend, "case {nth}");
+            assert_eq!(found.map(|repair| (repair.balances, repair.points)), repair, "case {nth}");
         }
     }
 }

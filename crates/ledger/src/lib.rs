@@ -35,7 +35,7 @@ mod transfer;
 
 pub use account::{AccountKind, Holder, House};
 pub use amount::{Amount, AmountOutOfRange};
-pub use audit::{FanLedger, LedgerCheck, LedgerFault, LedgerMend};
+pub use audit::{FanLedger, LedgerCheck, LedgerFault, LedgerRepair};
 pub use ports::{LedgerAudit, LedgerRead, LedgerRepairWrite, LedgerWrite};
 pub use source::{MalformedSource, TransferSource};
 pub use transfer::{Balance, Entry, Transfer, TransferId, TransferOutcome, reason};

@@ -1,6 +1,6 @@
 //! The store operations that the ledger needs. A write reports whether it took effect.
 
-use crate::{Balance, Entry, FanLedger, LedgerMend, Transfer, TransferId, TransferOutcome, TransferSource};
+use crate::{Balance, Entry, FanLedger, LedgerRepair, Transfer, TransferId, TransferOutcome, TransferSource};
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, Timestamp, UserId};
 
 /// Read access to the ledger.
@@ -49,5 +49,10 @@ pub trait LedgerRepairWrite: LedgerAudit {
 
     /// Writes the correct balances of a locked fan, and moves the points that differ from the fan's records of points,
     /// in a transfer with this id.
-    fn mend_ledger(&mut self, mend: &LedgerMend, id: TransferId, at: Timestamp) -> Result<(), StoreError>;
+    fn write_ledger_repair(
+        &mut self,
+        repair: &LedgerRepair,
+        id: TransferId,
+        at: Timestamp,
+    ) -> Result<(), StoreError>;
 }

@@ -27,7 +27,7 @@ impl MintingWebhook {
 }
 
 impl Minter for MintingWebhook {
-    fn tell<'m>(&'m self, notice: &'m MintNotice, now: Timestamp) -> BoxFuture<'m, Result<(), MintFault>> {
+    fn send<'m>(&'m self, notice: &'m MintNotice, now: Timestamp) -> BoxFuture<'m, Result<(), MintFault>> {
         Box::pin(async move {
             let (to, secret) = (self.to.clone(), &self.secret);
             let sent = self.caller.post_signed_once(to, secret, now, notice.id(), notice.body()).await;

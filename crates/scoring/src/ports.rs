@@ -156,7 +156,7 @@ pub trait BoardRead {
 
     /// Whether every change of the board that this transaction sees is in the event log. Only then do rows read in one
     /// database snapshot match the head of the log.
-    fn is_told(&mut self, season: SeasonId, board: BoardId) -> Result<bool, StoreError>;
+    fn is_published(&mut self, season: SeasonId, board: BoardId) -> Result<bool, StoreError>;
 
     /// The number of listed fans.
     fn count_listed(&mut self, season: SeasonId, board: BoardId) -> Result<u64, StoreError>;

@@ -125,7 +125,7 @@ pub struct FanAudit {
     /// The inconsistencies.
     pub faults: Vec<Fault>,
     /// The repair; `None` if there is no inconsistency.
-    pub mend: Option<TotalsRepair>,
+    pub repair: Option<TotalsRepair>,
 }
 
 /// The expected state that a fan's rows are compared with.
@@ -182,7 +182,7 @@ impl Books {
         let entries = self.mirror(fan, &after, &mut work.audit);
         let Work { mut audit, totals, .. } = work;
         if !(totals.is_empty() && entries.is_empty()) {
-            audit.mend = Some(TotalsRepair { user: fan.user, totals, entries });
+            audit.repair = Some(TotalsRepair { user: fan.user, totals, entries });
         }
         audit
     }
@@ -270,7 +270,7 @@ impl Books {
 
 impl FanAudit {
     fn clean() -> Self {
-        Self { checked: BTreeMap::new(), faults: Vec::new(), mend: None }
+        Self { checked: BTreeMap::new(), faults: Vec::new(), repair: None }
     }
 
     fn count(&mut self, check: PointsCheck) {
@@ -411,7 +411,7 @@ mod tests {
 
     /// The stored rows after the repair.
     fn repaired(fan: &FanPoints) -> FanPoints {
-        let TotalsRepair { totals, entries, .. } = books().audit(fan, NOW).mend.unwrap();
+        let TotalsRepair { totals, entries, .. } = books().audit(fan, NOW).repair.unwrap();
         let mut after = fan.clone();
         for change in totals {
             after.totals.retain(|other| (other.season, other.board) != (change.season, change.board));
@@ -429,7 +429,7 @@ mod tests {
     #[test]
     fn rules_2_and_3_what_the_ledger_says_is_right() {
         let audit = books().audit(&fan(), NOW);
-        assert_eq!((audit.faults, audit.mend), (vec![], None));
+        assert_eq!((audit.faults, audit.repair), (vec![], None));
         let checked = PointsCheck::ALL.map(|check| audit.checked.get(&check).copied());
         assert_eq!(checked, [Some(2), Some(2), Some(2), None, None]);
     }

@@ -230,12 +230,12 @@ async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
     for check in &checks {
         report::line(&report::counter(check))?;
     }
-    upkeep::tell(&points)?;
-    upkeep::tell_of_ledger(&ledger)?;
+    upkeep::print_points(&points)?;
+    upkeep::print_ledger(&ledger)?;
     for ran in &rows {
-        report::line(&report::to_be_mended(ran))?;
+        report::line(&report::pending_repairs(ran))?;
     }
-    let to_be_mended: u64 = rows.iter().flat_map(|ran| ran.counts.values()).sum();
+    let pending_repairs: u64 = rows.iter().flat_map(|ran| ran.counts.values()).sum();
     let wrong: u64 = checks.iter().map(|check| check.wrong).sum();
     if points.wrong() > 0 {
         report::line(&format!(
@@ -255,10 +255,10 @@ async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
              `terrace maintain run sweep-blocked-follows` ends follows beside blocks"
         ))?;
     }
-    if to_be_mended > 0 {
-        report::line(&format!("{to_be_mended} rows are to be mended; `terrace maintain repair` does it"))?;
+    if pending_repairs > 0 {
+        report::line(&format!("{pending_repairs} rows are to be mended; `terrace maintain repair` does it"))?;
     }
-    if wrong > 0 || points.wrong() > 0 || ledger.wrong() > 0 || to_be_mended > 0 {
+    if wrong > 0 || points.wrong() > 0 || ledger.wrong() > 0 || pending_repairs > 0 {
         return Ok(ExitCode::FAILURE);
     }
     report::line("every counter agrees with what it counts")?;

@@ -111,7 +111,7 @@ fn after(task: &Task) -> String {
 pub(crate) fn plan(which: &Which, settings: &Settings) -> anyhow::Result<ExitCode> {
     let plan = tasks(settings).plan(&which.wanted())?;
     for (nth, step) in plan.steps().iter().enumerate() {
-        let wanted = if step.is_asked { "" } else { " Others come after it." };
+        let wanted = if step.is_requested { "" } else { " Others come after it." };
         let (name, category) = (step.task.name(), step.task.category());
         report::line(&format!("{:>2}. {name:<24} {category:<9}{}{wanted}", nth + 1, after(&step.task)))?;
     }
@@ -399,7 +399,7 @@ impl Observer for Printer {
         }
     }
 
-    fn told(&self, line: &str) {
+    fn print(&self, line: &str) {
         match self.verbosity {
             Verbosity::All => self.line(&format!("  {line}")),
             Verbosity::Lines => self.line(line),

@@ -74,8 +74,9 @@ pub(crate) fn advice(words: &str, folders: &[PathBuf]) -> Vec<String> {
     for folder in folders {
         let Some(standing) = look(nearest(folder)) else { continue };
         // One sentence for each file system is enough.
-        let is_said = |other: &Standing| other.device == standing.device && other.is_ours == standing.is_ours;
-        if !standings.iter().any(is_said) {
+        let is_listed =
+            |other: &Standing| other.device == standing.device && other.is_ours == standing.is_ours;
+        if !standings.iter().any(is_listed) {
             standings.push(standing);
         }
     }

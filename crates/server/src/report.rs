@@ -26,7 +26,7 @@ pub(crate) fn demo(outcome: DemoOutcome) -> String {
 }
 
 /// The rows that a repair would change, from its dry run.
-pub(crate) fn to_be_mended(ran: &TaskRun) -> String {
+pub(crate) fn pending_repairs(ran: &TaskRun) -> String {
     let counts: Vec<String> = ran.counts.iter().map(|(kind, rows)| format!("{rows} {kind}")).collect();
     let what = if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") };
     format!("{} would mend {what}", ran.task)

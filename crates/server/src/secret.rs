@@ -57,18 +57,18 @@ pub(crate) fn cron_secret_task(settings: &Settings) -> Task {
         let path = path.clone();
         async move {
             if is_configured {
-                work.tell("a cron secret is configured");
+                work.print("a cron secret is configured");
                 return Ok(());
             }
             let place = path.display();
             if path.exists() {
-                work.tell(&format!("the cron secret is in {place}"));
+                work.print(&format!("the cron secret is in {place}"));
                 return Ok(());
             }
             if !work.is_dry() {
                 make(&path)
                     .map_err(|error| TaskFailure::Refused(format!("cannot make {place}: {error:#}")))?;
-                work.tell(&format!("the cron secret is in {place}; servers read it when they start"));
+                work.print(&format!("the cron secret is in {place}; servers read it when they start"));
             }
             work.count("files", 1);
             Ok(())

@@ -39,7 +39,7 @@ fn name(text: &str) -> Result<String, String> {
 }
 
 /// Prints the results of the points checks.
-pub(crate) fn tell(report: &PointsReport) -> std::io::Result<()> {
+pub(crate) fn print_points(report: &PointsReport) -> std::io::Result<()> {
     for (check, found) in &report.checks {
         print_check(check.as_str(), found)?;
     }
@@ -47,7 +47,7 @@ pub(crate) fn tell(report: &PointsReport) -> std::io::Result<()> {
 }
 
 /// Prints the results of the balance checks.
-pub(crate) fn tell_of_ledger(report: &LedgerReport) -> std::io::Result<()> {
+pub(crate) fn print_ledger(report: &LedgerReport) -> std::io::Result<()> {
     for (check, found) in &report.checks {
         print_check(check.as_str(), found)?;
     }

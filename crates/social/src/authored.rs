@@ -67,7 +67,7 @@ pub struct Erased<T> {
     /// How many rows were found; fewer than the limit if none are left.
     pub found: u32,
     /// The removed rows for which an event must be published.
-    pub told: Vec<T>,
+    pub reported: Vec<T>,
 }
 
 /// A post that was marked deleted, or that lost a reaction.

@@ -107,7 +107,7 @@ impl Storage {
             Address::Postgres(_) => storage.start_workers(&config, &openers, clock, entropy)?,
         }
         storage.start_readers(&config, &openers)?;
-        storage.start_usher(&config)?;
+        storage.start_reaper(&config)?;
         storage.start_replica_readers(&config, &openers)?;
         Ok(Self { shared: Arc::new(storage) })
     }
@@ -251,13 +251,13 @@ impl Shared {
         Ok(())
     }
 
-    fn start_usher(&self, config: &StorageConfig) -> Result<(), StoreError> {
-        let usher = QueueReaper {
+    fn start_reaper(&self, config: &StorageConfig) -> Result<(), StoreError> {
+        let reaper = QueueReaper {
             commands: Arc::clone(&self.commands),
             questions: Arc::clone(&self.questions),
             patience: config.checkout_timeout,
         };
-        self.start("terrace-usher".to_owned(), move || usher.serve())
+        self.start("terrace-reaper".to_owned(), move || reaper.serve())
     }
 
     fn start_replica_readers(

@@ -126,7 +126,8 @@ pub trait MintingRead {
     fn minting_standing(&mut self) -> Result<MintingStanding, StoreError>;
 
     /// Returns the next fans, in ascending order of id, who own a collectible for which no message was written.
-    fn fans_not_told(&mut self, after: Option<UserId>, limit: u32) -> Result<Vec<UserId>, StoreError>;
+    fn fans_without_messages(&mut self, after: Option<UserId>, limit: u32)
+    -> Result<Vec<UserId>, StoreError>;
 }
 
 /// Writes messages to the outbox, in the transaction of the event that they report. The caller must hold the lock on

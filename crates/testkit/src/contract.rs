@@ -23,7 +23,7 @@ const DRESS: [&str; 6] = [
 ];
 
 /// The documented response of an operation.
-struct Said<'d> {
+struct DocumentedResponse<'d> {
     status: &'d str,
     response: &'d Value,
 }
@@ -79,7 +79,7 @@ impl Contract {
         }
         if let Some(operation) = self.operation(method, path) {
             match said(operation, answer.status) {
-                Some(said) => self.as_said(&said, method, answer, &mut broken),
+                Some(said) => self.compare(&said, method, answer, &mut broken),
                 None => broken.push(format!("the document does not know {}", answer.status)),
             }
         }
@@ -97,7 +97,13 @@ impl Contract {
         found.first().map(|(_, _, operation)| *operation)
     }
 
-    fn as_said(&self, said: &Said<'_>, method: &str, answer: &Answer, broken: &mut Vec<String>) {
+    fn compare(
+        &self,
+        said: &DocumentedResponse<'_>,
+        method: &str,
+        answer: &Answer,
+        broken: &mut Vec<String>,
+    ) {
         for (name, _) in said.response.get("headers").and_then(Value::as_object).into_iter().flatten() {
             if answer.header(name).is_none() {
                 broken.push(format!("{} promises {name}", said.status));
@@ -211,11 +217,11 @@ fn fits(template: &str, path: &str) -> bool {
             .all(|(pattern, segment)| pattern == segment || (pattern.starts_with('{') && !segment.is_empty()))
 }
 
-fn said(operation: &Value, status: u16) -> Option<Said<'_>> {
+fn said(operation: &Value, status: u16) -> Option<DocumentedResponse<'_>> {
     let responses = operation.get("responses")?.as_object()?;
     let exact = responses.get_key_value(&status.to_string());
     let default = || responses.get_key_value("default").filter(|_| status >= 400);
-    exact.or_else(default).map(|(status, response)| Said { status, response })
+    exact.or_else(default).map(|(status, response)| DocumentedResponse { status, response })
 }
 
 fn is_of(types: &Value, value: &Value) -> bool {

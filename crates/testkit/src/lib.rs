@@ -4,10 +4,10 @@
 
 mod answer;
 mod client;
+mod closures;
 mod contract;
 mod database;
 mod each;
-mod improvised;
 mod postgres;
 mod program;
 mod raw;
@@ -19,14 +19,14 @@ mod world;
 
 pub use answer::Answer;
 pub use client::{Client, Request};
+pub use closures::{ClosureCommand, ClosureQuery, Gate, TestRefusal, body, question};
 pub use contract::Contract;
 pub use database::{TestDatabase, databases};
 pub use each::on;
-pub use improvised::{Asked, Gate, Improvised, SaidNo, body, question};
 pub use program::{Chore, Ended, Invocation, Program, terrace_program};
 pub use raw::{raw, read_some};
 pub use service::{CRON_SECRET, PACKS, PASSWORD, ServiceBuilder, TestService, cursor_seal, sandbox_secret};
-pub use stream::{EventStream, Told};
+pub use stream::{EventStream, ReceivedEvent};
 pub use terrace_app as app;
 pub use terrace_identity as identity;
 pub use terrace_kernel as kernel;

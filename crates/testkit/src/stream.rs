@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An event as received by a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct ReceivedEvent {
     /// The id of the event.
     pub id: i64,
     /// The name of the event.
@@ -74,14 +74,14 @@ impl EventStream {
     /// # Errors
     ///
     /// Returns an error if the connection broke, or nothing arrived in time.
-    pub fn try_next(&mut self) -> Result<Option<Told>> {
+    pub fn try_next(&mut self) -> Result<Option<ReceivedEvent>> {
         let until = Instant::now() + PATIENCE;
         loop {
             while let Some(end) = self.text.windows(2).position(|two| two == b"\n\n") {
                 let rest = self.text.split_off(end + 2);
                 let block = String::from_utf8(std::mem::replace(&mut self.text, rest))?;
-                if let Some(told) = self.parse(&block)? {
-                    return Ok(Some(told));
+                if let Some(received) = self.parse(&block)? {
+                    return Ok(Some(received));
                 }
             }
             if self.ended {
@@ -95,9 +95,9 @@ impl EventStream {
 
     /// The next event; panics if there is none.
     #[track_caller]
-    pub fn one(&mut self) -> Told {
+    pub fn one(&mut self) -> ReceivedEvent {
         match self.try_next() {
-            Ok(Some(told)) => told,
+            Ok(Some(received)) => received,
             Ok(None) => panic!("the stream ended"),
             Err(error) => panic!("{error:#}"),
         }
@@ -105,17 +105,17 @@ impl EventStream {
 
     /// The next `count` events.
     #[track_caller]
-    pub fn take(&mut self, count: usize) -> Vec<Told> {
+    pub fn take(&mut self, count: usize) -> Vec<ReceivedEvent> {
         (0..count).map(|_| self.one()).collect()
     }
 
     /// All events until the end of the stream.
     #[track_caller]
-    pub fn rest(&mut self) -> Vec<Told> {
+    pub fn rest(&mut self) -> Vec<ReceivedEvent> {
         let mut rest = Vec::new();
         loop {
             match self.try_next() {
-                Ok(Some(told)) => rest.push(told),
+                Ok(Some(received)) => rest.push(received),
                 Ok(None) => return rest,
                 Err(error) => panic!("{error:#}"),
             }
@@ -139,8 +139,8 @@ impl EventStream {
         self.read()?;
         if let Some(end) = self.text.windows(2).position(|two| two == b"\n\n") {
             let block = String::from_utf8(self.text.get(..end).unwrap_or_default().to_vec())?;
-            if let Some(told) = Self::said(&block, "id: ") {
-                self.last_id = Some(told.to_owned());
+            if let Some(received) = Self::said(&block, "id: ") {
+                self.last_id = Some(received.to_owned());
             }
         }
         Ok(())
@@ -151,7 +151,7 @@ impl EventStream {
     }
 
     /// Parses a block as a browser does.
-    fn parse(&mut self, block: &str) -> Result<Option<Told>> {
+    fn parse(&mut self, block: &str) -> Result<Option<ReceivedEvent>> {
         for line in block.lines().filter(|line| !line.is_empty()) {
             let known = ["id: ", "event: ", "data: ", "retry: "];
             ensure!(line.starts_with(':') || known.iter().any(|field| line.starts_with(field)), "{line:?}");
@@ -166,7 +166,7 @@ impl EventStream {
             self.last_id = Some(id.to_owned());
         }
         let Some(data) = Self::said(block, "data: ") else { return Ok(None) };
-        Ok(Some(Told {
+        Ok(Some(ReceivedEvent {
             id: Self::said(block, "id: ").context("an event without an id")?.parse()?,
             name: Self::said(block, "event: ").context("an event without a name")?.to_owned(),
             data: serde_json::from_str(data)?,

@@ -1,7 +1,7 @@
 //! The use cases on a fresh database, without a network: for tests of behaviour below HTTP.
 
+use crate::closures::{TestRefusal, body, question};
 use crate::database::TestDatabase;
-use crate::improvised::{SaidNo, body, question};
 use crate::world::{ManualClock, SeededEntropy};
 use anyhow::{Context, Result};
 use std::fmt::Debug;
@@ -308,7 +308,7 @@ impl TestApp {
     /// Panics if it fails.
     pub fn write<T: Send + 'static>(
         &self,
-        run: impl Fn(&mut dyn Tx, &mut Ctx) -> Outcome<T, SaidNo> + Send + 'static,
+        run: impl Fn(&mut dyn Tx, &mut Ctx) -> Outcome<T, TestRefusal> + Send + 'static,
     ) -> T {
         self.done(body(run))
     }

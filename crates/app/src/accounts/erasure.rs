@@ -19,17 +19,17 @@ pub(crate) fn erase_left(tx: &mut dyn Tx, ctx: &mut Ctx, user: UserId) -> Result
     let mut portion = Portion { left: PORTION };
 
     let posts = tx.erase_posts(user, portion.left, ctx.now())?;
-    append_events(tx, ctx, posts.told.into_iter().map(|post| post_deleted(user, post)))?;
+    append_events(tx, ctx, posts.reported.into_iter().map(|post| post_deleted(user, post)))?;
     if portion.is_spent(posts.found) {
         return Ok(false);
     }
     let comments = tx.erase_comments(user, portion.left)?;
-    append_events(tx, ctx, comments.told.into_iter().map(|comment| comment_deleted(user, comment)))?;
+    append_events(tx, ctx, comments.reported.into_iter().map(|comment| comment_deleted(user, comment)))?;
     if portion.is_spent(comments.found) {
         return Ok(false);
     }
     let reactions = tx.erase_reactions(user, portion.left)?;
-    append_events(tx, ctx, reactions.told.into_iter().map(|post| reaction_changed(user, post)))?;
+    append_events(tx, ctx, reactions.reported.into_iter().map(|post| reaction_changed(user, post)))?;
     if portion.is_spent(reactions.found) {
         return Ok(false);
     }
@@ -58,13 +58,13 @@ pub(crate) fn erase_left(tx: &mut dyn Tx, ctx: &mut Ctx, user: UserId) -> Result
 /// derive the graph.
 fn erase_graph(tx: &mut dyn Tx, ctx: &Ctx, user: UserId, portion: &mut Portion) -> Result<bool, StoreError> {
     let followed = tx.erase_followed(user, portion.left)?;
-    append_events(tx, ctx, followed.told.into_iter().map(unfollowed))?;
+    append_events(tx, ctx, followed.reported.into_iter().map(unfollowed))?;
     // A transaction locks other accounts only once; a second set of locks would break the lock order.
     if followed.found > 0 {
         return Ok(true);
     }
     let followers = tx.erase_followers(user, portion.left)?;
-    append_events(tx, ctx, followers.told.into_iter().map(unfollowed))?;
+    append_events(tx, ctx, followers.reported.into_iter().map(unfollowed))?;
     if followers.found > 0 {
         return Ok(true);
     }
@@ -78,7 +78,7 @@ fn erase_graph(tx: &mut dyn Tx, ctx: &Ctx, user: UserId, portion: &mut Portion) 
     }
     // Last, because it locks teams.
     let teams = tx.erase_team_follows(user, portion.left)?;
-    append_events(tx, ctx, teams.told.into_iter().map(|team| team_unfollowed(user, team)))?;
+    append_events(tx, ctx, teams.reported.into_iter().map(|team| team_unfollowed(user, team)))?;
     Ok(portion.is_spent(teams.found))
 }
 

@@ -225,7 +225,7 @@ impl App {
         seasons: &Seasons,
         choice: BoardChoice,
         season: &Season,
-        season_asked: bool,
+        is_season_requested: bool,
     ) -> Outcome<ShownBoard, BoardRefusal> {
         let refused = |refusal| Failure::Refused(refusal);
         let found = into_infallible(self.query(FindBoard { choice, season: season.id }).await);
@@ -247,7 +247,7 @@ impl App {
         // A global board shows its own season, even if another one is active.
         let season = match board.scope {
             BoardScope::Global(own) if own != season.id => {
-                let own = seasons.get(own).filter(|_| !season_asked).cloned();
+                let own = seasons.get(own).filter(|_| !is_season_requested).cloned();
                 own.ok_or(refused(BoardRefusal::UnknownSeason))?
             }
             BoardScope::Global(_) | BoardScope::Team(_) => season.clone(),

@@ -176,7 +176,7 @@ impl Query for ReadRows {
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let head = tx.head()?;
-        if !tx.is_told(self.season, self.board)? {
+        if !tx.is_published(self.season, self.board)? {
             return Ok(None);
         }
         let (season, board, limit) = (self.season, self.board, self.asked.limit.rows());

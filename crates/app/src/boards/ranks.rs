@@ -1,6 +1,6 @@
 //! The boards of the active season as a live model: all ranks, exactly as of a position in the event log.
 
-use crate::platform::{LiveModel, Loading, Looked};
+use crate::platform::{EventEffects, LiveModel, Loading};
 use crate::store::ReadTx;
 use moka::sync::Cache;
 use std::collections::{HashMap, HashSet};
@@ -253,8 +253,8 @@ impl LiveModel for Ranks {
         }
     }
 
-    fn look_up(_tx: &mut dyn ReadTx, events: &[Event]) -> Result<Looked<RankChanges>, StoreError> {
-        let mut looked = Looked { changes: RankChanges::default(), reload: false };
+    fn look_up(_tx: &mut dyn ReadTx, events: &[Event]) -> Result<EventEffects<RankChanges>, StoreError> {
+        let mut looked = EventEffects { changes: RankChanges::default(), reload: false };
         for event in events {
             let user = UserId::from_uuid(event.what.subject);
             match (event.what.kind, event.what.actor) {

@@ -1,6 +1,6 @@
 //! Blocks a user, or removes the block. While a block exists, neither user sees the other.
 
-use crate::graph::follow_user::{FollowRefusal, end_follow, lock, tell};
+use crate::graph::follow_user::{FollowRefusal, append_follow_event, end_follow, lock};
 use crate::store::Command;
 use crate::store::Tx;
 use terrace_kernel::{Ctx, EventKind, Failure, Outcome, UserId};
@@ -58,7 +58,7 @@ impl Command for BlockUser {
         if tx.insert_block(self.fan, self.other, ctx.now())? {
             end_follow(tx, ctx, self.fan, self.other)?;
             end_follow(tx, ctx, self.other, self.fan)?;
-            tell(tx, ctx, EventKind::UserBlocked, self.fan, self.other)?;
+            append_follow_event(tx, ctx, EventKind::UserBlocked, self.fan, self.other)?;
         }
         Ok(())
     }
@@ -75,7 +75,7 @@ impl Command for UnblockUser {
             return Err(Failure::Refused(BlockRefusal::Oneself));
         }
         if tx.delete_block(self.fan, self.other)? {
-            tell(tx, ctx, EventKind::UserUnblocked, self.fan, self.other)?;
+            append_follow_event(tx, ctx, EventKind::UserUnblocked, self.fan, self.other)?;
             return Ok(());
         }
         // A hidden user must be indistinguishable from one that does not exist.

@@ -54,7 +54,7 @@ impl Command for FollowUser {
         let mut follower_count = pair.other_followers;
         if tx.insert_follow(self.fan, self.other, ctx.now())? {
             tx.add_to_follow_counts(self.fan, self.other, 1)?;
-            tell(tx, ctx, EventKind::UserFollowed, self.fan, self.other)?;
+            append_follow_event(tx, ctx, EventKind::UserFollowed, self.fan, self.other)?;
             follower_count = follower_count.saturating_add(1);
         } else {
             refuse_hidden(tx, self.fan, self.other)?;
@@ -105,12 +105,12 @@ pub(crate) fn end_follow(tx: &mut dyn Tx, ctx: &Ctx, fan: UserId, other: UserId)
         return Ok(false);
     }
     tx.add_to_follow_counts(fan, other, -1)?;
-    tell(tx, ctx, EventKind::UserUnfollowed, fan, other)?;
+    append_follow_event(tx, ctx, EventKind::UserUnfollowed, fan, other)?;
     Ok(true)
 }
 
 /// Appends an event for an action of `actor` on `other`.
-pub(crate) fn tell(
+pub(crate) fn append_follow_event(
     tx: &mut dyn Tx,
     ctx: &Ctx,
     kind: EventKind,

@@ -1,6 +1,6 @@
 //! The follow graph as a live model: all active users, the users they follow, and the teams they support.
 
-use crate::platform::{LiveModel, Loading, Looked};
+use crate::platform::{EventEffects, LiveModel, Loading};
 use crate::store::ReadTx;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem;
@@ -123,7 +123,7 @@ impl LiveModel for Graph {
         Self(draft.loader.finish())
     }
 
-    fn look_up(tx: &mut dyn ReadTx, events: &[Event]) -> Result<Looked<GraphChanges>, StoreError> {
+    fn look_up(tx: &mut dyn ReadTx, events: &[Event]) -> Result<EventEffects<GraphChanges>, StoreError> {
         let concerned = Concerned::of(events);
         let mut changes = GraphChanges::default();
         let mut reload = concerned.everything;
@@ -151,7 +151,7 @@ impl LiveModel for Graph {
             // There are some hundred teams, and one of them may be new.
             changes.leagues = tx.team_leagues()?;
         }
-        Ok(Looked { changes, reload })
+        Ok(EventEffects { changes, reload })
     }
 
     fn apply(&mut self, changes: GraphChanges) {

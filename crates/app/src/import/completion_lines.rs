@@ -98,11 +98,11 @@ fn completion(line: &[u8]) -> Result<Completion, String> {
 fn wrong(error: &serde_json::Error) -> String {
     let words = error.to_string();
     let words = words.rsplit_once(" at line ").map_or(words.as_str(), |(what, _)| what);
-    format!("{}, at column {}", told(words), error.column())
+    format!("{}, at column {}", excerpt(words), error.column())
 }
 
 /// Makes text that may quote the file safe for a terminal.
-pub(super) fn told(words: &str) -> String {
+pub(super) fn excerpt(words: &str) -> String {
     words.chars().take(SHOWN).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 

@@ -15,7 +15,7 @@
 use crate::App;
 use crate::accounts::find_named;
 use crate::boards::{AwardPointsRefusal, AwardResult, Awards};
-use crate::import::completion_lines::{Completion, told};
+use crate::import::completion_lines::{Completion, excerpt};
 use crate::store::Command;
 use crate::store::Tx;
 use chrono::TimeDelta;
@@ -134,7 +134,7 @@ impl Command for ImportCompletions {
         let mut imported = CompletionsImported::default();
         for (number, line) in &self.lines {
             let mut leave_out = |why, about: &str| {
-                imported.not_matched.push(NotMatched { line: *number, why, about: told(about) });
+                imported.not_matched.push(NotMatched { line: *number, why, about: excerpt(about) });
             };
             let Some(user) = fans.get(line.user.as_str()).copied().flatten() else {
                 leave_out(WhyNotMatched::UnknownFan, &line.user);

@@ -255,7 +255,7 @@ pub struct Step {
     /// The task.
     pub task: Task,
     /// Whether it was requested; otherwise, a requested task depends on it.
-    pub is_asked: bool,
+    pub is_requested: bool,
     /// Whether it may be skipped if its needs are not met, because it was not requested by name.
     is_optional: bool,
 }
@@ -273,8 +273,8 @@ impl Plan {
 
     /// Removes the tasks that were not requested.
     #[must_use]
-    pub fn only_asked(mut self) -> Self {
-        self.steps.retain(|step| step.is_asked);
+    pub fn only_requested(mut self) -> Self {
+        self.steps.retain(|step| step.is_requested);
         self
     }
 }
@@ -344,7 +344,7 @@ impl TaskList {
         let names = order::in_order(&entries, &asked)?;
         let step = |task: &Task| Step {
             task: task.clone(),
-            is_asked: asked.contains(&task.name),
+            is_requested: asked.contains(&task.name),
             is_optional: !matches!(wanted, Wanted::Named(_)),
         };
         let find = |name: &&str| self.tasks.iter().find(|task| task.name == *name);
@@ -386,7 +386,7 @@ mod tests {
     fn what_is_asked_for_is_told_from_what_it_comes_after() {
         let plan = catalogue().plan(&Wanted::Named(vec!["sync-quests".to_owned()])).unwrap();
         assert!(plan.steps().len() > 1 && names(&plan).last() == Some(&"sync-quests"), "{plan:?}");
-        assert_eq!(names(&plan.only_asked()), ["sync-quests"]);
+        assert_eq!(names(&plan.only_requested()), ["sync-quests"]);
         let demo = catalogue().plan(&Wanted::Named(vec!["demo".to_owned()])).unwrap();
         assert_eq!(names(&demo).last(), Some(&"demo"));
     }

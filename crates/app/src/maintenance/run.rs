@@ -194,7 +194,7 @@ impl App {
     /// Returns the requested tasks alone, after checking that all tasks they depend on have succeeded before.
     async fn with_all_before(&self, plan: Plan) -> Result<Plan, RoundFailure> {
         let done = into_infallible(self.query(Successes).await)?;
-        let only = plan.only_asked();
+        let only = plan.only_requested();
         let is_here = |name: &str| only.steps().iter().any(|step| step.task.name == name);
         for step in only.steps() {
             let missing = step.task.after.iter().find(|name| !is_here(name) && !done.contains_key(**name));

@@ -74,7 +74,7 @@ pub(super) fn demo() -> Task {
                 work.count("awards of points", tally(awards));
             }
             Ok(DemoOutcome::AlreadyThere | DemoOutcome::NotNew) | Err(_) => {
-                work.tell("the demo content, or an account of one of its names, is there");
+                work.print("the demo content, or an account of one of its names, is there");
             }
         }
         Ok(())

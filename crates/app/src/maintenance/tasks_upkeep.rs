@@ -11,7 +11,7 @@ pub(super) fn turn_seasons() -> Task {
     Task::new("turn-seasons", Category::Repair, about, |work| async move {
         let turned = work.batch(TurnSeasons).await?;
         for season in &turned {
-            work.tell(&format!("season {} is {}", season.key, season.status));
+            work.print(&format!("season {} is {}", season.key, season.status));
         }
         work.count("seasons", tally(turned.len()));
         Ok(())
@@ -25,7 +25,7 @@ pub(super) fn backfill_topics() -> Task {
     Task::new("backfill-topics", Category::Backfill, about, |work| async move {
         work.expect(work.ask(CountRows(Extent::Posts)).await?);
         let found = work.app().look_for_topics(work.pace()).await?;
-        work.tell(&format!("looked for the topics of {} posts", found.posts));
+        work.print(&format!("looked for the topics of {} posts", found.posts));
         work.count("topics of posts", found.tags);
         Ok(())
     })
@@ -37,7 +37,7 @@ pub(super) fn name_skeletons() -> Task {
     Task::new(crate::accounts::NAME, Category::Backfill, about, |work| async move {
         let filled = work.app().fill_name_skeletons(work.pace()).await?;
         if filled.clashes > 0 {
-            work.tell(&format!("{} names look like an earlier name and stay as they are", filled.clashes));
+            work.print(&format!("{} names look like an earlier name and stay as they are", filled.clashes));
         }
         work.count("name skeletons", filled.names);
         Ok(())
@@ -49,21 +49,22 @@ pub(super) fn repair_points() -> Task {
     let about = "Makes totals, listings, entries and counts of boards what the ledger of points says";
     Task::new("repair-points", Category::Repair, about, |work| async move {
         work.expect(work.ask(CountRows(Extent::Accounts)).await?);
-        let report = work.app().mend_points(work.pace()).await?;
+        let report = work.app().repair_points_task(work.pace()).await?;
         for (check, found) in &report.checks {
-            tell(&work, check.as_str(), found);
+            print(&work, check.as_str(), found);
             work.count(check.as_str(), found.wrong);
         }
-        let fans = if report.mended == 1 { "1 fan".to_owned() } else { format!("{} fans", report.mended) };
+        let fans =
+            if report.repaired == 1 { "1 fan".to_owned() } else { format!("{} fans", report.repaired) };
         let counted = report.counted();
-        let what = match (report.mended, counted) {
+        let what = match (report.repaired, counted) {
             (0, 0) => return Ok(()),
             (0, _) => "how many fans boards have".to_owned(),
             (_, 0) => format!("the boards of {fans}"),
             (_, _) => format!("the boards of {fans}, and how many fans boards have"),
         };
         let would = format!("{what} would be mended; nothing was written");
-        work.tell(&if work.is_dry() { would } else { format!("mended {what}") });
+        work.print(&if work.is_dry() { would } else { format!("mended {what}") });
         Ok(())
     })
     // Awards that are not part of a season yet belong to the one that starts.
@@ -76,24 +77,24 @@ pub(super) fn repair_balances() -> Task {
         "Makes balances what the journal of transfers says, and the journal what the records of points say";
     Task::new("repair-balances", Category::Repair, about, |work| async move {
         work.expect(work.ask(CountRows(Extent::Accounts)).await?);
-        let report = work.app().mend_ledger(work.pace()).await?;
+        let report = work.app().repair_ledger_task(work.pace()).await?;
         for (check, found) in &report.checks {
-            tell(&work, check.as_str(), found);
+            print(&work, check.as_str(), found);
         }
         if report.wrong() > 0 {
             let (had, would) =
                 if work.is_dry() { ("would be", "; nothing was written") } else { ("were", "") };
-            work.tell(&format!("the balances of {} fans {had} mended{would}", report.mended));
+            work.print(&format!("the balances of {} fans {had} mended{would}", report.repaired));
         }
-        work.count("balances of fans", report.mended);
+        work.count("balances of fans", report.repaired);
         Ok(())
     })
 }
 
-fn tell(work: &Work, check: &str, found: &CheckReport) {
-    work.tell(&format!("{check}: {} checked, {} wrong", found.checked, found.wrong));
+fn print(work: &Work, check: &str, found: &CheckReport) {
+    work.print(&format!("{check}: {} checked, {} wrong", found.checked, found.wrong));
     for example in &found.examples {
-        work.tell(&format!("  {example}"));
+        work.print(&format!("  {example}"));
     }
 }
 
@@ -103,7 +104,7 @@ pub(super) fn reconcile_purchases() -> Task {
     Task::new("reconcile-purchases", Category::Repair, about, |work| async move {
         let report = work.app().reconcile_at(work.pace()).await?;
         let ReconcileReport { looked_at, completed, expired, cancelled, refunded, left } = report;
-        work.tell(&format!(
+        work.print(&format!(
             "looked at {looked_at} payments: {completed} purchases completed, {expired} expired, {cancelled} cancelled, \
              {refunded} payments given back, {left} left for later"
         ));
@@ -123,7 +124,7 @@ pub(super) fn sync_quests() -> Task {
     Task::new("sync-quests", Category::Backfill, about, |work| async move {
         work.expect(work.ask(CountRows(Extent::Accounts)).await?);
         let sweep = work.app().check_everybody(work.pace()).await?;
-        work.tell(&format!("looked at {} fans; their steps pay {} points", sweep.fans, sweep.points));
+        work.print(&format!("looked at {} fans; their steps pay {} points", sweep.fans, sweep.points));
         work.count("steps", sweep.steps);
         work.count("quests", sweep.quests);
         work.count("achievements", sweep.achievements);

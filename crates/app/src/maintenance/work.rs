@@ -56,7 +56,7 @@ pub trait Observer: Send + Sync + 'static {
     }
 
     /// A line of the task's own report.
-    fn told(&self, line: &str) {
+    fn print(&self, line: &str) {
         let _ = line;
     }
 
@@ -166,8 +166,8 @@ impl TaskContext {
         self.0.observer.moved(done, (expected > 0).then_some(expected));
     }
 
-    pub(crate) fn tell(&self, line: &str) {
-        self.0.observer.told(line);
+    pub(crate) fn print(&self, line: &str) {
+        self.0.observer.print(line);
     }
 
     /// [`Work::batch`].
@@ -457,8 +457,8 @@ impl Work {
     }
 
     /// Adds a line to the task's report.
-    pub fn tell(&self, line: &str) {
-        self.pace.tell(line);
+    pub fn print(&self, line: &str) {
+        self.pace.print(line);
     }
 
     /// Fails if a stop was requested; call it between batches. [`Work::batch`] checks by itself.

@@ -41,7 +41,7 @@ impl App {
     /// Delivers messages until `stop` becomes true. Several processes may do so concurrently. Returns at once without
     /// a minter.
     pub async fn run_minting(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
-        if !self.tells_minter() {
+        if !self.has_minter() {
             return;
         }
         let mut counted: Option<Instant> = None;
@@ -153,7 +153,7 @@ impl Lane {
         let (mut next, mut sent, mut delivered) = (Some(first), 0_u32, 0);
         while let Some(notice) = next {
             let began = Instant::now();
-            let came = self.minter.tell(&notice, self.app.now()).await;
+            let came = self.minter.send(&notice, self.app.now()).await;
             sent += 1;
             count_call(&came, began.elapsed());
             if let Err(fault) = &came {

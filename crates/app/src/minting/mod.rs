@@ -35,7 +35,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long delivered messages are kept for inspection.
-pub(crate) const TOLD_STAYS: Duration = Duration::from_hours(7 * 24);
+pub(crate) const DELIVERED_STAY: Duration = Duration::from_hours(7 * 24);
 
 impl App {
     /// Sets the minter, which is notified from now on. Either all processes on a database have one or none: openings
@@ -46,7 +46,7 @@ impl App {
     }
 
     /// Whether a minter is set.
-    pub(crate) fn tells_minter(&self) -> bool {
+    pub(crate) fn has_minter(&self) -> bool {
         self.minter.is_some()
     }
 }

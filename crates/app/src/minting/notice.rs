@@ -20,5 +20,5 @@ pub trait Minter: Send + Sync + 'static {
     /// Delivers one message. `Ok` is the receipt; a minter also returns it for a message it has already received, by
     /// [`MintNotice::id`]. Times out within some seconds. Called outside of any transaction; one process never calls
     /// it concurrently for the same fan.
-    fn tell<'m>(&'m self, notice: &'m MintNotice, now: Timestamp) -> BoxFuture<'m, Result<(), MintFault>>;
+    fn send<'m>(&'m self, notice: &'m MintNotice, now: Timestamp) -> BoxFuture<'m, Result<(), MintFault>>;
 }

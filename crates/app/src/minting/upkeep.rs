@@ -38,7 +38,7 @@ impl App {
     pub(crate) async fn hand_earlier(&self, pace: &TaskContext) -> Result<u64, TaskFailure> {
         let (mut after, mut handed) = (None, 0);
         loop {
-            let fans = into_infallible(self.query(FindNotTold { after }).await)?;
+            let fans = into_infallible(self.query(FindFansWithoutMessages { after }).await)?;
             let Some(last) = fans.last().copied() else { return Ok(handed) };
             handed += pace.drain(self, PORTION, || HandEarlier { fans: fans.clone() }).await?;
             after = Some(last);
@@ -82,17 +82,17 @@ impl Query for ReadMinting {
     }
 }
 
-struct FindNotTold {
+struct FindFansWithoutMessages {
     after: Option<UserId>,
 }
 
-impl Query for FindNotTold {
-    const NAME: &'static str = "find_not_told";
+impl Query for FindFansWithoutMessages {
+    const NAME: &'static str = "find_fans_without_messages";
     type Output = Vec<UserId>;
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Vec<UserId>, Infallible> {
-        Ok(tx.fans_not_told(self.after, FANS)?)
+        Ok(tx.fans_without_messages(self.after, FANS)?)
     }
 }
 

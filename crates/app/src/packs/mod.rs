@@ -153,8 +153,8 @@ impl App {
     /// # Errors
     ///
     /// If the packs cannot be read, or this process has no secret key.
-    pub async fn open_pack(&self, user: UserId, wish: OpenPackRequest) -> Result<OpenPack, StoreError> {
+    pub async fn open_pack(&self, user: UserId, request: OpenPackRequest) -> Result<OpenPack, StoreError> {
         let (book, safe) = (self.pack_book().await?, self.seed_cipher()?);
-        Ok(OpenPack { user, wish, book, safe, tells_minter: self.tells_minter() })
+        Ok(OpenPack { user, request, book, safe, has_minter: self.has_minter() })
     }
 }

@@ -31,13 +31,13 @@ pub struct OpenPack {
     /// The fan.
     pub user: UserId,
     /// The request.
-    pub wish: OpenPackRequest,
+    pub request: OpenPackRequest,
     /// All packs and collectibles.
     pub book: Arc<PackBook>,
     /// Decrypts the seeds of sealed copies.
     pub safe: Arc<SeedCipher>,
     /// Whether to add a message for the minter to the outbox.
-    pub tells_minter: bool,
+    pub has_minter: bool,
 }
 
 /// An opened copy and its contents.
@@ -88,7 +88,7 @@ impl Command for OpenPack {
             return Err(Failure::Broken(defect("it changed under a lock")));
         }
         tx.insert_opening(copy.id, &opening)?;
-        if self.tells_minter {
+        if self.has_minter {
             tx.hand_to_minter(copy.id, ctx.now())?;
         }
         if pack.is_counted() {
@@ -106,7 +106,7 @@ fn defect(cause: &'static str) -> StoreError {
 impl OpenPack {
     /// The locked copy, with its encrypted seed if it is sealed.
     fn find_copy(&self, tx: &mut dyn Tx) -> Outcome<(UserPack, Option<SealedSeed>), OpenPackRefusal> {
-        let OpenPackRequest { pack, copy, .. } = self.wish;
+        let OpenPackRequest { pack, copy, .. } = self.request;
         let found = match copy {
             Some(copy) => {
                 let found = tx.lock_copy(self.user, copy)?.filter(|(copy, _)| copy.pack == pack);
@@ -132,7 +132,7 @@ impl OpenPack {
         copy: &UserPack,
         seed: ServerSeed,
     ) -> Result<Opening, StoreError> {
-        let (client_seed, source) = match &self.wish.client_seed {
+        let (client_seed, source) = match &self.request.client_seed {
             Some(given) => (given.clone(), ClientSeedSource::Client),
             None => (generated_seed(ctx)?, ClientSeedSource::Server),
         };

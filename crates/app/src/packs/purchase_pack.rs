@@ -94,7 +94,7 @@ impl Command for PurchasePack {
             Paid::Later(provider) => Some(provider),
             Paid::No { has } => {
                 // If the stock is exhausted as well, that refusal takes precedence over the missing balance.
-                let (stock, minted) = look_at_stock(tx, pack)?;
+                let (stock, minted) = read_stock(tx, pack)?;
                 can_sell(pack, self.quantity, ctx.now(), bought, stock, &minted).map_err(rule)?;
                 return Err(refused(PurchasePackRefusal::Insufficient { has }));
             }
@@ -223,7 +223,7 @@ impl PurchasePack {
 }
 
 /// The pack's current stock and minted editions, without a lock.
-fn look_at_stock(tx: &mut dyn Tx, pack: &Pack) -> Result<(Stock, Minted), StoreError> {
+fn read_stock(tx: &mut dyn Tx, pack: &Pack) -> Result<(Stock, Minted), StoreError> {
     let stock = tx.stocks(&[pack.id])?.first().map(|(_, stock)| *stock).unwrap_or_default();
     Ok((stock, tx.minted(&limited([pack]))?))
 }

@@ -314,7 +314,7 @@ impl App {
         at: Option<Timestamp>,
         pace: &TaskContext,
     ) -> Result<(), TaskFailure> {
-        pace.batch(self, LookAgain { purchase, at }).await
+        pace.batch(self, RecheckPurchase { purchase, at }).await
     }
 }
 
@@ -323,12 +323,12 @@ fn pause(attempts: u32) -> Duration {
 }
 
 /// Schedules the next check of a payment, unless it was settled in the meantime.
-struct LookAgain {
+struct RecheckPurchase {
     purchase: PurchaseId,
     at: Option<Timestamp>,
 }
 
-impl Command for LookAgain {
+impl Command for RecheckPurchase {
     const NAME: &'static str = "look_again_at_payment";
     type Output = ();
     type Refusal = Infallible;

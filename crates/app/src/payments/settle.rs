@@ -36,7 +36,7 @@ pub(crate) fn publish_purchase(
         subject: purchase.as_uuid(),
         object: None,
     };
-    tx.append_told(&event, state.as_str(), at)
+    tx.append_with_detail(&event, state.as_str(), at)
 }
 
 /// Changes the state of a locked purchase, and appends the event.

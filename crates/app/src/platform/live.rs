@@ -65,7 +65,7 @@ pub(crate) trait LiveModel: Send + Sync + Sized + 'static {
 
     /// Reads the current state of whatever these events concern. The events are a subset of those that the model
     /// follows, in order.
-    fn look_up(tx: &mut dyn ReadTx, events: &[Event]) -> Result<Looked<Self::Changes>, StoreError>;
+    fn look_up(tx: &mut dyn ReadTx, events: &[Event]) -> Result<EventEffects<Self::Changes>, StoreError>;
 
     /// Applies changes. Must be idempotent: the same change, or one that the model already contains, may be applied
     /// again.
@@ -86,7 +86,7 @@ pub(crate) enum Loading {
 
 /// Result of looking up events.
 #[derive(Debug)]
-pub(crate) struct Looked<C> {
+pub(crate) struct EventEffects<C> {
     /// Changes to apply.
     pub(crate) changes: C,
     /// Whether so much else changed that the model must be reloaded.
@@ -384,7 +384,7 @@ impl App {
             gone.await.map_err(|error| StoreError::defect(M::NAME, error))?;
             return Ok(Step { reached: known, next: Next::Lost });
         }
-        if let Some(Looked { changes, .. }) = looked {
+        if let Some(EventEffects { changes, .. }) = looked {
             if M::EXACT {
                 // No reader holds the lock for long: blocking some microseconds here saves the waiting readers a
                 // thread switch.
@@ -483,7 +483,7 @@ struct LookUp<M> {
 struct Ahead<C> {
     reached: Position,
     /// `None` if none of the events concerns the model.
-    looked: Option<Looked<C>>,
+    looked: Option<EventEffects<C>>,
     full: bool,
 }
 

@@ -17,7 +17,7 @@ pub use consumers::{Consumer, Handle, Progress};
 pub(crate) use count_expired::CountExpired;
 pub(crate) use follower::Follower;
 pub use jobs::{AtOnce, Job, Turn};
-pub(crate) use live::{Live, LiveModel, Loading, Looked};
+pub(crate) use live::{EventEffects, Live, LiveModel, Loading};
 pub use overview::{Overview, OverviewOf};
 pub use sealed::CursorSeal;
 pub(crate) use secret::keyed;

@@ -73,7 +73,7 @@ pub(crate) fn grant_achievements(
                 subject: user.as_uuid(),
                 object: None,
             };
-            tx.append_told(&event, achievement.key.as_str(), ctx.now())?;
+            tx.append_with_detail(&event, achievement.key.as_str(), ctx.now())?;
             granted += 1;
         }
     }

@@ -2,8 +2,8 @@
 
 use crate::boards::Awards;
 use crate::quests::{
-    Checked, NotActive, Progress, QuestBook, QuestContent, QuestContentError, QuestSummary, check_fan,
-    grant_achievements, not_given, pay_step, tell,
+    Checked, NotActive, Progress, QuestBook, QuestContent, QuestContentError, QuestSummary,
+    append_quest_event, check_fan, grant_achievements, not_given, pay_step,
 };
 use crate::store::Command;
 use crate::store::Tx;
@@ -86,7 +86,7 @@ impl Command for StartQuest {
         let run = start(quest, period, &completed, ctx.now())
             .map_err(|refusal| refused(StartQuestRefusal::Rule(refusal)))?;
         if tx.start_run(self.user, &run)? {
-            tell(tx, ctx.now(), EventKind::QuestStarted, self.user, quest.id.as_uuid())?;
+            append_quest_event(tx, ctx.now(), EventKind::QuestStarted, self.user, quest.id.as_uuid())?;
         }
         Ok(())
     }

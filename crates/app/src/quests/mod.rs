@@ -51,7 +51,7 @@ pub use queries::{
 
 pub(crate) use checks::{check_after, check_fan, grant_achievements};
 pub use content::{QuestContent, QuestContentError, QuestSummary};
-pub(crate) use progress::{Progress, not_given, pay_quest, pay_step, tell};
+pub(crate) use progress::{Progress, append_quest_event, not_given, pay_quest, pay_step};
 pub(crate) use sync::job;
 pub use sync::{QuestSweep, QuestsSynced};
 

@@ -34,7 +34,7 @@ pub(crate) fn pay_step(
     done.push(StepDone { step: step.id, at: now });
     checked.steps.push(step.id);
     let date = run.period.local_date();
-    tell(tx, now, EventKind::StepCompleted, user, step.id.as_uuid())?;
+    append_quest_event(tx, now, EventKind::StepCompleted, user, step.id.as_uuid())?;
     if step.points > 0 {
         let source = SourceKey::quest_step(step.id.as_uuid(), date);
         checked.points += give(tx, ctx, awards, user, quest, (step.points, &step.title, source))?;
@@ -55,7 +55,7 @@ pub(crate) fn pay_quest(
         run.status = RunStatus::Completed;
         run.completed_at = Some(ctx.now());
         checked.quests.push(quest.id);
-        tell(tx, ctx.now(), EventKind::QuestCompleted, *user, quest.id.as_uuid())?;
+        append_quest_event(tx, ctx.now(), EventKind::QuestCompleted, *user, quest.id.as_uuid())?;
         // Also for a bonus of zero: completed quests are read from the records.
         let source = SourceKey::quest(quest.id.as_uuid(), run.period.local_date());
         checked.points += give(tx, ctx, awards, *user, quest, (quest.bonus, &quest.title, source))?;
@@ -80,7 +80,7 @@ fn give(
 }
 
 /// Appends an event about a fan's progress in quests.
-pub(crate) fn tell(
+pub(crate) fn append_quest_event(
     tx: &mut dyn Tx,
     now: Timestamp,
     kind: EventKind,

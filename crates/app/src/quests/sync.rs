@@ -123,7 +123,7 @@ impl App {
     pub(crate) async fn check_ranks(&self) -> Result<QuestSweep, StoreError> {
         let book = self.fresh_quest_book().await?;
         let mut sweep = QuestSweep::default();
-        let Some((lowest, quests)) = asked_ranks(&book, self.now()) else { return Ok(sweep) };
+        let Some((lowest, quests)) = required_ranks(&book, self.now()) else { return Ok(sweep) };
         let mut failed = None;
         let mut after = None;
         loop {
@@ -229,7 +229,7 @@ impl App {
 }
 
 /// The lowest rank that an open quest requires, and the quests that require one; `None` if there are none.
-fn asked_ranks(book: &QuestBook, now: Timestamp) -> Option<(u64, Vec<QuestId>)> {
+fn required_ranks(book: &QuestBook, now: Timestamp) -> Option<(u64, Vec<QuestId>)> {
     let asked = |quest: &Quest| {
         let ranks = quest.steps.iter().filter_map(|step| match step.check {
             Some(Check::RankThreshold { rank }) => Some(u64::from(rank)),

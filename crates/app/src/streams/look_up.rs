@@ -4,7 +4,7 @@ use crate::quests::QuestBook;
 use crate::store::Query;
 use crate::store::ReadTx;
 use crate::streams::{
-    Audience, OnPost, StepTold, StreamBatch, StreamEvent, StreamWhat, last_on_boards, turns_views,
+    Audience, OnPost, StreamBatch, StreamEvent, StreamStep, StreamWhat, last_on_boards, turns_views,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
@@ -20,14 +20,14 @@ use terrace_social::{Comment, PostView};
 
 /// The part of the log to read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked {
+pub(super) struct LogRange {
     pub(super) after: Position,
     /// Last position to read.
     pub(super) up_to: Position,
     /// Maximum number of events to read.
     pub(super) limit: u32,
     /// Maximum number of wanted events among those.
-    pub(super) most_told: usize,
+    pub(super) max_wanted: usize,
 }
 
 /// The newest change of a fan's total on a board within this part.
@@ -44,7 +44,7 @@ pub(super) struct Score {
 
 /// The result. Scores still lack ranks, and quest events still lack titles.
 #[derive(Default)]
-pub(super) struct Looked {
+pub(super) struct LogPart {
     pub(super) batch: StreamBatch,
     pub(super) scores: Vec<Score>,
     pub(super) quests: Vec<Event>,
@@ -82,18 +82,18 @@ impl Query for OldestAfter {
 
 /// Reads the part.
 pub(super) struct LookUp {
-    pub(super) asked: Asked,
+    pub(super) asked: LogRange,
     pub(super) audience: Arc<dyn Audience>,
 }
 
 impl Query for LookUp {
     const NAME: &'static str = "stream_look_up";
     /// `None` if events after the given position are gone, or never existed.
-    type Output = Option<Looked>;
+    type Output = Option<LogPart>;
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
-        let Asked { after, up_to, limit, most_told } = self.asked;
+        let LogRange { after, up_to, limit, max_wanted } = self.asked;
         self.audience.begins();
         // Before the events: whatever was public at this read is among them, or has been swept.
         let head = tx.head()?;
@@ -110,7 +110,7 @@ impl Query for LookUp {
         for event in &events {
             let wants = self.audience.wants(event);
             if wants.shared || wants.own {
-                if wanted.count == most_told {
+                if wanted.count == max_wanted {
                     more = true;
                     break;
                 }
@@ -180,30 +180,30 @@ impl Wants {
         Ok(())
     }
 
-    fn look_up(self, tx: &mut dyn ReadTx) -> Result<Looked, StoreError> {
-        let mut looked = Looked {
+    fn look_up(self, tx: &mut dyn ReadTx) -> Result<LogPart, StoreError> {
+        let mut looked = LogPart {
             scores: self.scores.into_values().collect(),
             quests: self.quests,
             resets: self.resets,
-            ..Looked::default()
+            ..LogPart::default()
         };
-        looked.batch.told = room(tx, &self.room)?;
-        looked.batch.told.extend(self.purchases);
+        looked.batch.events = room(tx, &self.room)?;
+        looked.batch.events.extend(self.purchases);
         for (user, events) in self.records {
             let ids: Vec<RecordId> =
                 events.iter().map(|event| RecordId::from_uuid(event.what.subject)).collect();
             let records: HashMap<RecordId, PointsRecord> =
                 tx.records_with(user, &ids)?.into_iter().map(|record| (record.id, record)).collect();
-            looked.batch.told.extend(events.iter().filter_map(|event| {
+            looked.batch.events.extend(events.iter().filter_map(|event| {
                 let record = records.get(&RecordId::from_uuid(event.what.subject))?;
-                Some(told(event, StreamWhat::PointsAwarded(Box::new(record.clone()))))
+                Some(stream_event(event, StreamWhat::PointsAwarded(Box::new(record.clone()))))
             }));
         }
         Ok(looked)
     }
 }
 
-fn told(event: &Event, what: StreamWhat) -> StreamEvent {
+fn stream_event(event: &Event, what: StreamWhat) -> StreamEvent {
     StreamEvent { position: event.position, at: event.at, what }
 }
 
@@ -215,7 +215,7 @@ fn purchase(event: &Event) -> Result<Option<StreamEvent>, StoreError> {
     let state = event.detail.as_deref().unwrap_or_default();
     let state = state.parse().map_err(|error| StoreError::defect("streams", error))?;
     let purchase = PurchaseId::from_uuid(event.what.subject);
-    Ok(Some(told(event, StreamWhat::PurchaseChanged(fan, purchase, state))))
+    Ok(Some(stream_event(event, StreamWhat::PurchaseChanged(fan, purchase, state))))
 }
 
 /// Events of the locker room, in two statements regardless of their number.
@@ -263,16 +263,16 @@ fn room(tx: &mut dyn ReadTx, events: &[Event]) -> Result<Vec<StreamEvent>, Store
             (..) => None,
         }
     };
-    Ok(events.iter().filter_map(|event| Some(told(event, what(event)?))).collect())
+    Ok(events.iter().filter_map(|event| Some(stream_event(event, what(event)?))).collect())
 }
 
 /// A quest event with titles; `None` if the content no longer contains the quest.
-pub(super) fn quest_told(book: &QuestBook, event: &Event) -> Option<StreamEvent> {
+pub(super) fn quest_event(book: &QuestBook, event: &Event) -> Option<StreamEvent> {
     let fan = event.what.actor?;
     let what = match (event.what.kind, event.detail.as_deref()) {
         (EventKind::StepCompleted, _) => {
             let (quest, step) = book.step(StepId::from_uuid(event.what.subject))?;
-            let step = StepTold {
+            let step = StreamStep {
                 quest: quest.id,
                 quest_title: quest.title.clone(),
                 step: step.id,
@@ -291,7 +291,7 @@ pub(super) fn quest_told(book: &QuestBook, event: &Event) -> Option<StreamEvent>
         }
         (..) => return None,
     };
-    Some(told(event, what))
+    Some(stream_event(event, what))
 }
 
 /// Ranks scores from the tables, for when the in-memory boards are not available.

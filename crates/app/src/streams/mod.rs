@@ -1,6 +1,6 @@
 //! Content of streams: the event log, event by event, with the current state of whatever each event concerns.
 //!
-//! [`StreamFeed`] follows the log for a process; [`App::told_after`] reads a part of it again for one reader who
+//! [`StreamFeed`] follows the log for a process; [`App::replay_after`] reads a part of it again for one reader who
 //! reconnects. Both use the same statements and so produce the same events. This module is independent of the wire
 //! format.
 
@@ -13,7 +13,7 @@ use crate::App;
 use crate::boards::affects_leaderboard;
 use crate::platform::Follower;
 use crate::store::into_infallible;
-use crate::streams::look_up::{Asked, LookUp, Looked, RankScores, Score};
+use crate::streams::look_up::{LogPart, LogRange, LookUp, RankScores, Score};
 use std::sync::Arc;
 use std::time::Duration;
 use terrace_identity::AuthorCard;
@@ -70,7 +70,7 @@ pub struct OnPost {
 
 /// A step of a quest, with titles.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StepTold {
+pub struct StreamStep {
     /// Id of the quest.
     pub quest: QuestId,
     /// Title of the quest.
@@ -134,7 +134,7 @@ pub enum StreamWhat {
     /// A fan received points.
     PointsAwarded(Box<PointsRecord>),
     /// A fan completed a step.
-    StepCompleted(UserId, Box<StepTold>),
+    StepCompleted(UserId, Box<StreamStep>),
     /// A fan completed a quest.
     QuestCompleted(UserId, Box<Quest>),
     /// A fan unlocked an achievement.
@@ -162,7 +162,7 @@ pub struct StreamBatch {
     /// Whether there are more events.
     pub more: bool,
     /// Published events, in order.
-    pub told: Vec<StreamEvent>,
+    pub events: Vec<StreamEvent>,
     /// Events after which readers may see other content: follows, blocks, profiles, created and removed accounts.
     pub turns: Vec<Event>,
 }
@@ -183,7 +183,7 @@ pub enum Fed {
 
 /// Why no events after a position are available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotTold {
+pub enum ReplayError {
     /// Events after it were swept, or the position never existed.
     Lost,
 }
@@ -204,39 +204,39 @@ impl App {
     ///
     /// # Errors
     ///
-    /// When the log cannot be read; the inner [`NotTold`] if events that the reader has missed are gone.
-    pub async fn told_after(
+    /// When the log cannot be read; the inner [`ReplayError`] if events that the reader has missed are gone.
+    pub async fn replay_after(
         &self,
         after: Position,
         audience: Arc<dyn Audience>,
-    ) -> Result<Result<StreamBatch, NotTold>, StoreError> {
+    ) -> Result<Result<StreamBatch, ReplayError>, StoreError> {
         let up_to = *self.store.bell().borrow();
-        let asked = Asked { after, up_to, limit: BATCH, most_told: REPLAY };
+        let asked = LogRange { after, up_to, limit: BATCH, max_wanted: REPLAY };
         match into_infallible(self.query(LookUp { asked, audience }).await)? {
-            None => Ok(Err(NotTold::Lost)),
-            Some(looked) => self.tell(looked).await.map(Ok),
+            None => Ok(Err(ReplayError::Lost)),
+            Some(looked) => self.to_batch(looked).await.map(Ok),
         }
     }
 
     /// Adds data that is not in the tables: ranks and titles of quests.
-    async fn tell(&self, looked: Looked) -> Result<StreamBatch, StoreError> {
-        let Looked { mut batch, scores, quests, resets, boards_up_to } = looked;
+    async fn to_batch(&self, looked: LogPart) -> Result<StreamBatch, StoreError> {
+        let LogPart { mut batch, scores, quests, resets, boards_up_to } = looked;
         let mut in_memory = true;
         if let Some(position) = boards_up_to {
             in_memory = self.ranks.comes_up_to(position, PATIENCE).await;
         }
         if !scores.is_empty() || !resets.is_empty() {
-            self.tell_scores(&mut batch, in_memory, scores, &resets).await?;
+            self.add_scores(&mut batch, in_memory, scores, &resets).await?;
         }
         if !quests.is_empty() {
             let book = self.quest_book().await?;
-            batch.told.extend(quests.iter().filter_map(|event| look_up::quest_told(&book, event)));
+            batch.events.extend(quests.iter().filter_map(|event| look_up::quest_event(&book, event)));
         }
-        batch.told.sort_by_key(|event| event.position);
+        batch.events.sort_by_key(|event| event.position);
         Ok(batch)
     }
 
-    async fn tell_scores(
+    async fn add_scores(
         &self,
         batch: &mut StreamBatch,
         in_memory: bool,
@@ -253,14 +253,14 @@ impl App {
         };
         for event in resets.iter().filter(|event| event.what.subject == shown.id.as_uuid()) {
             let what = StreamWhat::BoardReset(shown.id);
-            batch.told.push(StreamEvent { position: event.position, at: event.at, what });
+            batch.events.push(StreamEvent { position: event.position, at: event.at, what });
         }
         let scores: Vec<Score> = scores.into_iter().filter(|score| score.season == shown.id).collect();
         let lines = match self.lines_in_memory(shown.id, &scores) {
             Some(lines) if in_memory => lines,
             Some(_) | None => into_infallible(self.query(RankScores(scores.clone())).await)?,
         };
-        batch.told.extend(scores.iter().zip(lines).map(|(score, line)| StreamEvent {
+        batch.events.extend(scores.iter().zip(lines).map(|(score, line)| StreamEvent {
             position: score.position,
             at: score.at,
             what: StreamWhat::ScoreChanged {
@@ -313,14 +313,14 @@ impl StreamFeed {
             }
             self.more = false;
             let up_to = self.follower.heard();
-            let asked = Asked { after: known, up_to, limit: BATCH, most_told: usize::MAX };
+            let asked = LogRange { after: known, up_to, limit: BATCH, max_wanted: usize::MAX };
             let audience = Arc::clone(&self.audience);
             let Some(looked) = into_infallible(self.app.query(LookUp { asked, audience }).await)? else {
                 self.known = None;
                 return self.take_up().await;
             };
             if looked.batch.reached > known {
-                let batch = self.app.tell(looked).await?;
+                let batch = self.app.to_batch(looked).await?;
                 self.known = Some(batch.reached);
                 self.more = batch.more;
                 return Ok(Fed::Batch(batch));

@@ -2,7 +2,7 @@
 //! fan, the transfer, the purchase and its copy; then the copy, the tables that it is drawn from and its collectibles.
 
 use super::awards::{ledger_accounts, ledger_transfers, now};
-use super::steps::look_at_fan;
+use super::steps::read_fan;
 use super::{connect, in_groups};
 use crate::rows::boards;
 use crate::rows::packs::{Example, Ids, Offer, reason};
@@ -160,7 +160,7 @@ impl Step<'_> {
         let (id, pack) = (self.ids.purchase, offer.id());
         let (id, pack) = (id.as_bytes().as_slice(), pack.as_bytes().as_slice());
         let key = self.claim(conn, PURCHASE)?;
-        look_at_fan(conn, user)?;
+        read_fan(conn, user)?;
         self.pay(conn)?;
         diesel::insert_into(pack_purchases::table)
             .values((
@@ -236,7 +236,7 @@ impl Step<'_> {
         let (user, at, offer) = (self.user.as_bytes().as_slice(), self.at, self.example.offer);
         let pack = offer.id();
         let key = self.claim(conn, OPENING)?;
-        look_at_fan(conn, user)?;
+        read_fan(conn, user)?;
         let sealed = user_packs::table
             .filter(user_packs::user_id.eq(user))
             .filter(user_packs::pack_id.eq(pack.as_bytes().as_slice()))

@@ -112,7 +112,7 @@ impl StepLoop {
 }
 
 /// Reads an active fan and their visits.
-pub(super) fn look_at_fan(conn: &mut SqliteConnection, user: &[u8]) -> Result<()> {
+pub(super) fn read_fan(conn: &mut SqliteConnection, user: &[u8]) -> Result<()> {
     let visits = (
         daily_visits::last_paid,
         daily_visits::zone,
@@ -142,7 +142,7 @@ fn complete(conn: &mut SqliteConnection, number: u64, fans: u64, season: &[u8]) 
     let (user, step_id, quest) =
         (fan.as_bytes().as_slice(), step.as_bytes().as_slice(), quest.as_bytes().as_slice());
 
-    look_at_fan(conn, user)?;
+    read_fan(conn, user)?;
     let run: RunRow = user_quest_status::table
         .find((user, quest, ""))
         .select((

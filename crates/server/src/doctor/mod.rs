@@ -20,8 +20,8 @@ pub(crate) async fn doctor(settings: Settings) -> anyhow::Result<ExitCode> {
     #[cfg(unix)]
     setup::permissions(&settings, &mut findings);
     if setup::database_is_there(&settings, &mut findings) {
-        look_at_database(&settings, &mut findings).await;
-        look_at_pictures(&settings, &mut findings).await;
+        check_database(&settings, &mut findings).await;
+        check_pictures(&settings, &mut findings).await;
     }
     for line in findings.lines() {
         report::line(&line)?;
@@ -31,7 +31,7 @@ pub(crate) async fn doctor(settings: Settings) -> anyhow::Result<ExitCode> {
 
 /// Checks that the storage for pictures responds. A missing folder is created with the database; this check
 /// must not create it.
-async fn look_at_pictures(settings: &Settings, findings: &mut Findings) {
+async fn check_pictures(settings: &Settings, findings: &mut Findings) {
     if settings.media.media_url.is_none() && !settings.media_folder().exists() {
         return findings.warn("pictures", "there is no folder for them yet: the next start makes it");
     }
@@ -45,7 +45,7 @@ async fn look_at_pictures(settings: &Settings, findings: &mut Findings) {
     }
 }
 
-async fn look_at_database(settings: &Settings, findings: &mut Findings) {
+async fn check_database(settings: &Settings, findings: &mut Findings) {
     let storage = match open(settings) {
         Ok(storage) => storage,
         Err(error) => return findings.fail("database", format!("{error:#}")),

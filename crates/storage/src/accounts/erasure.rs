@@ -116,11 +116,11 @@ impl ErasureWrite for DieselTx<'_> {
                 .load(conn)
         })
         .map_err(broken("mark a fan's posts as deleted"))?;
-        let told: Vec<_> = rows
+        let reported: Vec<_> = rows
             .into_iter()
             .map(|row| ErasedPost { post: row.id.id(), team: row.team_id.map(Key::id) })
             .collect();
-        Ok(Erased { found: found(told.len()), told })
+        Ok(Erased { found: found(reported.len()), reported })
     }
 
     fn erase_comments(&mut self, author: UserId, limit: u32) -> Result<Erased<ErasedComment>, StoreError> {
@@ -134,7 +134,7 @@ impl ErasureWrite for DieselTx<'_> {
         })
         .map_err(broken("find a fan's comments"))?;
         if portion.is_empty() {
-            return Ok(Erased { found: 0, told: Vec::new() });
+            return Ok(Erased { found: 0, reported: Vec::new() });
         }
         let locked = self.lock_posts(&distinct(portion.iter().map(|(_, post)| *post)))?;
         let gone: Vec<(Key, Key)> = on!(self.conn, |conn| {
@@ -145,11 +145,11 @@ impl ErasureWrite for DieselTx<'_> {
         })
         .map_err(broken("remove a fan's comments"))?;
         self.uncount_comments(&gone)?;
-        let told = gone.iter().filter_map(|(comment, post)| {
+        let reported = gone.iter().filter_map(|(comment, post)| {
             let ErasedPost { post, team } = locked.get(post).copied().flatten()?;
             Some(ErasedComment { post, team, comment: comment.id() })
         });
-        Ok(Erased { found: found(portion.len()), told: told.collect() })
+        Ok(Erased { found: found(portion.len()), reported: reported.collect() })
     }
 
     fn erase_reactions(&mut self, fan: UserId, limit: u32) -> Result<Erased<ErasedPost>, StoreError> {
@@ -163,7 +163,7 @@ impl ErasureWrite for DieselTx<'_> {
         })
         .map_err(broken("find a fan's reactions"))?;
         if portion.is_empty() {
-            return Ok(Erased { found: 0, told: Vec::new() });
+            return Ok(Erased { found: 0, reported: Vec::new() });
         }
         let locked = self.lock_posts(&portion)?;
         let gone: Vec<(Key, String)> = on!(self.conn, |conn| {
@@ -180,8 +180,8 @@ impl ErasureWrite for DieselTx<'_> {
         for (kind, ids) in by_kind {
             self.uncount_reactions(kind, ids)?;
         }
-        let told = gone.iter().filter_map(|(post, _)| locked.get(post).copied().flatten()).collect();
-        Ok(Erased { found: found(portion.len()), told })
+        let reported = gone.iter().filter_map(|(post, _)| locked.get(post).copied().flatten()).collect();
+        Ok(Erased { found: found(portion.len()), reported })
     }
 
     fn erase_reports(&mut self, fan: UserId, limit: u32) -> Result<u32, StoreError> {
@@ -238,7 +238,7 @@ mod tests {
         let other = post(tx, 20, bea, None, 0);
         let portions = [(); 4].map(|()| tx.erase_posts(ana, 2, at(1)).unwrap());
         assert_eq!(portions.each_ref().map(|portion| portion.found), [2, 2, 1, 0]);
-        let mut reported: Vec<_> = portions.into_iter().flat_map(|portion| portion.told).collect();
+        let mut reported: Vec<_> = portions.into_iter().flat_map(|portion| portion.reported).collect();
         reported.sort_by_key(|erased| erased.post);
         assert_eq!(reported.len(), 5);
         assert_eq!(reported.last(), Some(&ErasedPost { post: PostId::from(uuid(14)), team: Some(red) }));
@@ -269,7 +269,7 @@ mod tests {
         for expected in [4, 4, 2, 0] {
             let portion = tx.erase_comments(ana, 4).unwrap();
             assert_eq!(portion.found, expected);
-            reported.extend(portion.told.into_iter().map(|comment| comment.post));
+            reported.extend(portion.reported.into_iter().map(|comment| comment.post));
             assert!(counters_agree(tx));
         }
         assert_eq!(reported.len(), 9);
@@ -278,7 +278,7 @@ mod tests {
         for expected in [3, 1, 0] {
             let portion = tx.erase_reactions(ana, 3).unwrap();
             assert_eq!(portion.found, expected);
-            reported.extend(portion.told.into_iter().map(|erased| erased.post));
+            reported.extend(portion.reported.into_iter().map(|erased| erased.post));
             assert!(counters_agree(tx));
         }
         assert_eq!(reported, posts[1..]);

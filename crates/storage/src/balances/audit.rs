@@ -12,7 +12,7 @@ use diesel::sql_types::{BigInt, Text};
 use std::collections::BTreeMap;
 use terrace_kernel::{StoreError, Timestamp, UserId};
 use terrace_ledger::{
-    AccountKind, Balance, FanLedger, LedgerAudit, LedgerMend, LedgerRepairWrite, TransferId, TransferSource,
+    AccountKind, Balance, FanLedger, LedgerAudit, LedgerRepair, LedgerRepairWrite, TransferId, TransferSource,
 };
 use uuid::Uuid;
 
@@ -142,9 +142,14 @@ impl LedgerRepairWrite for DieselTx<'_> {
             .map_err(broken("hold balances"))
     }
 
-    fn mend_ledger(&mut self, mend: &LedgerMend, id: TransferId, at: Timestamp) -> Result<(), StoreError> {
-        let user = Key::of(mend.user);
-        for balance in &mend.balances {
+    fn write_ledger_repair(
+        &mut self,
+        repair: &LedgerRepair,
+        id: TransferId,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let user = Key::of(repair.user);
+        for balance in &repair.balances {
             on!(self.conn, |conn| {
                 diesel::insert_into(ledger_accounts::table)
                     .values((
@@ -160,7 +165,7 @@ impl LedgerRepairWrite for DieselTx<'_> {
             .map_err(broken("mend a balance"))?;
         }
         let source = TransferSource::of("mended", id);
-        let issue = Issue { user: mend.user, points: mend.points, id, source, reason: "Set right", at };
+        let issue = Issue { user: repair.user, points: repair.points, id, source, reason: "Set right", at };
         self.issue_points(&issue)
     }
 }

@@ -169,7 +169,7 @@ impl DieselTx<'_> {
             subject: award.id.0,
             object: None,
         };
-        self.append_told(&event, &changes.to_string(), award.now.0)?;
+        self.append_with_detail(&event, &changes.to_string(), award.now.0)?;
         Ok(Awarding::Written { board: place.board.map(|board| TeamBoardId::from_uuid(board.0)), changes })
     }
 }

@@ -39,7 +39,7 @@ impl PointsWrite for DieselTx<'_> {
         })
         .map_err(broken("list a fan on their boards"))?;
         let changes = rows.into_iter().map(TotalRow::into_change).collect::<Result<Vec<_>, _>>()?;
-        self.tell_scores(user, TotalChanges(changes), at)
+        self.append_score_changed(user, TotalChanges(changes), at)
     }
 
     fn set_membership(&mut self, change: &Membership) -> Result<Option<TotalChanges>, StoreError> {
@@ -109,7 +109,7 @@ impl PointsWrite for DieselTx<'_> {
             .map_err(broken("list a fan on a board"))?,
         };
         let changes = rows.into_iter().map(TotalRow::into_change).collect::<Result<Vec<_>, _>>()?;
-        self.tell_scores(*user, TotalChanges(changes), *at).map(Some)
+        self.append_score_changed(*user, TotalChanges(changes), *at).map(Some)
     }
 }
 
@@ -144,14 +144,14 @@ impl DieselTx<'_> {
     }
 
     /// Appends an event for totals that changed without a record of points.
-    pub(crate) fn tell_scores(
+    pub(crate) fn append_score_changed(
         &mut self,
         user: UserId,
         changes: TotalChanges,
         at: Timestamp,
     ) -> Result<TotalChanges, StoreError> {
         if !changes.0.is_empty() {
-            self.append_told(&score_changed(user), &changes.to_string(), at)?;
+            self.append_with_detail(&score_changed(user), &changes.to_string(), at)?;
         }
         Ok(changes)
     }

@@ -214,7 +214,7 @@ impl BoardRead for DieselTx<'_> {
         Ok(rows.into_iter().map(into_key).collect())
     }
 
-    fn is_told(&mut self, season: SeasonId, board: BoardId) -> Result<bool, StoreError> {
+    fn is_published(&mut self, season: SeasonId, board: BoardId) -> Result<bool, StoreError> {
         let Conn::Pg(conn) = &mut self.conn else {
             // On SQLite, committed events are public.
             return Ok(true);
@@ -404,7 +404,7 @@ impl DieselTx<'_> {
         .map_err(broken("make a season's board"))
     }
 
-    fn tell_season(&mut self, season: &Season, at: Timestamp) -> Result<(), StoreError> {
+    fn append_season_changed(&mut self, season: &Season, at: Timestamp) -> Result<(), StoreError> {
         let event = NewEvent {
             topic: Topic::Leaderboard,
             kind: EventKind::SeasonChanged,
@@ -422,7 +422,7 @@ impl BoardWrite for DieselTx<'_> {
         for (season, board) in seasons {
             self.write_season(season, true)?;
             self.write_global_board(season, *board, at)?;
-            self.tell_season(season, at)?;
+            self.append_season_changed(season, at)?;
         }
         Ok(())
     }
@@ -431,7 +431,7 @@ impl BoardWrite for DieselTx<'_> {
         let added = self.write_season(season, false)?;
         if added {
             self.write_global_board(season, board, at)?;
-            self.tell_season(season, at)?;
+            self.append_season_changed(season, at)?;
         }
         Ok(added)
     }

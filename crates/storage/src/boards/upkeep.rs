@@ -273,9 +273,9 @@ impl PointsRepair for DieselTx<'_> {
         self.write_records(records, at)
     }
 
-    fn mend_points(&mut self, mends: &[TotalsRepair], at: Timestamp) -> Result<(), StoreError> {
-        let new_total = |mend: &TotalsRepair| {
-            let user_id = Key::of(mend.user);
+    fn write_points_repairs(&mut self, repairs: &[TotalsRepair], at: Timestamp) -> Result<(), StoreError> {
+        let new_total = |repair: &TotalsRepair| {
+            let user_id = Key::of(repair.user);
             let row = move |change: &terrace_scoring::TotalChange| NewTotal {
                 season_id: Key::of(change.season),
                 leaderboard_id: Key::of(change.board),
@@ -285,14 +285,14 @@ impl PointsRepair for DieselTx<'_> {
                 version: version(&change.total),
                 listed: change.is_listed,
             };
-            mend.totals.iter().map(row).collect::<Vec<_>>()
+            repair.totals.iter().map(row).collect::<Vec<_>>()
         };
-        let totals: Vec<NewTotal> = mends.iter().flat_map(new_total).collect();
+        let totals: Vec<NewTotal> = repairs.iter().flat_map(new_total).collect();
         for rows in totals.chunks(ROWS) {
             self.put_totals(rows)?;
         }
-        let new_entry = |mend: &TotalsRepair| {
-            let user_id = Key::of(mend.user);
+        let new_entry = |repair: &TotalsRepair| {
+            let user_id = Key::of(repair.user);
             let row = move |(board, points, season): &(BoardId, Points, Option<SeasonId>)| NewEntry {
                 leaderboard_id: Key::of(*board),
                 user_id,
@@ -300,15 +300,15 @@ impl PointsRepair for DieselTx<'_> {
                 season_id: season.map(Key::of),
                 created_at: At(at),
             };
-            mend.entries.iter().map(row).collect::<Vec<_>>()
+            repair.entries.iter().map(row).collect::<Vec<_>>()
         };
-        let entries: Vec<NewEntry> = mends.iter().flat_map(new_entry).collect();
+        let entries: Vec<NewEntry> = repairs.iter().flat_map(new_entry).collect();
         for rows in entries.chunks(ROWS) {
             self.put_entries(rows)?;
         }
-        let changed = mends.iter().filter(|mend| !mend.totals.is_empty());
+        let changed = repairs.iter().filter(|repair| !repair.totals.is_empty());
         let events: Vec<_> = changed
-            .map(|mend| (score_changed(mend.user), TotalChanges(mend.totals.clone()).to_string()))
+            .map(|repair| (score_changed(repair.user), TotalChanges(repair.totals.clone()).to_string()))
             .collect();
         let events: Vec<_> = events.iter().map(|(event, totals)| (*event, Some(totals.as_str()))).collect();
         for events in events.chunks(ROWS) {
@@ -469,7 +469,7 @@ mod tests {
         let faults = audits
             .iter()
             .flat_map(|audit| audit.faults.iter().filter_map(|fault| Some((fault.check, fault.user?))));
-        (faults.collect(), audits.iter().filter_map(|audit| audit.mend.clone()).collect())
+        (faults.collect(), audits.iter().filter_map(|audit| audit.repair.clone()).collect())
     }
 
     fn rows_that_are_gone_are_written_again(kind: DatabaseKind) {
@@ -484,11 +484,11 @@ mod tests {
             "DELETE FROM board_totals WHERE points = 2; DELETE FROM leaderboard_entries WHERE points = 3",
         );
         run(tx, "UPDATE leaderboard_entries SET points = 77, season_id = NULL WHERE points = 4");
-        let (faults, mends) = audit(tx);
+        let (faults, repairs) = audit(tx);
         let (total, entries) = (PointsCheck::Totals, PointsCheck::Entries);
         assert_eq!(faults, [(total, fans[1]), (entries, fans[2]), (entries, fans[3])]);
         tx.hold_fans(&fans).unwrap();
-        tx.mend_points(&mends, at(9)).unwrap();
+        tx.write_points_repairs(&repairs, at(9)).unwrap();
         assert_eq!(audit(tx), (vec![], vec![]));
         assert_eq!(tx.sorted_board(uuid(900).into(), uuid(901).into()).unwrap(), board);
         let total = tx.points_between(fans[1], fans[1]).unwrap().remove(0).totals.remove(0).total;

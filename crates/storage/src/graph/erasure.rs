@@ -103,7 +103,7 @@ impl GraphErasure for DieselTx<'_> {
         })
         .map_err(broken("find whom a fan follows"))?;
         if portion.is_empty() {
-            return Ok(Erased { found: 0, told: Vec::new() });
+            return Ok(Erased { found: 0, reported: Vec::new() });
         }
         let mut both = portion.clone();
         both.push(Key::of(fan));
@@ -118,7 +118,7 @@ impl GraphErasure for DieselTx<'_> {
         self.uncount_follows(Side::Follower, vec![Key::of(fan)], number(gone.len()))?;
         let reported =
             gone.into_iter().map(|followee| ErasedFollow { follower: fan, followee: followee.id() });
-        Ok(Erased { found: found(portion.len()), told: reported.collect() })
+        Ok(Erased { found: found(portion.len()), reported: reported.collect() })
     }
 
     fn erase_followers(&mut self, fan: UserId, limit: u32) -> Result<Erased<ErasedFollow>, StoreError> {
@@ -132,7 +132,7 @@ impl GraphErasure for DieselTx<'_> {
         })
         .map_err(broken("find who follows a fan"))?;
         if portion.is_empty() {
-            return Ok(Erased { found: 0, told: Vec::new() });
+            return Ok(Erased { found: 0, reported: Vec::new() });
         }
         let mut both = portion.clone();
         both.push(Key::of(fan));
@@ -147,7 +147,7 @@ impl GraphErasure for DieselTx<'_> {
         self.uncount_follows(Side::Followee, vec![Key::of(fan)], number(gone.len()))?;
         let reported =
             gone.into_iter().map(|follower| ErasedFollow { follower: follower.id(), followee: fan });
-        Ok(Erased { found: found(portion.len()), told: reported.collect() })
+        Ok(Erased { found: found(portion.len()), reported: reported.collect() })
     }
 
     fn erase_team_follows(&mut self, fan: UserId, limit: u32) -> Result<Erased<TeamId>, StoreError> {
@@ -161,7 +161,7 @@ impl GraphErasure for DieselTx<'_> {
         })
         .map_err(broken("find a fan's teams"))?;
         if portion.is_empty() {
-            return Ok(Erased { found: 0, told: Vec::new() });
+            return Ok(Erased { found: 0, reported: Vec::new() });
         }
         let gone: Vec<Key> = on!(self.conn, |conn| {
             diesel::delete(of_fan.filter(team_follows::team_id.eq_any(portion.iter().copied())))
@@ -185,7 +185,7 @@ impl GraphErasure for DieselTx<'_> {
                 .execute(conn)
         })
         .map_err(broken("count the followers of teams less"))?;
-        Ok(Erased { found: found(portion.len()), told: gone.into_iter().map(Key::id).collect() })
+        Ok(Erased { found: found(portion.len()), reported: gone.into_iter().map(Key::id).collect() })
     }
 
     fn erase_blocks(&mut self, fan: UserId, limit: u32) -> Result<u32, StoreError> {
@@ -236,7 +236,7 @@ mod tests {
             for expected in [2, 2, 1, 0] {
                 let erased = erase(tx, ana);
                 assert_eq!(erased.found, expected);
-                reported.extend(erased.told);
+                reported.extend(erased.reported);
                 assert!(counters_agree(tx));
             }
             reported.sort_by_key(|edge| (edge.follower, edge.followee));
@@ -261,9 +261,15 @@ mod tests {
             assert!(tx.insert_team_follow(fan, team, at(1)).unwrap());
             tx.add_to_team_followers(team, 1).unwrap();
         }
-        assert_eq!(tx.erase_team_follows(ana, 2).unwrap(), Erased { found: 2, told: teams[..2].to_vec() });
+        assert_eq!(
+            tx.erase_team_follows(ana, 2).unwrap(),
+            Erased { found: 2, reported: teams[..2].to_vec() }
+        );
         assert!(counters_agree(tx));
-        assert_eq!(tx.erase_team_follows(ana, 2).unwrap(), Erased { found: 1, told: teams[2..].to_vec() });
+        assert_eq!(
+            tx.erase_team_follows(ana, 2).unwrap(),
+            Erased { found: 1, reported: teams[2..].to_vec() }
+        );
         assert_eq!(tx.erase_team_follows(ana, 2).unwrap().found, 0);
         assert_eq!(tx.team(teams[0]).unwrap().map(|team| team.follower_count), Some(1));
         assert!(counters_agree(tx));

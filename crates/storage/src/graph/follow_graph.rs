@@ -6,7 +6,7 @@
 use crate::accounts::ACTIVE;
 use crate::conn::on;
 use crate::error::broken;
-use crate::room::{Asked, Pair, pairs, with_pairs};
+use crate::room::{Pair, PairColumns, pairs, with_pairs};
 use crate::schema::{team_follows, teams, users};
 use crate::tx::DieselTx;
 use crate::types::{Key, Uid};
@@ -59,7 +59,7 @@ impl DieselTx<'_> {
     }
 
     /// The pairs among `asked` that `sql` finds.
-    fn among(&mut self, sql: &str, asked: &Asked) -> QueryResult<Vec<Pair>> {
+    fn among(&mut self, sql: &str, asked: &PairColumns) -> QueryResult<Vec<Pair>> {
         if asked.is_empty() {
             return Ok(Vec::new());
         }
@@ -120,14 +120,14 @@ impl FollowGraphRead for DieselTx<'_> {
     }
 
     fn follows_among(&mut self, asked: &[(UserId, UserId)]) -> Result<Vec<(UserId, UserId)>, StoreError> {
-        self.among(FOLLOWS_AMONG, &Asked::of(asked)).map(pairs).map_err(broken("look follows up"))
+        self.among(FOLLOWS_AMONG, &PairColumns::of(asked)).map(pairs).map_err(broken("look follows up"))
     }
 
     fn team_follows_among(
         &mut self,
         asked: &[(UserId, TeamId)],
     ) -> Result<Vec<(UserId, TeamId)>, StoreError> {
-        self.among(TEAM_FOLLOWS_AMONG, &Asked::of(asked))
+        self.among(TEAM_FOLLOWS_AMONG, &PairColumns::of(asked))
             .map(pairs)
             .map_err(broken("look follows of teams up"))
     }

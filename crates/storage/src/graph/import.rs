@@ -6,7 +6,7 @@
 use crate::accounts::{ACTIVE, NewCredentialsRow, NewUserRow};
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::room::{Asked, pairs, with_pairs};
+use crate::room::{PairColumns, pairs, with_pairs};
 use crate::schema::{credentials, presence, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key};
@@ -95,7 +95,7 @@ impl FollowImportWrite for DieselTx<'_> {
         follows: &[(UserId, UserId)],
         at: Timestamp,
     ) -> Result<Vec<(UserId, UserId)>, StoreError> {
-        let asked = Asked::of(follows);
+        let asked = PairColumns::of(follows);
         if asked.is_empty() {
             return Ok(Vec::new());
         }
@@ -105,7 +105,7 @@ impl FollowImportWrite for DieselTx<'_> {
     }
 
     fn count_follows(&mut self, follows: &[(UserId, UserId)]) -> Result<(), StoreError> {
-        let asked = Asked::of(follows);
+        let asked = PairColumns::of(follows);
         if asked.is_empty() {
             return Ok(());
         }

@@ -22,12 +22,12 @@ use uuid::Uuid;
 
 /// PostgreSQL: writes messages and lanes for the rows that the preceding statement returns as `fresh`, in one round
 /// trip.
-const TELL: &str = "\
+const WRITE_MESSAGES: &str = "\
     , messages AS (INSERT INTO mint_messages (user_id, kind, owned_id, happened_at, state, attempts, refusals) \
         SELECT user_id, kind, id, happened_at, 'pending', 0, 0 FROM fresh WHERE is_told ORDER BY slot RETURNING user_id), \
     lanes AS (INSERT INTO mint_lanes (user_id, ready_at) SELECT DISTINCT user_id, $1 FROM messages \
         ON CONFLICT (user_id) DO UPDATE SET ready_at = mint_lanes.ready_at) ";
-const TELL_MINTED: &str = "\
+const MARK_MINTED: &str = "\
     WITH fresh AS (UPDATE owned_collectibles SET is_told = true WHERE copy_id = $2 AND NOT is_told \
         RETURNING id, user_id, slot, 'minted' AS kind, acquired_at AS happened_at, true AS is_told)";
 const REVOKE: &str = "\
@@ -164,7 +164,11 @@ impl MintingRead for DieselTx<'_> {
         })
     }
 
-    fn fans_not_told(&mut self, after: Option<UserId>, limit: u32) -> Result<Vec<UserId>, StoreError> {
+    fn fans_without_messages(
+        &mut self,
+        after: Option<UserId>,
+        limit: u32,
+    ) -> Result<Vec<UserId>, StoreError> {
         let fans: Vec<Key> = on!(self.conn, |conn| {
             let mut query = owned_collectibles::table
                 .filter(owned_collectibles::is_told.eq(false))
@@ -186,13 +190,13 @@ impl MintingWrite for DieselTx<'_> {
     fn hand_to_minter(&mut self, copy: UserPackId, now: Timestamp) -> Result<u64, StoreError> {
         let copy = Key::of(copy);
         match &mut self.conn {
-            Conn::Pg(conn) => {
-                diesel::sql_query(format!("{TELL_MINTED}{TELL} SELECT count(*) AS number FROM messages"))
-                    .bind::<Instant, _>(At(now))
-                    .bind::<Uid, _>(copy)
-                    .get_result::<Counted>(*conn)
-                    .map(|counted| u64::try_from(counted.number).unwrap_or_default())
-            }
+            Conn::Pg(conn) => diesel::sql_query(format!(
+                "{MARK_MINTED}{WRITE_MESSAGES} SELECT count(*) AS number FROM messages"
+            ))
+            .bind::<Instant, _>(At(now))
+            .bind::<Uid, _>(copy)
+            .get_result::<Counted>(*conn)
+            .map(|counted| u64::try_from(counted.number).unwrap_or_default()),
             Conn::Sqlite(conn) => add_messages(conn, MINTED_MESSAGES, copy, now).and_then(|added| {
                 let unsent = owned_collectibles::table
                     .filter(owned_collectibles::copy_id.eq(copy))
@@ -429,12 +433,12 @@ fn add_messages(
 impl DieselTx<'_> {
     /// Revokes the collectibles of a copy, and notifies the minter of those whose minting was sent to it; returns the
     /// number of revoked collectibles.
-    pub(crate) fn revoke_and_tell(&mut self, copy: Key, at: Timestamp) -> Result<u64, StoreError> {
+    pub(crate) fn revoke_and_notify(&mut self, copy: Key, at: Timestamp) -> Result<u64, StoreError> {
         match &mut self.conn {
             // One statement: a value of `is_told` that an earlier statement read may have changed by the time the row
             // lock is acquired.
             Conn::Pg(conn) => {
-                diesel::sql_query(format!("{REVOKE}{TELL} SELECT count(*) AS number FROM fresh"))
+                diesel::sql_query(format!("{REVOKE}{WRITE_MESSAGES} SELECT count(*) AS number FROM fresh"))
                     .bind::<Instant, _>(At(at))
                     .bind::<Uid, _>(copy)
                     .get_result::<Counted>(*conn)
@@ -512,7 +516,7 @@ mod tests {
             tx.hasten_lanes(at(0), 8).unwrap();
             tx.sweep_minting(at(0), 8).unwrap();
             tx.retry_set_aside(at(0), 8).unwrap();
-            tx.fans_not_told(Some(fan), 8).unwrap();
+            tx.fans_without_messages(Some(fan), 8).unwrap();
         });
         for plan in plans {
             let scans = plan.split(" | ").filter(|step| step.starts_with("SCAN "));

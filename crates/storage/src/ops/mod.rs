@@ -4,8 +4,8 @@ mod audit;
 mod legacy;
 mod legacy_move;
 mod maintenance;
-mod mend_rows;
+mod repair_rows;
 
 pub(crate) use legacy::abandoned;
 pub(crate) use maintenance::OLD_RUNS;
-pub(crate) use mend_rows::OLD_NOTICES;
+pub(crate) use repair_rows::OLD_NOTICES;

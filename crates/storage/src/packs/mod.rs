@@ -2,9 +2,9 @@
 
 mod catalogue;
 mod marks;
-mod mend;
 mod opening;
 mod read;
+mod repair;
 mod sale;
 
 use crate::rows::{corrupt, digest, named};

@@ -163,6 +163,6 @@ impl OpeningWrite for DieselTx<'_> {
     }
 
     fn revoke_owned(&mut self, copy: UserPackId, at: Timestamp) -> Result<u64, StoreError> {
-        self.revoke_and_tell(Key::of(copy), at)
+        self.revoke_and_notify(Key::of(copy), at)
     }
 }

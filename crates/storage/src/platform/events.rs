@@ -118,7 +118,12 @@ impl EventLog for DieselTx<'_> {
         self.append_one(event, None, at)
     }
 
-    fn append_told(&mut self, event: &NewEvent, detail: &str, at: Timestamp) -> Result<(), StoreError> {
+    fn append_with_detail(
+        &mut self,
+        event: &NewEvent,
+        detail: &str,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
         self.append_one(event, Some(detail), at)
     }
 
@@ -310,7 +315,7 @@ mod tests {
         let all = tx.events_after(Position::START, 10).unwrap();
         assert_eq!(all.iter().map(|event| event.position.get()).collect::<Vec<_>>(), [1, 2, 3]);
         assert_eq!(all.first().map(|first| (first.what, first.at)), Some((event(1), at(9))));
-        tx.append_told(&event(4), "what it came to", at(9)).unwrap();
+        tx.append_with_detail(&event(4), "what it came to", at(9)).unwrap();
         publish(tx);
         let published = tx.events_after(Position::new(3).unwrap(), 1).unwrap();
         assert_eq!(published.first().and_then(|event| event.detail.as_deref()), Some("what it came to"));

@@ -31,7 +31,8 @@ const OLDEST_EVENTS: &str = "SELECT COUNT(*) AS found FROM events \
 
 const OLD_KEYS: &str = "SELECT COUNT(*) AS found FROM idempotency_keys WHERE created_at <= $1";
 
-const TOLD: &str = "SELECT COUNT(*) AS found FROM mint_messages WHERE state = 'delivered' AND ended_at < $1";
+const DELIVERED: &str =
+    "SELECT COUNT(*) AS found FROM mint_messages WHERE state = 'delivered' AND ended_at < $1";
 
 #[derive(QueryableByName)]
 struct FoundRow {
@@ -46,7 +47,7 @@ impl SweepRead for DieselTx<'_> {
             Retention::IdempotencyKeys => OLD_KEYS.to_owned(),
             Retention::Sessions => ENDED_SESSIONS.to_owned(),
             Retention::Events => OLDEST_EVENTS.to_owned(),
-            Retention::Minting => TOLD.to_owned(),
+            Retention::Minting => DELIVERED.to_owned(),
             Retention::Notices => counted(&format!("payment_notices WHERE {OLD_NOTICES}")),
             Retention::Imports => abandoned(),
             Retention::Runs => counted(&format!("maintenance_runs r WHERE {OLD_RUNS}")),

@@ -1,8 +1,8 @@
 //! Quests and the progress of fans.
 
 mod book;
-mod mend;
 mod own;
 mod progress;
+mod repair;
 mod unrecorded;
 mod visits;

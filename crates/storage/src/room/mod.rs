@@ -10,7 +10,7 @@ mod reactions;
 mod reports;
 mod topics;
 
-pub(crate) use pairs::{Asked, Pair, pairs, with_pairs};
+pub(crate) use pairs::{Pair, PairColumns, pairs, with_pairs};
 pub(crate) use posts::{NoText, PostRow, ViewRow, into_view, own};
 pub(crate) use reactions::kind;
 pub(crate) use topics::NEWEST;

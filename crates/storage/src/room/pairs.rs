@@ -28,12 +28,12 @@ pub(crate) fn pairs<A: From<Uuid>, B: From<Uuid>>(rows: Vec<Pair>) -> Vec<(A, B)
 
 /// The pairs that are passed to a statement.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct PairColumns {
     ones: Vec<Key>,
     others: Vec<Key>,
 }
 
-impl Asked {
+impl PairColumns {
     pub(crate) fn of<A: Copy + Into<Uuid>, B: Copy + Into<Uuid>>(pairs: &[(A, B)]) -> Self {
         let (ones, others) = pairs.iter().map(|(one, other)| (Key::of(*one), Key::of(*other))).unzip();
         Self { ones, others }

@@ -42,8 +42,8 @@ pub(crate) async fn register(
     let dto = body.into_inner();
     let name_key = Username::key_of(&dto.username);
     // The fingerprint excludes the password: stored data must not help to guess one.
-    let wished = [Some(&dto.username), dto.display_name.as_ref(), dto.time_zone.as_ref()];
-    let fingerprint = Sha256::digest(serde_json::json!(wished).to_string()).into();
+    let requested = [Some(&dto.username), dto.display_name.as_ref(), dto.time_zone.as_ref()];
+    let fingerprint = Sha256::digest(serde_json::json!(requested).to_string()).into();
     let keyed = keyed(key, None, "POST /api/register", "", fingerprint);
     let checked = registration(dto)?;
     let slot = shell.take_login_slot(&request, &name_key)?;

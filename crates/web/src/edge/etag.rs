@@ -110,7 +110,7 @@ pub(crate) async fn revalidate<B: MessageBody>(req: ServiceRequest, next: Next<B
 }
 
 /// Whether the request's `If-None-Match` includes this tag.
-pub(crate) fn is_asked(headers: &HeaderMap, tag: &str) -> bool {
+pub(crate) fn is_unchanged(headers: &HeaderMap, tag: &str) -> bool {
     let asked = if_none_match(headers);
     asked.is_some_and(|asked| asked.to_str().is_ok_and(|asked| matches(asked, tag)))
 }

@@ -31,7 +31,7 @@ pub(crate) struct RecommendedList {
 
 impl From<&Suggestion> for Recommended {
     fn from(suggestion: &Suggestion) -> Self {
-        let (reason_kind, reason) = told(&suggestion.reason);
+        let (reason_kind, reason) = described(&suggestion.reason);
         Self {
             user: UserCard::from(&suggestion.card),
             mutual_count: suggestion.mutual_count,
@@ -42,7 +42,7 @@ impl From<&Suggestion> for Recommended {
 }
 
 /// The kind, and the words.
-fn told(reason: &SuggestionReason) -> (&'static str, String) {
+fn described(reason: &SuggestionReason) -> (&'static str, String) {
     match reason {
         SuggestionReason::FollowedBy(1) => ("followed_by", "followed by someone you follow".to_owned()),
         SuggestionReason::FollowedBy(count) => {
@@ -74,7 +74,7 @@ mod tests {
             (SuggestionReason::SupportsTeam("Foxes".into()), "supports_team", "also supports Foxes"),
             (SuggestionReason::PopularInLeague("North".into()), "popular_in_league", "popular in North"),
         ] {
-            assert_eq!(told(&reason), (kind, words.to_owned()));
+            assert_eq!(described(&reason), (kind, words.to_owned()));
         }
     }
 }

@@ -114,7 +114,7 @@ pub(crate) async fn get_media(
 ) -> Result<HttpResponse, ApiError> {
     let media = app.media(hash).await?;
     let tag = format!("\"{hash}\"");
-    let unchanged = etag::is_asked(request.headers(), &tag);
+    let unchanged = etag::is_unchanged(request.headers(), &tag);
     let mut response = if unchanged { HttpResponse::NotModified() } else { HttpResponse::Ok() };
     response
         .insert_header((header::ETAG, tag))

@@ -7,8 +7,8 @@ use terrace_app::packs::Supply;
 use terrace_kernel::Timestamp;
 use terrace_kernel::{Price, PriceKind};
 use terrace_packs::{
-    Collectible as Told, Content, Odds, Pack as ToldPack, Quantity, Rarity as Named, RarityOdds as Chance,
-    odds,
+    Collectible as DomainCollectible, Content, Odds, Pack as DomainPack, Quantity, Rarity as Named,
+    RarityOdds as Chance, odds,
 };
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -145,11 +145,11 @@ pub(crate) struct Pack {
 }
 
 impl Pack {
-    pub(crate) fn new(pack: &ToldPack, supply: &Supply, now: Timestamp) -> Self {
+    pub(crate) fn new(pack: &DomainPack, supply: &Supply, now: Timestamp) -> Self {
         Self::with_odds(pack, supply, now, &odds(pack, &supply.minted))
     }
 
-    fn with_odds(pack: &ToldPack, supply: &Supply, now: Timestamp, odds: &Odds) -> Self {
+    fn with_odds(pack: &DomainPack, supply: &Supply, now: Timestamp, odds: &Odds) -> Self {
         let remaining = supply.remaining(pack);
         Self {
             id: pack.id.as_uuid(),
@@ -171,7 +171,7 @@ impl Pack {
     }
 
     /// The pack with what it may give.
-    pub(crate) fn in_full(pack: &ToldPack, book: &PackBook, supply: &Supply, now: Timestamp) -> Self {
+    pub(crate) fn in_full(pack: &DomainPack, book: &PackBook, supply: &Supply, now: Timestamp) -> Self {
         let odds = odds(pack, &supply.minted);
         let content = |content: &Content| {
             let collectible = book.collectible(content.collectible)?;
@@ -211,8 +211,8 @@ pub(crate) struct Collectible {
     team_id: Option<Uuid>,
 }
 
-impl From<&Told> for Collectible {
-    fn from(collectible: &Told) -> Self {
+impl From<&DomainCollectible> for Collectible {
+    fn from(collectible: &DomainCollectible) -> Self {
         Self {
             id: collectible.id.as_uuid(),
             key: collectible.key.to_string(),
@@ -243,7 +243,7 @@ pub(crate) struct PackContent {
 }
 
 impl PackContent {
-    fn new(content: &Content, collectible: &Told, supply: &Supply, odds: &Odds) -> Self {
+    fn new(content: &Content, collectible: &DomainCollectible, supply: &Supply, odds: &Odds) -> Self {
         let of_slot = |slot: &terrace_packs::SlotOdds| {
             slot.collectibles.get(&content.collectible).copied().unwrap_or_default()
         };

@@ -7,8 +7,8 @@ use terrace_app::PackBook;
 use terrace_app::accounts::KeptCopy;
 use terrace_app::packs::{PackOpened, PackPurchased};
 use terrace_packs::{
-    Owned, OwnedSource, Proof as Told, PurchaseState, RarityRow, Tables, UserPack as ToldCopy, UserPackId,
-    UserPackState,
+    Owned, OwnedSource, Proof as DomainProof, PurchaseState, RarityRow, Tables, UserPack as DomainUserPack,
+    UserPackId, UserPackState,
 };
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -165,7 +165,7 @@ pub(crate) struct UserPack {
 }
 
 impl UserPack {
-    pub(crate) fn new(copy: &ToldCopy, book: &PackBook) -> Self {
+    pub(crate) fn new(copy: &DomainUserPack, book: &PackBook) -> Self {
         let card = |pack: &terrace_packs::Pack| PackCard {
             id: pack.id.as_uuid(),
             key: pack.key.to_string(),
@@ -197,7 +197,11 @@ pub(crate) struct PurchaseResult {
 }
 
 impl PurchaseResult {
-    pub(crate) fn new(purchase: &terrace_packs::Purchase, copies: &[ToldCopy], book: &PackBook) -> Self {
+    pub(crate) fn new(
+        purchase: &terrace_packs::Purchase,
+        copies: &[DomainUserPack],
+        book: &PackBook,
+    ) -> Self {
         let user_packs = copies.iter().map(|copy| UserPack::new(copy, book)).collect();
         Self { purchase: purchase.into(), user_packs }
     }
@@ -363,8 +367,8 @@ pub(crate) struct Proof {
     table_hash: String,
 }
 
-impl From<&Told> for Proof {
-    fn from(proof: &Told) -> Self {
+impl From<&DomainProof> for Proof {
+    fn from(proof: &DomainProof) -> Self {
         Self {
             algorithm: proof.algorithm.as_str(),
             server_seed: proof.server_seed.reveal(),

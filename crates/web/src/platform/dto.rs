@@ -26,9 +26,9 @@ pub(crate) struct LeaderboardSyncReport {
 
 impl From<BoardsSynced> for LeaderboardSyncReport {
     fn from(synced: BoardsSynced) -> Self {
-        let BoardsSynced { refreshed, took, mended, seasons_turned, steps_completed } = synced;
+        let BoardsSynced { refreshed, took, repaired, seasons_turned, steps_completed } = synced;
         let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        Self { refreshed, duration_ms, mended, seasons_turned, steps_completed }
+        Self { refreshed, duration_ms, mended: repaired, seasons_turned, steps_completed }
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct PageQuery {
 }
 
 /// The requested page of a list.
-pub(crate) struct Asked<K> {
+pub(crate) struct PageRequest<K> {
     /// Maximum number of rows.
     pub(crate) limit: Limit,
     /// Key of the row after which the page starts.
@@ -36,13 +36,13 @@ pub(crate) fn asked<K: CursorKey>(
     cursor: Option<&str>,
     list: &'static str,
     filter: &str,
-) -> Result<Asked<K>, ApiError> {
+) -> Result<PageRequest<K>, ApiError> {
     let limit = match limit {
         None => Limit::default(),
         Some(rows) => Limit::new(rows).map_err(|error| Invalid::at("/limit", error.to_string()))?,
     };
     let after = cursor.map(|text| cursor::decode(app.cursors(), list, filter, text)).transpose()?;
-    Ok(Asked { limit, after })
+    Ok(PageRequest { limit, after })
 }
 
 impl PageQuery {
@@ -52,7 +52,7 @@ impl PageQuery {
         app: &App,
         list: &'static str,
         filter: &str,
-    ) -> Result<Asked<K>, ApiError> {
+    ) -> Result<PageRequest<K>, ApiError> {
         asked(app, self.limit, self.cursor.as_deref(), list, filter)
     }
 }

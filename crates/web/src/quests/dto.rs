@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use terrace_app::quests::{CompletedQuest as Completed, DailyVisit as VisitMade};
 use terrace_kernel::Timestamp;
 use terrace_quests::{
-    Achievement as Known, AchievementFacts, Check, Quest as Told, QuestId, Run, RunStatus, Step as ToldStep,
-    StepDone, StepId,
+    Achievement as Known, AchievementFacts, Check, Quest as DomainQuest, QuestId, Run, RunStatus,
+    Step as DomainStep, StepDone, StepId,
 };
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -75,7 +75,7 @@ pub(crate) struct QuestStep {
 }
 
 impl QuestStep {
-    pub(crate) fn new(step: &ToldStep, done: &[StepDone]) -> Self {
+    pub(crate) fn new(step: &DomainStep, done: &[StepDone]) -> Self {
         let done = done.iter().find(|done| done.step == step.id);
         Self {
             id: step.id.as_uuid(),
@@ -138,7 +138,7 @@ pub(crate) struct Quest {
 }
 
 impl Quest {
-    pub(crate) fn new(quest: &Told, own: Option<&(Run, Vec<StepDone>)>) -> Self {
+    pub(crate) fn new(quest: &DomainQuest, own: Option<&(Run, Vec<StepDone>)>) -> Self {
         let done = own.map(|(_, done)| done.as_slice()).unwrap_or_default();
         let status = match own.map(|(run, _)| run.status) {
             None => QuestStatus::Available,

@@ -17,7 +17,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Instant;
 use terrace_app::App;
 use terrace_app::store::BoxFuture;
-use terrace_app::streams::NotTold;
+use terrace_app::streams::ReplayError;
 use terrace_kernel::Position;
 
 /// The position at which a stream starts.
@@ -131,13 +131,13 @@ impl StreamBody {
         let ask = async move {
             // Many clients reconnect at once, and each reads all events that it missed.
             let _turn = streams.replays.acquire().await;
-            match app.told_after(after, Arc::new(part)).await {
+            match app.replay_after(after, Arc::new(part)).await {
                 Ok(Ok(batch)) => {
-                    let frames = batch.told.iter().filter_map(frame::encode);
+                    let frames = batch.events.iter().filter_map(frame::encode);
                     let frames = frames.filter(|(kind, _)| *kind == kind_of(part)).map(|(_, frame)| frame);
                     Found::Events { frames: frames.collect(), reached: batch.reached, more: batch.more }
                 }
-                Ok(Err(NotTold::Lost)) => Found::Lost,
+                Ok(Err(ReplayError::Lost)) => Found::Lost,
                 Err(error) => failed(&error),
             }
         };

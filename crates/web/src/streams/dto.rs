@@ -4,7 +4,7 @@
 use crate::dto::{Time, UserCard, media_url};
 use crate::room::dto::{Comment, Reactions};
 use serde::Serialize;
-use terrace_app::streams::StepTold;
+use terrace_app::streams::StreamStep;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{PostId, TeamId, Timestamp, UserId};
 use terrace_packs::{PurchaseId, PurchaseState};
@@ -136,7 +136,7 @@ pub(crate) struct StepCompleted<'a> {
 }
 
 impl<'a> StepCompleted<'a> {
-    pub(crate) fn new(step: &'a StepTold, at: Timestamp) -> Self {
+    pub(crate) fn new(step: &'a StreamStep, at: Timestamp) -> Self {
         Self {
             quest_id: step.quest.as_uuid(),
             quest_title: &step.quest_title,

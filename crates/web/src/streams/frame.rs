@@ -102,7 +102,7 @@ impl Frame {
     }
 
     /// Whether readers may receive it.
-    pub(crate) fn is_told(&self) -> bool {
+    pub(crate) fn is_visible(&self) -> bool {
         !(self.gone || self.author_away || self.actor_away)
     }
 

@@ -218,7 +218,7 @@ impl Log {
         for (number, frame) in ring.from(place.next) {
             place.next = number + 1;
             place.reached = place.reached.max(frame.position);
-            if frame.position > known && frame.is_told() && take(frame) == Taken::Enough {
+            if frame.position > known && frame.is_visible() && take(frame) == Taken::Enough {
                 return Read::UpTo(place);
             }
         }

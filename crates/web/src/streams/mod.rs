@@ -23,7 +23,7 @@ mod view;
 
 pub(crate) use feeder::feed;
 pub(crate) use hub::Hub;
-pub(crate) use open::{Asked, open, start};
+pub(crate) use open::{StreamRequest, open, start};
 pub(crate) use view::Part;
 
 use crate::edge::fallback;

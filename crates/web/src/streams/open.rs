@@ -27,7 +27,7 @@ const LAST_EVENT_ID: &str = "last-event-id";
 const RETRY: u64 = 1000;
 
 /// The requested part, its reader, and the position to start at.
-pub(crate) struct Asked<'a> {
+pub(crate) struct StreamRequest<'a> {
     pub(crate) part: Part,
     pub(crate) viewer: Option<&'a Viewer>,
     pub(crate) start: Start,
@@ -81,9 +81,9 @@ pub(crate) async fn open(
     req: &HttpRequest,
     shell: &Shell,
     app: &Arc<App>,
-    asked: Asked<'_>,
+    asked: StreamRequest<'_>,
 ) -> Result<HttpResponse, ApiError> {
-    let Asked { part, viewer, start } = asked;
+    let StreamRequest { part, viewer, start } = asked;
     let mut answer = HttpResponse::Ok();
     answer
         .content_type("text/event-stream")

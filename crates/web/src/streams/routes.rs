@@ -5,7 +5,7 @@ use crate::edge::Shell;
 use crate::error::{ApiError, Code};
 use crate::extract::{MaybeSignedIn, Query, SignedIn};
 use crate::room::{Scope, feed_scope};
-use crate::streams::{Asked, Part, open, start};
+use crate::streams::{Part, StreamRequest, open, start};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
 use serde::Deserialize;
@@ -99,7 +99,7 @@ pub(crate) async fn stream_locker_room(
         FeedScope::OwnTeams => Part::OwnTeams,
         FeedScope::Following => Part::Following,
     };
-    let asked = Asked { part, viewer: viewer.0.as_ref(), start };
+    let asked = StreamRequest { part, viewer: viewer.0.as_ref(), start };
     open(&req, &shell, &app.into_inner(), asked).await
 }
 
@@ -135,7 +135,7 @@ pub(crate) async fn stream_leaderboard(
         BoardChoice::Global => Part::GlobalBoard,
         BoardChoice::Board(_) | BoardChoice::Team(_) => Part::Board(shown.board.id),
     };
-    let asked = Asked { part, viewer: viewer.0.as_ref(), start };
+    let asked = StreamRequest { part, viewer: viewer.0.as_ref(), start };
     open(&req, &shell, &app.into_inner(), asked).await
 }
 
@@ -161,6 +161,6 @@ pub(crate) async fn stream_own(
 ) -> Result<HttpResponse, ApiError> {
     let start = start(&req, query.since.as_deref())?;
     let part = Part::Own(viewer.user_id);
-    let asked = Asked { part, viewer: Some(&viewer), start };
+    let asked = StreamRequest { part, viewer: Some(&viewer), start };
     open(&req, &shell, &app.into_inner(), asked).await
 }

@@ -425,7 +425,7 @@ fn unique<T>(before: Option<&T>, id: &str) -> Result<(), Bad> {
 
 /// An error of a value, by its column.
 fn wrong(column: &'static str, error: &dyn std::fmt::Display) -> Bad {
-    Bad { kind: column, about: crate::import::legacy::records::told(&error.to_string()) }
+    Bad { kind: column, about: crate::import::legacy::records::excerpt(&error.to_string()) }
 }
 
 fn period(cadence: Cadence, zone: TimeZone, at: Timestamp) -> Period {

@@ -147,8 +147,8 @@ fn settle(tx: &mut dyn Tx, ctx: &mut Ctx, fans: &[UserId]) -> Result<(), StoreEr
     let books = books(tx)?;
     for fans in fans.chunks(PORTION) {
         reconcile(tx, &books, fans, ctx.now())?;
-        for mend in held_ledgers(tx, fans)?.iter().filter_map(|fan| fan.audit().1) {
-            tx.issue_for_the_past(mend.user, mend.points, ctx.new_id(), ctx.now())?;
+        for repair in held_ledgers(tx, fans)?.iter().filter_map(|fan| fan.audit().1) {
+            tx.issue_for_the_past(repair.user, repair.points, ctx.new_id(), ctx.now())?;
         }
     }
     Ok(())

@@ -152,7 +152,7 @@ impl Header {
             // Some programs write a byte order mark before the first line.
             let name = field.trim_start_matches('\u{feff}').trim();
             let Some(column) = table.column(name) else {
-                return Err(format!("has a column {:?}; known are {}", told(name), table.columns()));
+                return Err(format!("has a column {:?}; known are {}", excerpt(name), table.columns()));
             };
             if places.insert(column, place).is_some() {
                 return Err(format!("has the column {column} twice"));
@@ -206,11 +206,11 @@ pub(super) struct Bad {
 impl Bad {
     /// Creates an error with text from the file, made safe for a terminal.
     pub(super) fn new(kind: &'static str, about: &str) -> Self {
-        Self { kind, about: told(about) }
+        Self { kind, about: excerpt(about) }
     }
 }
 
-pub(super) use crate::import::completion_lines::told;
+pub(super) use crate::import::completion_lines::excerpt;
 
 #[cfg(test)]
 mod tests {

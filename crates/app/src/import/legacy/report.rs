@@ -24,11 +24,11 @@ pub struct TableCount {
 
 /// Remarks about lines, by file and kind: their number and the first of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Remarks(BTreeMap<(LegacyTable, &'static str), Said>);
+pub struct Remarks(BTreeMap<(LegacyTable, &'static str), LineRemarks>);
 
 /// Number of remarks, and the first lines with the value concerned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Said {
+struct LineRemarks {
     count: u64,
     first: Vec<(u64, String)>,
 }

@@ -1,7 +1,7 @@
 //! Removal of follows between fans where either blocks the other.
 
 use crate::graph::end_follow;
-use crate::maintenance::repairs::walk::{Looked, Repair, count, fans, look_at_found, walk};
+use crate::maintenance::repairs::walk::{CheckedPortion, Repair, count, fans, into_portion, walk};
 use crate::maintenance::{Category, Counts, Task};
 use crate::store::{ReadTx, Tx};
 use std::collections::BTreeSet;
@@ -33,8 +33,8 @@ impl Repair for BlockedFollows {
         tx: &mut dyn ReadTx,
         after: Option<Uuid>,
         _now: Timestamp,
-    ) -> Result<Option<Looked>, StoreError> {
-        Ok(look_at_found(tx.blockers_with_follows(after.map(UserId::from_uuid), PORTION)?))
+    ) -> Result<Option<CheckedPortion>, StoreError> {
+        Ok(into_portion(tx.blockers_with_follows(after.map(UserId::from_uuid), PORTION)?))
     }
 
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {

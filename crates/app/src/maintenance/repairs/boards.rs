@@ -3,7 +3,7 @@
 //! 6).
 
 use crate::maintenance::repairs::facts::{favorites, reconcile};
-use crate::maintenance::repairs::walk::{Looked, Repair, count, hold, look_at_fans, walk_fans};
+use crate::maintenance::repairs::walk::{CheckedPortion, Repair, check_fans, count, hold, walk_fans};
 use crate::maintenance::{Category, Counts, Task, UnassignedAward};
 use crate::store::{ReadTx, Tx};
 use std::collections::HashMap;
@@ -55,8 +55,8 @@ impl Repair for Boards {
         tx: &mut dyn ReadTx,
         after: Option<Uuid>,
         _now: Timestamp,
-    ) -> Result<Option<Looked>, StoreError> {
-        look_at_fans(tx, after, |tx, first, last| {
+    ) -> Result<Option<CheckedPortion>, StoreError> {
+        check_fans(tx, after, |tx, first, last| {
             let boardless = tx.boardless_between(first, last)?;
             if boardless.is_empty() {
                 return Ok(Vec::new());

@@ -1,6 +1,6 @@
 //! Repair of the counters that rows carry: all those that the verification of counters checks.
 
-use crate::maintenance::repairs::walk::{Looked, Repair, walk};
+use crate::maintenance::repairs::walk::{CheckedPortion, Repair, walk};
 use crate::maintenance::{Carrier, Category, CountRows, Counts, Extent, Task, TaskFailure, Work};
 use crate::store::{ReadTx, Tx};
 use terrace_kernel::{Ctx, StoreError, Timestamp, Uuid};
@@ -35,9 +35,9 @@ impl Repair for Counters {
         tx: &mut dyn ReadTx,
         after: Option<Uuid>,
         _now: Timestamp,
-    ) -> Result<Option<Looked>, StoreError> {
+    ) -> Result<Option<CheckedPortion>, StoreError> {
         let looked = tx.miscounted(self.carrier, after, PORTION)?;
-        Ok(looked.last.map(|last| Looked { rows: looked.rows, last, suspects: looked.suspects }))
+        Ok(looked.last.map(|last| CheckedPortion { rows: looked.rows, last, suspects: looked.suspects }))
     }
 
     fn settle(&self, tx: &mut dyn Tx, _ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {

@@ -2,7 +2,7 @@
 //! activity that was paid meanwhile, or is paid concurrently, is paid once.
 
 use crate::boards::{AwardPointsRefusal, AwardResult, Awards};
-use crate::maintenance::repairs::walk::{Held, Looked, Repair, count, hold, look_at_fans, walk_fans};
+use crate::maintenance::repairs::walk::{CheckedPortion, Held, Repair, check_fans, count, hold, walk_fans};
 use crate::maintenance::{Category, Counts, Task, Unrecorded, UnrecordedVisit};
 use crate::store::{ReadTx, Tx};
 use crate::upkeep;
@@ -123,8 +123,8 @@ impl Repair for QuestPoints {
         tx: &mut dyn ReadTx,
         after: Option<Uuid>,
         _now: Timestamp,
-    ) -> Result<Option<Looked>, StoreError> {
-        look_at_fans(tx, after, |tx, first, last| {
+    ) -> Result<Option<CheckedPortion>, StoreError> {
+        check_fans(tx, after, |tx, first, last| {
             Ok(tx.unrecorded_between(first, last)?.into_iter().map(|fact| fact.user).collect())
         })
     }
@@ -160,8 +160,8 @@ impl Repair for VisitPoints {
         tx: &mut dyn ReadTx,
         after: Option<Uuid>,
         _now: Timestamp,
-    ) -> Result<Option<Looked>, StoreError> {
-        look_at_fans(tx, after, |tx, first, last| {
+    ) -> Result<Option<CheckedPortion>, StoreError> {
+        check_fans(tx, after, |tx, first, last| {
             Ok(tx.unrecorded_visits_between(first, last)?.into_iter().map(|visit| visit.user).collect())
         })
     }

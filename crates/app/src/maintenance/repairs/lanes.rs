@@ -1,6 +1,6 @@
 //! Repair of the minting outbox: fans whose pending messages would never be sent.
 
-use crate::maintenance::repairs::walk::{Looked, Repair, count, hold, look_at_found, walk};
+use crate::maintenance::repairs::walk::{CheckedPortion, Repair, count, hold, into_portion, walk};
 use crate::maintenance::{Category, Counts, Task};
 use crate::store::{ReadTx, Tx};
 use terrace_kernel::{Ctx, StoreError, Timestamp, UserId, Uuid};
@@ -25,8 +25,8 @@ impl Repair for Lanes {
         tx: &mut dyn ReadTx,
         after: Option<Uuid>,
         _now: Timestamp,
-    ) -> Result<Option<Looked>, StoreError> {
-        Ok(look_at_found(tx.fans_without_lane(after.map(UserId::from_uuid), PORTION)?))
+    ) -> Result<Option<CheckedPortion>, StoreError> {
+        Ok(into_portion(tx.fans_without_lane(after.map(UserId::from_uuid), PORTION)?))
     }
 
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {

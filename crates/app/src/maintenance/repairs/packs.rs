@@ -1,6 +1,6 @@
 //! Repair of purchases, copies and collectibles according to the journal and the proofs of draws (spec §3 rule 4).
 
-use crate::maintenance::repairs::walk::{Looked, Repair, count, tally, walk};
+use crate::maintenance::repairs::walk::{CheckedPortion, Repair, count, tally, walk};
 use crate::maintenance::{Category, Counts, Need, Task, Work};
 use crate::packs::{PackBook, SeedCipher, new_copy};
 use crate::payments::publish_purchase;
@@ -37,11 +37,11 @@ pub(in crate::maintenance) fn packs() -> Task {
 }
 
 /// Checks the next purchases; `is_suspect` selects the suspects.
-fn look_at_purchases(
+fn check_purchases(
     tx: &mut dyn ReadTx,
     after: Option<Uuid>,
     is_suspect: impl Fn(&mut dyn ReadTx, &PurchaseStanding) -> Result<bool, StoreError>,
-) -> Result<Option<Looked>, StoreError> {
+) -> Result<Option<CheckedPortion>, StoreError> {
     let ids = tx.purchases_after(after.map(PurchaseId::from_uuid), PORTION)?;
     let Some(last) = ids.last().map(|id| id.as_uuid()) else { return Ok(None) };
     let mut suspects = Vec::new();
@@ -50,7 +50,7 @@ fn look_at_purchases(
             suspects.push(standing.purchase.id.as_uuid());
         }
     }
-    Ok(Some(Looked { rows: tally(ids.len()), last, suspects }))
+    Ok(Some(CheckedPortion { rows: tally(ids.len()), last, suspects }))
 }
 
 /// Locks the fans of the suspects, then the suspects, and returns their current state.
@@ -76,8 +76,8 @@ impl Repair for Purchases {
         tx: &mut dyn ReadTx,
         after: Option<Uuid>,
         now: Timestamp,
-    ) -> Result<Option<Looked>, StoreError> {
-        look_at_purchases(tx, after, |_, standing| Ok(standing.is_out_of_state(now)))
+    ) -> Result<Option<CheckedPortion>, StoreError> {
+        check_purchases(tx, after, |_, standing| Ok(standing.is_out_of_state(now)))
     }
 
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
@@ -90,9 +90,9 @@ impl Repair for Purchases {
                 publish_purchase(tx, purchase.user, purchase.id, state, ctx.now())?;
                 count(&mut counts, "states of purchases", 1);
             }
-            for mend in standing.right_copies(ctx.now()) {
-                let mended = settle_copy(tx, ctx, &standing, mend)?;
-                count(&mut counts, "states of copies", u64::from(mended));
+            for repair in standing.right_copies(ctx.now()) {
+                let repaired = settle_copy(tx, ctx, &standing, repair)?;
+                count(&mut counts, "states of copies", u64::from(repaired));
             }
             count(&mut counts, "payments woken", u64::from(tx.wake_payment(purchase.id, ctx.now())?));
         }
@@ -105,10 +105,10 @@ fn settle_copy(
     tx: &mut dyn Tx,
     ctx: &Ctx,
     standing: &PurchaseStanding,
-    mend: CopyRepair,
+    repair: CopyRepair,
 ) -> Result<bool, StoreError> {
     let now = ctx.now();
-    match mend {
+    match repair {
         CopyRepair::Opened(id) => {
             let given_at = find(standing, id).and_then(|copy| copy.given_at);
             tx.put_copy_opened(id, given_at.unwrap_or(now), now)
@@ -163,8 +163,8 @@ impl Repair for Packs {
         tx: &mut dyn ReadTx,
         after: Option<Uuid>,
         _now: Timestamp,
-    ) -> Result<Option<Looked>, StoreError> {
-        look_at_purchases(tx, after, |tx, standing| {
+    ) -> Result<Option<CheckedPortion>, StoreError> {
+        check_purchases(tx, after, |tx, standing| {
             Ok(!standing.missing_copies().is_empty() || self.lacks_something(tx, standing)?)
         })
     }

@@ -1,7 +1,7 @@
 //! Repairs of quest participation: onboarding of earlier fans, missing runs of completed steps, and the order of
 //! steps.
 
-use crate::maintenance::repairs::walk::{Looked, Repair, count, fans, hold, look_at_fans, walk_fans};
+use crate::maintenance::repairs::walk::{CheckedPortion, Repair, check_fans, count, fans, hold, walk_fans};
 use crate::maintenance::{Category, Counts, OrphanProgress, Task, Work};
 use crate::quests::{QuestBook, portion_of_standings};
 use crate::store::Command;
@@ -63,9 +63,9 @@ impl Repair for Onboarding {
         tx: &mut dyn ReadTx,
         after: Option<Uuid>,
         now: Timestamp,
-    ) -> Result<Option<Looked>, StoreError> {
+    ) -> Result<Option<CheckedPortion>, StoreError> {
         let quests = self.quests(now);
-        look_at_fans(tx, after, |tx, first, last| {
+        check_fans(tx, after, |tx, first, last| {
             let lacks = |runs: &[(Run, Vec<_>)]| {
                 quests.iter().any(|quest| runs.iter().all(|(run, _)| run.quest != quest.id))
             };
@@ -99,8 +99,8 @@ impl Repair for QuestRuns {
         tx: &mut dyn ReadTx,
         after: Option<Uuid>,
         _now: Timestamp,
-    ) -> Result<Option<Looked>, StoreError> {
-        look_at_fans(tx, after, |tx, first, last| {
+    ) -> Result<Option<CheckedPortion>, StoreError> {
+        check_fans(tx, after, |tx, first, last| {
             Ok(tx.runless_between(first, last)?.into_iter().map(|one| one.user).collect())
         })
     }

@@ -27,7 +27,7 @@ impl App {
         let plan = catalogue().plan(&wanted).map_err(|fault| StoreError::defect("verify rows", fault))?;
         let (_keep, stop) = watch::channel(false);
         let (by, arguments) = ("verify".to_owned(), String::new());
-        let round = Round { plan: plan.only_asked(), is_dry: true, only: false, by, arguments };
+        let round = Round { plan: plan.only_requested(), is_dry: true, only: false, by, arguments };
         let report =
             self.maintain(round, Arc::new(Unwatched), stop).await.map_err(|failure| match failure {
                 RoundFailure::Broken(error) => error,

@@ -11,7 +11,7 @@ use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId, Uuid};
 const PORTION: u32 = 1_000;
 
 /// Result of checking one portion.
-pub(super) struct Looked {
+pub(super) struct CheckedPortion {
     /// Number of rows checked.
     pub(super) rows: u64,
     /// Last row checked: the next portion starts after it.
@@ -35,7 +35,7 @@ pub(super) trait Repair: Clone + Send + Sync + 'static {
         tx: &mut dyn ReadTx,
         after: Option<Uuid>,
         now: Timestamp,
-    ) -> Result<Option<Looked>, StoreError>;
+    ) -> Result<Option<CheckedPortion>, StoreError>;
 
     /// Locks the suspects, checks them again and repairs them; returns the number of written rows by kind.
     fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError>;
@@ -71,10 +71,10 @@ struct Look<M> {
 
 impl<M: Repair> Query for Look<M> {
     const NAME: &'static str = M::NAME;
-    type Output = Option<Looked>;
+    type Output = Option<CheckedPortion>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Option<Looked>, Infallible> {
+    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Option<CheckedPortion>, Infallible> {
         Ok(self.mending.look(tx, self.after, now)?)
     }
 }
@@ -96,24 +96,24 @@ impl<M: Repair> Command for Settle<M> {
 }
 
 /// Checks the next accounts: `suspects` returns the suspects between the first and the last of them.
-pub(super) fn look_at_fans(
+pub(super) fn check_fans(
     tx: &mut dyn ReadTx,
     after: Option<Uuid>,
     suspects: impl FnOnce(&mut dyn ReadTx, UserId, UserId) -> Result<Vec<UserId>, StoreError>,
-) -> Result<Option<Looked>, StoreError> {
+) -> Result<Option<CheckedPortion>, StoreError> {
     let fans = tx.fans_after(after.map(UserId::from_uuid), PORTION)?;
     let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
     let mut suspects: Vec<Uuid> = suspects(tx, *first, *last)?.into_iter().map(UserId::as_uuid).collect();
     suspects.sort_unstable();
     suspects.dedup();
-    Ok(Some(Looked { rows: tally(fans.len()), last: last.as_uuid(), suspects }))
+    Ok(Some(CheckedPortion { rows: tally(fans.len()), last: last.as_uuid(), suspects }))
 }
 
 /// A portion from a query that returns suspects only, in ascending order of id.
-pub(super) fn look_at_found(found: Vec<UserId>) -> Option<Looked> {
+pub(super) fn into_portion(found: Vec<UserId>) -> Option<CheckedPortion> {
     let suspects: Vec<Uuid> = found.into_iter().map(UserId::as_uuid).collect();
     let last = suspects.last().copied()?;
-    Some(Looked { rows: tally(suspects.len()), last, suspects })
+    Some(CheckedPortion { rows: tally(suspects.len()), last, suspects })
 }
 
 /// Converts the ids of suspects to ids of fans.

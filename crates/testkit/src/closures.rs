@@ -9,63 +9,63 @@ use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
 
 /// The refusal of commands made by [`body`]: the test refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SaidNo;
+pub struct TestRefusal;
 
 /// A command whose body is a closure.
-pub struct Improvised<F, T> {
+pub struct ClosureCommand<F, T> {
     run: F,
     output: PhantomData<fn() -> T>,
 }
 
 /// Makes a command of a closure. The closure runs as often as the body of any other command.
-pub fn body<F, T>(run: F) -> Improvised<F, T>
+pub fn body<F, T>(run: F) -> ClosureCommand<F, T>
 where
-    F: Fn(&mut dyn Tx, &mut Ctx) -> Outcome<T, SaidNo> + Send + 'static,
+    F: Fn(&mut dyn Tx, &mut Ctx) -> Outcome<T, TestRefusal> + Send + 'static,
     T: Send + 'static,
 {
-    Improvised { run, output: PhantomData }
+    ClosureCommand { run, output: PhantomData }
 }
 
 /// Makes a query of a closure.
-pub fn question<F, T>(ask: F) -> Asked<F, T>
+pub fn question<F, T>(ask: F) -> ClosureQuery<F, T>
 where
     F: Fn(&mut dyn ReadTx) -> Result<T, StoreError> + Send + 'static,
     T: Send + 'static,
 {
-    Asked { ask, output: PhantomData }
+    ClosureQuery { ask, output: PhantomData }
 }
 
 /// A query whose body is a closure.
-pub struct Asked<F, T> {
+pub struct ClosureQuery<F, T> {
     ask: F,
     output: PhantomData<fn() -> T>,
 }
 
-impl<F, T> Command for Improvised<F, T>
+impl<F, T> Command for ClosureCommand<F, T>
 where
-    F: Fn(&mut dyn Tx, &mut Ctx) -> Outcome<T, SaidNo> + Send + 'static,
+    F: Fn(&mut dyn Tx, &mut Ctx) -> Outcome<T, TestRefusal> + Send + 'static,
     T: Send + 'static,
 {
-    const NAME: &'static str = "improvised";
+    const NAME: &'static str = "closure";
     type Output = T;
-    type Refusal = SaidNo;
+    type Refusal = TestRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<T, SaidNo> {
+    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<T, TestRefusal> {
         (self.run)(tx, ctx)
     }
 }
 
-impl<F, T> Query for Asked<F, T>
+impl<F, T> Query for ClosureQuery<F, T>
 where
     F: Fn(&mut dyn ReadTx) -> Result<T, StoreError> + Send + 'static,
     T: Send + 'static,
 {
-    const NAME: &'static str = "improvised";
+    const NAME: &'static str = "closure";
     type Output = T;
-    type Refusal = SaidNo;
+    type Refusal = TestRefusal;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<T, SaidNo> {
+    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<T, TestRefusal> {
         Ok((self.ask)(tx)?)
     }
 }
