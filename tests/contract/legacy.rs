@@ -36,7 +36,7 @@ const SEASON: &str = "id,key,name,startsAt,endsAt\n\
     s0,0,Season 0,2020-01-01T00:00:00Z,2025-06-01T00:00:00Z\n\
     s3,0.3,Season 0.3,2024-01-01T00:00:00Z,2024-06-01T00:00:00Z\n\
     s5,0.5,Season 0.5,2025-06-01T00:00:00Z,\n";
-const TEAM: &str = "id,key,name\nt1,rovers,Rovers\nt2,,nobody fc\n";
+const TEAM: &str = "id,key,name\nt1,rovers,Rovers\nt2,,ghost fc\n";
 const LEADERBOARD: &str = "id,teamId,seasonId\nb1,t1,\nb2,t2,\nb5,,s5\n";
 const QUEST: &str = "id,title\nq1,up THE  ladder\nq2,Long gone\n";
 const STEP: &str = "id,questId,title\nqs1,q1,One\nqs2,q1,two\nqs3,q1,Sing\nqs4,q2,One\n";
@@ -237,7 +237,7 @@ fn progress_is_matched_by_titles_and_the_rest_is_reported(kind: DatabaseKind) ->
         })
         .collect();
     for expected in [
-        "Team:3: no team of the service has this key or name: nobody fc (1)",
+        "Team:3: no team of the service has this key or name: ghost fc (1)",
         "Quest:3: no quest of the service has this key or title: Long gone (1)",
         "QuestStep:4: no step of the service has this key or title: up THE  ladder / Sing (1)",
         "QuestStep:5: no quest of the service has this key or title: Long gone / One (1)",

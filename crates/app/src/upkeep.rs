@@ -390,7 +390,7 @@ fn misplaced(board: BoardId, lines: &[RankLine]) -> Vec<Fault> {
     };
     let fault = |line: &RankLine| {
         let served = index.standing(line.key.user).map(|standing| place(&standing.ranked));
-        let words = format!("place and rank are {served:?}, a sort says {:?}", (line.position, line.rank));
+        let words = format!("place and rank are {served:?}, sorting gives {:?}", (line.position, line.rank));
         Fault { check: PointsCheck::Ranks, user: Some(line.key.user), board, words }
     };
     lines.iter().filter(wrong).map(fault).collect()

@@ -256,7 +256,7 @@ async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
         ))?;
     }
     if pending_repairs > 0 {
-        report::line(&format!("{pending_repairs} rows are to be mended; `terrace maintain repair` does it"))?;
+        report::line(&format!("{pending_repairs} rows need repair; run `terrace maintain repair`"))?;
     }
     if wrong > 0 || points.wrong() > 0 || ledger.wrong() > 0 || pending_repairs > 0 {
         return Ok(ExitCode::FAILURE);

@@ -25,7 +25,7 @@ use terrace_web::{LimitConfig, Rate};
 #[derive(Debug, Parser)]
 #[command(name = "terrace", version, about, max_term_width = 110)]
 pub(crate) struct Cli {
-    /// What to do; `serve` when nothing is said.
+    /// The command; `serve` by default.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
     #[command(flatten)]
@@ -35,20 +35,20 @@ pub(crate) struct Cli {
 /// What the program can do.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum Command {
-    /// Create or update the database, load the demo content where it is due, and serve.
+    /// Create or update the database, load the demo content if configured, and serve.
     Serve,
-    /// Bring the database's schema up to date and end.
+    /// Migrate the database's schema to the current version and exit.
     Migrate {
-        /// Undo every migration instead: all data is lost.
+        /// Revert every migration instead: all data is lost.
         #[arg(long)]
         revert_all: bool,
     },
-    /// Load the catalogue of leagues and teams (again), and with --demo always the demo content.
+    /// Load the catalogue of leagues and teams (again), and with `--demo always` the demo content.
     Seed(Seed),
-    /// Look after the data.
+    /// Check, repair and maintain the data.
     #[command(subcommand)]
     Maintain(Maintain),
-    /// Bring the data of an older system in.
+    /// Import the data of an older system.
     #[command(subcommand)]
     Import(Import),
     /// Copy an embedded database into a file while servers run on it.
@@ -56,22 +56,22 @@ pub(crate) enum Command {
         /// The file, which must not exist.
         file: PathBuf,
     },
-    /// Put a backup in the place of an embedded database, while no server runs on it.
+    /// Replace an embedded database by a backup, while no server runs on it.
     Restore {
         /// The backup.
         file: PathBuf,
-        /// Where there is a database, move it aside instead of refusing.
+        /// Move an existing database aside instead of refusing.
         #[arg(long)]
         force: bool,
     },
-    /// Look at the configuration, the database and the machine; ends with 1 when something is wrong.
+    /// Check the configuration, the database and the machine; exits with 1 if a check fails.
     Doctor,
-    /// Look after an account: suspend, restore, reset its password, give it a role.
+    /// Manage an account: suspend, restore, reset its password, grant it a role.
     #[command(subcommand)]
     Account(Account),
-    /// Recompute what a pack gave from the answer of its opening; ends with 1 when it is wrong.
+    /// Recompute the content of a pack from the response of its opening; exits with 1 if it differs.
     Verify {
-        /// Where the answer stands as JSON: a file, an http:// or https:// address, or `-` for the standard input.
+        /// The response as JSON: a file, an http:// or https:// URL, or `-` for standard input.
         #[arg(value_name = "FILE|URL")]
         place: OsString,
     },
@@ -79,68 +79,69 @@ pub(crate) enum Command {
     Openapi,
 }
 
-/// What else is loaded.
+/// Additional content to load.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct Seed {
-    /// An edge list to bring in: a header line, then two numbers a line, `from,to`. Each number is a fan, each line a
-    /// mutual follow. What is there already stays as it is.
+    /// An edge list to import: a header line, then two numbers on each line, `from,to`. Each number is a fan, each
+    /// line a mutual follow. Existing rows stay unchanged.
     #[arg(long, value_name = "FILE")]
     pub(crate) follow_graph: Option<PathBuf>,
-    /// Refuse a follow graph with bad lines as a whole, before anything is written, instead of passing over them.
+    /// Refuse a follow graph with bad lines before anything is written, instead of skipping these lines.
     #[arg(long, requires = "follow_graph")]
     pub(crate) strict: bool,
 }
 
-/// How the data can be looked after.
+/// The maintenance commands.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum Maintain {
-    /// List the tasks that there are: what each does, and after which others.
+    /// List all tasks: what each does, and which tasks precede it.
     List,
-    /// Show in which order tasks would run.
+    /// Show the order in which tasks would run.
     Plan(Which),
-    /// Run tasks, and what they come after, in their order, beside servers that run.
+    /// Run tasks and the tasks that precede them, in order; servers may be running.
     Run(RunArgs),
-    /// Show what was run, by whom and when, and what it came to.
+    /// Show past runs: operator, time and result.
     History {
-        /// How many runs, the newest first.
+        /// The number of runs, newest first.
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,
     },
     /// Compare every counter with the rows that it counts, boards with the ledger of points, and balances with the
-    /// journal; ends with 1 when something disagrees.
+    /// journal; exits with 1 if they disagree.
     Verify,
-    /// Run every repair: make boards what the ledger of points says, balances what the journal says, and finish what stopped
-    /// half-way, beside servers that run.
+    /// Run every repair: recompute leaderboards from the ledger of points and balances from the journal, and finish
+    /// interrupted operations; servers may be running.
     Repair {
-        /// Only say what is wrong.
+        /// Only report what is wrong.
         #[arg(long)]
         dry_run: bool,
     },
     /// Start, close or list the seasons that points are counted in.
     #[command(subcommand)]
     Season(SeasonCommand),
-    /// Give coins to a fan, or take some.
+    /// Give coins to a fan, or take coins back.
     #[command(subcommand)]
     Coins(CoinsCommand),
-    /// Bring in what fans completed of quests elsewhere: one JSON object a line with user, quest, step, completedAt and
-    /// points. What is there already stays as it is; ends with 1 when a line matches nothing.
+    /// Import completed quest steps from another system: one JSON object on each line with user, quest, step,
+    /// completedAt and points. Existing completions stay unchanged; exits with 1 if a line matches nothing.
     ImportCompletions {
         /// The file.
         file: PathBuf,
-        /// Only say what would come of it.
+        /// Only report the result; write nothing.
         #[arg(long)]
         dry_run: bool,
     },
-    /// Hand over to the minter what was minted before there was one. What it was told of is not told again.
+    /// Queue messages to the minter for collectibles that were minted before it was configured. Messages that were
+    /// sent are not sent again.
     MintEarlier,
-    /// Have sent again what the minter refused, and at once what waits for its next attempt.
+    /// Send the messages again that the minter refused, and send delayed ones now.
     RetryMinting,
-    /// Finish what stopped half-way of purchases for money, beside servers that run: complete what was paid, end what was
-    /// not paid in time, have given back what is owed.
+    /// Finish interrupted purchases for money: complete paid ones, expire unpaid ones, refund what is owed; servers
+    /// may be running.
     Reconcile,
-    /// Remove what is past its time: idempotency keys, ended sessions, old events, messages that were taken, unused pictures.
+    /// Remove expired data: idempotency keys, ended sessions, old events, delivered messages, unused pictures.
     Sweep,
-    /// Look for the topics of every post again, as the server does once by itself after an update.
+    /// Extract the topics of every post again, as the server does automatically after an update.
     BackfillTopics,
 }
 
@@ -164,14 +165,14 @@ pub(crate) enum Switch {
     Off,
 }
 
-/// Who takes the money of what costs some.
+/// The payment provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PaymentMode {
-    /// The sandbox, when only this machine can reach the service; else nobody.
+    /// The sandbox if only this machine can reach the service; otherwise off.
     Auto,
-    /// The sandbox, whoever can reach it: no money moves, and whoever approves has paid.
+    /// The sandbox on any address: no money moves, and buyers approve their own payments.
     Sandbox,
-    /// Nobody: nothing is sold for money.
+    /// No provider: nothing is sold for money.
     Off,
 }
 
@@ -194,12 +195,12 @@ pub(crate) struct Settings {
     /// Where to serve /metrics; on the main address, for clients on this machine, when not given.
     #[arg(long, env = "TERRACE_METRICS_LISTEN", global = true, value_name = "ADDRESS")]
     pub(crate) metrics_listen: Option<SocketAddr>,
-    /// Where data lies that is not in the database, and the embedded database itself.
+    /// The folder for data outside the database, and for the embedded database itself.
     #[arg(long, env = "TERRACE_DATA_DIR", global = true, default_value = "data", value_name = "FOLDER")]
     pub(crate) data_dir: PathBuf,
     #[command(flatten)]
     pub(crate) secrets: SecretSettings,
-    /// Who takes the money of what costs some.
+    /// The payment provider.
     #[arg(long, env = "TERRACE_PAYMENTS", global = true, value_enum, default_value_t = PaymentMode::Auto)]
     pub(crate) payments: PaymentMode,
     /// Whether this process takes part in the periodic jobs; of many, one does each run.
@@ -208,7 +209,7 @@ pub(crate) struct Settings {
     /// Whether to load demo content.
     #[arg(long, env = "TERRACE_DEMO", global = true, value_enum, default_value_t = Demo::Auto)]
     pub(crate) demo: Demo,
-    /// Whether to limit how often an account or an address may ask.
+    /// Whether to limit the request rate of accounts and addresses.
     #[arg(long, env = "TERRACE_RATE_LIMITS", global = true, value_enum, default_value_t = Switch::On)]
     pub(crate) rate_limits: Switch,
     #[command(flatten)]
@@ -295,13 +296,14 @@ pub(crate) struct AccountSettings {
     /// Days that a browser stays signed in.
     #[arg(long, env = "TERRACE_SESSION_DAYS", global = true, default_value_t = 90, value_name = "DAYS")]
     pub(crate) session_days: u64,
-    /// Minutes that an access token is good for.
+    /// Lifetime of an access token in minutes.
     #[arg(long, env = "TERRACE_ACCESS_MINUTES", global = true, default_value_t = 15, value_name = "MINUTES")]
     pub(crate) access_minutes: u64,
-    /// Days that a refresh token is good for.
+    /// Lifetime of a refresh token in days.
     #[arg(long, env = "TERRACE_REFRESH_DAYS", global = true, default_value_t = 60, value_name = "DAYS")]
     pub(crate) refresh_days: u64,
-    /// Hours after its registration in which an account may hold little of limited packs without paying; 0 lifts that.
+    /// Hours after registration during which an account may hold few unpaid copies of limited packs; 0 disables the
+    /// limit.
     #[arg(
         long,
         env = "TERRACE_NEW_ACCOUNT_HOURS",
@@ -310,10 +312,10 @@ pub(crate) struct AccountSettings {
         value_name = "HOURS"
     )]
     pub(crate) new_account_hours: u64,
-    /// Days after its sign-in at which any session ends, however it is used.
+    /// Maximum lifetime of a session in days, however it is used.
     #[arg(long, env = "TERRACE_SESSION_MAX_DAYS", global = true, default_value_t = 365, value_name = "DAYS")]
     pub(crate) session_max_days: u64,
-    /// Passwords that are hashed at once.
+    /// Passwords that are hashed concurrently.
     #[arg(long, env = "TERRACE_PASSWORD_WORKERS", global = true, default_value_t = 2, value_name = "COUNT")]
     pub(crate) password_workers: usize,
     /// Sign-ins that may wait for a worker before new ones are answered 503.
@@ -334,7 +336,7 @@ pub(crate) struct WebSettings {
     /// Threads that serve; by default one per core.
     #[arg(long, env = "TERRACE_WORKERS", global = true, value_name = "COUNT")]
     pub(crate) workers: Option<usize>,
-    /// Connections that are held at once by each worker.
+    /// Maximum number of connections of each worker.
     #[arg(
         long,
         env = "TERRACE_MAX_CONNECTIONS",
@@ -355,10 +357,10 @@ pub(crate) struct WebSettings {
     /// How long an idle connection is kept.
     #[arg(long, env = "TERRACE_KEEP_ALIVE", global = true, default_value_t = 75, value_name = "SECONDS")]
     pub(crate) keep_alive: u64,
-    /// How long /readyz says no, when the program stops, before it takes no more connections.
+    /// How long /readyz fails before a stopping server refuses new connections.
     #[arg(long, env = "TERRACE_DRAIN_DELAY", global = true, default_value_t = 0, value_name = "SECONDS")]
     pub(crate) drain_delay: u64,
-    /// How long requests in flight may take to end when the program stops.
+    /// How long requests in flight may take when the program stops.
     #[arg(
         long,
         env = "TERRACE_SHUTDOWN_TIMEOUT",
@@ -369,7 +371,7 @@ pub(crate) struct WebSettings {
     pub(crate) shutdown_timeout: u64,
 }
 
-/// How often one account, one address or one name may ask: COUNT/SECONDS, all of which may come at once.
+/// Request rates of an account, an address or a name: COUNT/SECONDS; bursts up to COUNT are allowed.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Rate limits")]
 pub(crate) struct LimitSettings {

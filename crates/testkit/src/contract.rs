@@ -281,7 +281,7 @@ fn problem_document(path: &str, answer: &Answer, broken: &mut Vec<String>) {
         broken.push(format!("the problem's type is {:?}", text("type")));
     }
     if problem.get("status").and_then(Value::as_u64) != Some(answer.status.into()) {
-        broken.push("the problem tells another status".to_owned());
+        broken.push("the problem has another status".to_owned());
     }
     if text("instance") != path {
         broken.push(format!("the problem's instance is {:?}", text("instance")));

@@ -214,7 +214,7 @@ impl App {
             let before = task.after.iter().find(|name| left.iter().any(|left| left.task == **name));
             let why = match (task.unfit(self), before) {
                 (Some(why), _) => why.to_owned(),
-                (None, Some(before)) => format!("it comes after {before}, which is left out"),
+                (None, Some(before)) => format!("it comes after {before}, which is skipped"),
                 (None, None) => {
                     tasks.push(task.clone());
                     continue;

@@ -17,7 +17,7 @@ use terrace_packs::{Collectible, Pack};
 use terrace_quests::Quest;
 
 pub(super) fn seasons() -> Task {
-    let about = "Makes the first seasons, where there are none";
+    let about = "Creates the first seasons if there are none";
     Task::new("seasons", Category::SetUp, about, |work| async move {
         let made = work.batch(FoundSeasons).await?;
         work.count("seasons", if made { 2 } else { 0 });
@@ -60,7 +60,7 @@ pub(super) fn packs() -> Task {
 
 /// Loads the demo content, whose accounts have a published password.
 pub(super) fn demo() -> Task {
-    let about = "Loads the demo content, unless it is there; everybody knows the password of its fans";
+    let about = "Loads the demo content unless it exists; the password of its fans is public";
     Task::new("demo", Category::SetUp, about, |work| async move {
         let demo = work.app().demo(false).await?;
         let loaded = work.attempt(demo).await;

@@ -162,7 +162,7 @@ impl LedgerRepairWrite for DieselTx<'_> {
                     .set(ledger_accounts::balance.eq(balance.amount))
                     .execute(conn)
             })
-            .map_err(broken("mend a balance"))?;
+            .map_err(broken("repair a balance"))?;
         }
         let source = TransferSource::of("mended", id);
         let issue = Issue { user: repair.user, points: repair.points, id, source, reason: "Set right", at };

@@ -338,7 +338,7 @@ impl PointsRepair for DieselTx<'_> {
                 on!(self.conn, |conn| diesel::insert_into(board_counts::table).values(new).execute(conn))
             })
             .map(drop)
-            .map_err(broken("mend the count of a board"))
+            .map_err(broken("repair the count of a board"))
     }
 }
 
@@ -397,7 +397,7 @@ impl DieselTx<'_> {
                 .execute(conn)
         })
         .map(drop)
-        .map_err(broken("mend totals"))
+        .map_err(broken("repair totals"))
     }
 
     fn put_entries(&mut self, rows: &[NewEntry]) -> Result<(), StoreError> {
@@ -413,7 +413,7 @@ impl DieselTx<'_> {
                 .execute(conn)
         })
         .map(drop)
-        .map_err(broken("mend entries"))
+        .map_err(broken("repair entries"))
     }
 }
 

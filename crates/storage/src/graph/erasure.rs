@@ -101,7 +101,7 @@ impl GraphErasure for DieselTx<'_> {
         let portion: Vec<Key> = on!(self.conn, |conn| {
             of_fan.order(follows::followee_id).limit(i64::from(limit)).select(follows::followee_id).load(conn)
         })
-        .map_err(broken("find whom a fan follows"))?;
+        .map_err(broken("find the follows of a fan"))?;
         if portion.is_empty() {
             return Ok(Erased { found: 0, reported: Vec::new() });
         }
@@ -113,7 +113,7 @@ impl GraphErasure for DieselTx<'_> {
                 .returning(follows::followee_id)
                 .get_results(conn)
         })
-        .map_err(broken("remove whom a fan follows"))?;
+        .map_err(broken("remove the follows of a fan"))?;
         self.uncount_follows(Side::Followee, gone.clone(), 1)?;
         self.uncount_follows(Side::Follower, vec![Key::of(fan)], number(gone.len()))?;
         let reported =
@@ -130,7 +130,7 @@ impl GraphErasure for DieselTx<'_> {
                 .select(follows::follower_id)
                 .load(conn)
         })
-        .map_err(broken("find who follows a fan"))?;
+        .map_err(broken("find the followers of a fan"))?;
         if portion.is_empty() {
             return Ok(Erased { found: 0, reported: Vec::new() });
         }
@@ -142,7 +142,7 @@ impl GraphErasure for DieselTx<'_> {
                 .returning(follows::follower_id)
                 .get_results(conn)
         })
-        .map_err(broken("remove who follows a fan"))?;
+        .map_err(broken("remove the followers of a fan"))?;
         self.uncount_follows(Side::Follower, gone.clone(), 1)?;
         self.uncount_follows(Side::Followee, vec![Key::of(fan)], number(gone.len()))?;
         let reported =

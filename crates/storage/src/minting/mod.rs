@@ -181,7 +181,7 @@ impl MintingRead for DieselTx<'_> {
             }
             query.order(owned_collectibles::user_id).limit(i64::from(limit)).load(conn)
         })
-        .map_err(broken("find fans of whose collectibles no minter was told"))?;
+        .map_err(broken("find fans without messages to the minter"))?;
         Ok(fans.into_iter().map(Key::id).collect())
     }
 }

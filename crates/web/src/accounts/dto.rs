@@ -96,7 +96,10 @@ pub(crate) struct ChangeProfileBody {
     /// The id of a team, or null to remove the favourite team.
     #[serde(default, deserialize_with = "nullable")]
     #[schema(value_type = Option<Uuid>)]
-    #[expect(clippy::option_option, reason = "left out, null and a team are three different wishes")]
+    #[expect(
+        clippy::option_option,
+        reason = "an omitted field, null and a team are three different requests"
+    )]
     pub(crate) favorite_team_id: Option<Option<IdText<TeamId>>>,
     /// Whether leaderboards list the fan.
     #[serde(default, deserialize_with = "given")]

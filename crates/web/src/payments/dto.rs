@@ -1,4 +1,4 @@
-//! What is told of payments, and what a timer is told of purchases that were reconciled.
+//! Requests and responses of payments, and the result of reconciling purchases.
 
 use crate::dto::{IdText, Time};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What a timer is told of boards and quests that were put in order.
+//! The results of synchronising leaderboards and quests.
 
 use serde::Serialize;
 use terrace_app::{BoardsSynced, QuestsSynced};

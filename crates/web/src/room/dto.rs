@@ -99,7 +99,7 @@ impl From<&PostView<AuthorCard>> for Post {
     }
 }
 
-/// The counts of the kinds that somebody chose.
+/// The counts of the kinds that are in use.
 pub(crate) struct Reactions(pub(crate) ReactionCounts);
 
 impl Serialize for Reactions {
