@@ -147,7 +147,7 @@ fn a_repair_beside_transfers_loses_nothing(kind: DatabaseKind) -> Result<()> {
         moved(&service, coins(Holder::House(House::Issuance), Holder::Fan(*fan), 100, &format!("gift/{n}")));
     }
     tamper(&service, fans[0], AccountKind::Coins, 1_000, 0);
-    let mending = service.spawn({
+    let repairing = service.spawn({
         let app = Arc::clone(other.app());
         async move {
             let mut repaired = 0;
@@ -168,7 +168,7 @@ fn a_repair_beside_transfers_loses_nothing(kind: DatabaseKind) -> Result<()> {
         }
     });
     service.together(works);
-    assert_eq!(service.join(mending), 1, "what was in order is left alone");
+    assert_eq!(service.join(repairing), 1, "what was in order is left alone");
     for fan in fans {
         let has = [AccountKind::Coins, AccountKind::Points].map(|kind| balance(&service, fan, kind));
         assert_eq!(has, [80, 40]);

@@ -462,7 +462,7 @@ fn a_closed_account_receives_nothing(kind: DatabaseKind) -> Result<()> {
     service
         .run(service.app().reset_password("mia", Some(Password::choose("a new password".to_owned())?)))
         .ok();
-    service.write(move |tx, ctx| Ok(tx.close_account(mia, "Somebody", ctx.now())?));
+    service.write(move |tx, ctx| Ok(tx.close_account(mia, "Deleted fan", ctx.now())?));
     service.done(FollowUser { fan: bo, other: named(&service, "cyd") });
     let moved = import(&service, &files(&[]))?;
     assert_eq!((moved.users, moved.tally.points_left), (0, sum(3, 115)));

@@ -3,7 +3,7 @@
 
 use super::jobs::turn;
 use super::legacy::{agrees, check, files, import, sources};
-use super::payments::{begin, notice, paid_shop, tell};
+use super::payments::{begin, notice, paid_shop, send_notice};
 use super::repairs::repair_counts;
 use anyhow::{Context, Result};
 use std::io;
@@ -188,10 +188,10 @@ fn notices_and_imports_are_swept_by_jobs_under_a_lease(kind: DatabaseKind) -> Re
     let mia = service.fan("mia").id;
     let paid = super::packs::pack(&service, "paid").id;
     let [settled, open, new] = [1, 2, 3].map(|copies| begin(&service, mia, paid, copies));
-    tell(&service, notice(NoticeKind::Paid, &settled));
+    send_notice(&service, notice(NoticeKind::Paid, &settled));
     let mut wrong = notice(NoticeKind::Paid, &open);
     wrong.money.amount += 1;
-    tell(&service, wrong);
+    send_notice(&service, wrong);
     let import = ImportId::from(Uuid::from_u128(7));
     service.write(move |tx, ctx| Ok(tx.begin_import(import, ctx.now())?));
     let kinds = || service.storage().read_by_hand("SELECT kind AS text FROM payment_notices ORDER BY kind");
@@ -203,7 +203,7 @@ fn notices_and_imports_are_swept_by_jobs_under_a_lease(kind: DatabaseKind) -> Re
     }
     assert_eq!((kinds()?.len(), imports()?.len()), (2, 1));
     service.clock().advance(DAY * 401);
-    tell(&service, notice(NoticeKind::Cancelled, &new));
+    send_notice(&service, notice(NoticeKind::Cancelled, &new));
     for job in [&notices, &sweeping] {
         assert_eq!(turn(&other, job), Turn::Done);
         assert!(matches!(turn(&service, job), Turn::NotDue(_)), "one does it for all");

@@ -3,7 +3,7 @@
 
 use super::ledger::in_order;
 use super::packs::{buy, give_coins, open, pack, prove, shop, stock};
-use super::payments::{begin, copies, notice, now, paid_shop, state, tell};
+use super::payments::{begin, copies, notice, now, paid_shop, send_notice, state};
 use super::points::award;
 use super::repairs::{damage, differences, id, repair_counts, run, stored, verified};
 use anyhow::Result;
@@ -38,10 +38,10 @@ fn rule_4_states_follow_the_journal_and_the_draws(kind: DatabaseKind) -> Result<
     let coins = service.done(buy(&service, mia, cups, 2)).purchase;
     service.done(open(&service, mia, cups, None));
     let [paid, back, waiting] = [1, 2, 1].map(|copies| begin(&service, mia, gala, copies));
-    tell(&service, notice(NoticeKind::Paid, &paid));
-    tell(&service, notice(NoticeKind::Paid, &back));
+    send_notice(&service, notice(NoticeKind::Paid, &paid));
+    send_notice(&service, notice(NoticeKind::Paid, &back));
     service.done(open(&service, mia, gala, None));
-    tell(&service, notice(NoticeKind::Refunded, &back));
+    send_notice(&service, notice(NoticeKind::Refunded, &back));
     all_are_content(&service);
     let apart = ["pack_purchases.changed_at", "user_packs.changed_at", "pack_purchases.checkout_url"];
     let right = stored(&service, &apart);

@@ -2,7 +2,7 @@
 //! beside fans who are active.
 
 use super::counters::{be_busy, post};
-use super::payments::{begin, notice, paid_shop, tell};
+use super::payments::{begin, notice, paid_shop, send_notice};
 use super::repairs::{damage, differences, id, repair_counts, run, stored, verified};
 use anyhow::Result;
 use std::sync::Arc;
@@ -236,12 +236,12 @@ fn rule_13_old_notices_are_removed_unless_something_is_open(kind: DatabaseKind) 
     let mia = service.fan("mia").id;
     let paid = super::packs::pack(&service, "paid").id;
     let [settled, open, new] = [1, 2, 3].map(|copies| begin(&service, mia, paid, copies));
-    tell(&service, notice(NoticeKind::Paid, &settled));
+    send_notice(&service, notice(NoticeKind::Paid, &settled));
     let mut other = notice(NoticeKind::Paid, &open);
     other.money.amount += 1;
-    tell(&service, other);
+    send_notice(&service, other);
     service.clock().advance(Duration::from_hours(401 * 24));
-    tell(&service, notice(NoticeKind::Cancelled, &new));
+    send_notice(&service, notice(NoticeKind::Cancelled, &new));
     assert_eq!(repair_counts(&service, "sweep-notices"), [("notices", 1)]);
     let left = service.storage().read_by_hand("SELECT kind AS text FROM payment_notices ORDER BY kind")?;
     assert_eq!(left, ["cancelled", "paid"]);

@@ -210,11 +210,11 @@ fn without_a_minter_nothing_waits_and_all_can_be_minted_later(kind: DatabaseKind
     service.write(move |tx, ctx| Ok(tx.revoke_owned(gone, ctx.now())?));
     assert_eq!(standing(&service), MintingStanding::default());
     let minter = Register::willing();
-    let telling = service.with_minter(minter.clone())?;
-    assert_eq!(deliver(&telling), 0);
-    assert_eq!(service.run(telling.app().mint_earlier())?, 6);
-    assert_eq!(service.run(telling.app().mint_earlier())?, 0);
-    assert_eq!(deliver(&telling), 6);
+    let with_minter = service.with_minter(minter.clone())?;
+    assert_eq!(deliver(&with_minter), 0);
+    assert_eq!(service.run(with_minter.app().mint_earlier())?, 6);
+    assert_eq!(service.run(with_minter.app().mint_earlier())?, 0);
+    assert_eq!(deliver(&with_minter), 6);
     let of_mia: Vec<_> = first.iter().chain(&second).cloned().collect();
     assert_notices(&minter.taken(mia), &minted(&of_mia));
     assert_notices(&minter.taken(bo), &minted(&other));

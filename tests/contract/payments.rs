@@ -172,12 +172,12 @@ pub(super) fn money(purchase: &Purchase) -> Money {
     Money { amount: purchase.total(), currency: purchase.price.currency().expect("money") }
 }
 
-pub(super) fn tell(service: &TestApp, notice: PaymentNotice) -> NoticeTaken {
+pub(super) fn send_notice(service: &TestApp, notice: PaymentNotice) -> NoticeTaken {
     service.run(service.app().take_notice(CASHIER, notice)).expect("a working store")
 }
 
 fn notify(service: &TestApp, kind: NoticeKind, purchase: &Purchase) -> NoticeTaken {
-    tell(service, notice(kind, purchase))
+    send_notice(service, notice(kind, purchase))
 }
 
 fn complete(service: &TestApp, purchase: &Purchase) -> Result<PackPurchased, CompletePurchaseRefusal> {
@@ -259,7 +259,7 @@ fn rule_8_paid_copies_become_the_fans(kind: DatabaseKind) -> Result<()> {
     // A second notice, as the same event or as another, and a second request to complete it change nothing.
     assert_eq!(notify(&service, NoticeKind::Paid, &purchase), NoticeTaken::Before);
     let another = PaymentNotice { event_id: "evt_other".to_owned(), ..notice(NoticeKind::Paid, &purchase) };
-    assert_eq!(tell(&service.another()?, another), NoticeTaken::Nothing);
+    assert_eq!(send_notice(&service.another()?, another), NoticeTaken::Nothing);
     let again = complete(&service, &purchase).expect("the same");
     assert_eq!((again.purchase, again.copies), (completed.purchase.clone(), completed.copies.clone()));
     // A purchase of another fan, and one of another pack.
@@ -497,7 +497,7 @@ fn a_notice_that_does_not_match_moves_nothing(kind: DatabaseKind) -> Result<()> 
     {
         let wrong = PaymentNotice { event_id: format!("evt_wrong_{nth}"), ..wrong };
         for _ in 0..2 {
-            assert_eq!(tell(&service, wrong.clone()), NoticeTaken::Mismatch(mismatch), "{wrong:?}");
+            assert_eq!(send_notice(&service, wrong.clone()), NoticeTaken::Mismatch(mismatch), "{wrong:?}");
         }
         let kept = service.ask(move |tx| tx.notice(CASHIER, &format!("evt_wrong_{nth}")));
         assert_eq!(kept, Some((wrong, NoticeOutcome::Mismatch)));
@@ -507,19 +507,19 @@ fn a_notice_that_does_not_match_moves_nothing(kind: DatabaseKind) -> Result<()> 
         assert_eq!(journal(&service, purchase), [None, None]);
     }
     // A notice of another provider counts for nothing.
-    let other = service.run(service.app().take_notice("somebody", good()))?;
+    let other = service.run(service.app().take_notice("another", good()))?;
     assert_eq!(other, NoticeTaken::Mismatch(Mismatch::Provider));
     // The same event with another content is refused, whether it comes before or after.
-    assert_eq!(tell(&service, good()), NoticeTaken::Applied);
+    assert_eq!(send_notice(&service, good()), NoticeTaken::Applied);
     let changed = PaymentNotice { kind: NoticeKind::Refunded, ..good() };
-    assert_eq!(tell(&service, changed), NoticeTaken::Mismatch(Mismatch::Event));
+    assert_eq!(send_notice(&service, changed), NoticeTaken::Mismatch(Mismatch::Event));
     assert_eq!(state(&service, &purchase), PurchaseState::Completed);
     // A purchase for points has no payment.
     let day = pack(&service, "day").id;
     service.done(super::points::award(&service, mia, 10, "game"));
     let points = service.done(buy(&service, mia, day, 1)).purchase;
     let claim = PaymentNotice { purchase: points.id, event_id: "evt_points".to_owned(), ..good() };
-    assert_eq!(tell(&service, claim), NoticeTaken::Mismatch(Mismatch::Purchase));
+    assert_eq!(send_notice(&service, claim), NoticeTaken::Mismatch(Mismatch::Purchase));
     Ok(())
 }
 

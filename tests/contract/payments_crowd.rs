@@ -2,7 +2,7 @@
 //! wait for their payment never hold more than the stock.
 
 use super::packs::{buy, open, pack, stock};
-use super::payments::{CASHIER, begin, copies, journal, notice, owned, paid_shop, state, tell};
+use super::payments::{CASHIER, begin, copies, journal, notice, owned, paid_shop, send_notice, state};
 use anyhow::Result;
 use std::sync::Arc;
 use terrace_testkit::app::packs::PurchasePackRefusal;
@@ -87,7 +87,7 @@ fn rule_4_a_refund_and_an_opening_at_once_leave_nothing(kind: DatabaseKind) -> R
     for nth in 0..5 {
         let mia = service.fan(&format!("mia{nth}")).id;
         let purchase = begin(&service, mia, gala, 1);
-        assert_eq!(tell(&service, notice(NoticeKind::Paid, &purchase)), NoticeTaken::Applied);
+        assert_eq!(send_notice(&service, notice(NoticeKind::Paid, &purchase)), NoticeTaken::Applied);
         let refund = {
             let (app, notice) = (Arc::clone(service.app()), notice(NoticeKind::Refunded, &purchase));
             service.spawn(async move { app.take_notice(CASHIER, notice).await })

@@ -3,7 +3,9 @@
 
 use super::ledger::in_order;
 use super::packs::{buy, pack, stock};
-use super::payments::{CASHIER, Cashier, begin, copies, journal, money, notice, now, paid_shop, state, tell};
+use super::payments::{
+    CASHIER, Cashier, begin, copies, journal, money, notice, now, paid_shop, send_notice, state,
+};
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,7 +59,7 @@ fn an_unpaid_purchase_expires_and_its_stock_can_be_bought(kind: DatabaseKind) ->
     assert_eq!(reconcile(&service), ReconcileReport::default());
     service.done(buy(&service, bo, gala, 4));
     // A payment that comes later is refunded.
-    assert_eq!(tell(&service, notice(NoticeKind::Paid, &purchase)), NoticeTaken::Applied);
+    assert_eq!(send_notice(&service, notice(NoticeKind::Paid, &purchase)), NoticeTaken::Applied);
     assert_eq!(state(&service, &purchase), PurchaseState::Refunded);
     assert_eq!((reconcile(&service).refunded, cashier.asked("refund")), (1, 1));
     assert_eq!(stock(&service, gala), Stock { sold: 4, sealed: 4 });
@@ -81,7 +83,7 @@ fn a_payment_without_a_notice_is_completed(kind: DatabaseKind) -> Result<()> {
     assert_eq!(states, [PurchaseState::Completed, PurchaseState::Cancelled, PurchaseState::Refunded]);
     assert_eq!(copies(&service, &bought), [UserPackState::Sealed]);
     // A notice that comes afterwards changes nothing.
-    assert_eq!(tell(&service, notice(NoticeKind::Paid, &bought)), NoticeTaken::Nothing);
+    assert_eq!(send_notice(&service, notice(NoticeKind::Paid, &bought)), NoticeTaken::Nothing);
     assert_eq!(journal(&service, &bought), [Some(499), None]);
     assert_eq!(reconcile(&service), ReconcileReport::default());
     // A payment of another amount is not accepted.
@@ -152,8 +154,8 @@ fn a_refund_is_requested_until_it_is_made(kind: DatabaseKind) -> Result<()> {
     let mia = service.fan("mia").id;
     let paid = pack(&service, "paid").id;
     let purchase = begin(&service, mia, paid, 1);
-    tell(&service, notice(NoticeKind::Failed, &purchase));
-    tell(&service, notice(NoticeKind::Paid, &purchase));
+    send_notice(&service, notice(NoticeKind::Failed, &purchase));
+    send_notice(&service, notice(NoticeKind::Paid, &purchase));
     cashier.books().fault = Some(ProviderFault::Passing("a dead line".to_owned()));
     for pause in [30, 60] {
         assert_eq!(reconcile(&service).left, 1);
@@ -179,8 +181,8 @@ fn many_reconciliations_at_once_do_each_thing_once(kind: DatabaseKind) -> Result
             0 => says(&cashier, purchase, PaymentState::Paid(money(purchase))),
             1 => says(&cashier, purchase, PaymentState::Refunded(money(purchase))),
             2 => {
-                tell(&service, notice(NoticeKind::Failed, purchase));
-                tell(&service, notice(NoticeKind::Paid, purchase));
+                send_notice(&service, notice(NoticeKind::Failed, purchase));
+                send_notice(&service, notice(NoticeKind::Paid, purchase));
             }
             _ => {}
         }

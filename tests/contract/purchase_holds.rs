@@ -2,7 +2,7 @@
 //! accounts may hold together.
 
 use super::packs::{buy, open, pack, stock};
-use super::payments::{CASHIER, Cashier, begin, copies, journal, notice, state, tell};
+use super::payments::{CASHIER, Cashier, begin, copies, journal, notice, send_notice, state};
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,7 +94,7 @@ fn new_accounts_hold_a_quarter_of_the_remaining_stock(kind: DatabaseKind) -> Res
     begin(&service, fresh[6], pack(&service, "plenty").id, 5);
 
     // A paid purchase holds nothing, and its fan may hold another copy; the share is of what is left.
-    assert_eq!(tell(&service, notice(NoticeKind::Paid, &held[0])), NoticeTaken::Applied);
+    assert_eq!(send_notice(&service, notice(NoticeKind::Paid, &held[0])), NoticeTaken::Applied);
     assert_eq!(refusal(&service, buy(&service, fresh[7], drop, 1)), too_new, "5 of 23 are held: a quarter");
     // An older account may hold all the rest.
     begin(&service, old, drop, 18);
@@ -166,7 +166,7 @@ fn three_abandoned_purchases_stop_an_account_for_a_day(kind: DatabaseKind) -> Re
         assert_eq!(service.run(service.app().reconcile())?.expired, 1);
     }
     let given_up = begin(&service, mia, drop, 20);
-    assert_eq!(tell(&service, notice(NoticeKind::Cancelled, &given_up)), NoticeTaken::Applied);
+    assert_eq!(send_notice(&service, notice(NoticeKind::Cancelled, &given_up)), NoticeTaken::Applied);
     let wait = DAY.checked_sub(Duration::from_mins(62)).expect("a span");
     assert_eq!(refusal(&service, buy(&service, mia, drop, 1)), SaleRefusal::TooManyAbandoned { wait });
     // Another account, and packs without a limit, are not affected.
@@ -211,7 +211,7 @@ fn one_of_a_concurrent_return_and_opening_succeeds(kind: DatabaseKind) -> Result
     for nth in 0..8 {
         let mia = service.fan(&format!("mia{nth}")).id;
         let purchase = begin(&service, mia, drop, 1);
-        assert_eq!(tell(&service, notice(NoticeKind::Paid, &purchase)), NoticeTaken::Applied);
+        assert_eq!(send_notice(&service, notice(NoticeKind::Paid, &purchase)), NoticeTaken::Applied);
         let returning = {
             let (app, command) = (Arc::clone(service.app()), giving_back(&service, mia, &purchase));
             service.spawn(async move { app.execute(command).await })
@@ -242,7 +242,7 @@ fn a_refund_by_the_provider_revokes_what_was_opened(kind: DatabaseKind) -> Resul
     let (service, _, drop) = drop_shop(kind)?;
     let (mia, bo) = (service.fan("mia").id, service.fan("bo_").id);
     let purchase = begin(&service, mia, drop, 1);
-    assert_eq!(tell(&service, notice(NoticeKind::Paid, &purchase)), NoticeTaken::Applied);
+    assert_eq!(send_notice(&service, notice(NoticeKind::Paid, &purchase)), NoticeTaken::Applied);
     service.done(open(&service, mia, drop, None));
     assert_eq!(service.refused(giving_back(&service, mia, &purchase)), ReturnPurchaseRefusal::Used);
     assert_eq!(service.refused(giving_back(&service, bo, &purchase)), ReturnPurchaseRefusal::UnknownPurchase);

@@ -59,7 +59,7 @@ fn waiting_uploads_are_bounded_in_bytes(kind: DatabaseKind) -> Result<()> {
 
 fn fifty_uploads_at_once_fill_exactly_the_quota(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::adjusted(kind, |storage, app| {
-        storage.rehearse = false;
+        storage.run_twice = false;
         app.media_queue = 100;
     })?;
     let other = service.another()?;

@@ -84,7 +84,7 @@ fn signed<'c>(client: &'c Client, secret: &WebhookSecret, at: Timestamp, body: &
     request.body("application/json", body)
 }
 
-fn tell(service: &TestService, message: &Value) -> Answer {
+fn send_notice(service: &TestService, message: &Value) -> Answer {
     let body = message.to_string();
     signed(&service.client(), &sandbox_secret(), service.app().now(), body.as_bytes()).send()
 }
@@ -185,7 +185,7 @@ fn a_declined_purchase_is_cancelled_and_a_refund_revokes_copies(kind: DatabaseKi
     assert_eq!(status(&mia, &purchase), "completed");
     let shown = mia.get(&page).expect(200).text();
     assert!(shown.contains("cannot be returned") && !shown.contains("<button"), "{shown}");
-    tell(&service, &message(&bought, "refunded", "by-the-provider")).expect(204);
+    send_notice(&service, &message(&bought, "refunded", "by-the-provider")).expect(204);
     complete(&mia, "gala", &purchase).problem(409, "purchase_refunded");
     let copies = mia.get("/api/user/packs").expect(200).list("/packs");
     assert!(copies.len() == 4 && copies.iter().all(|copy| copy["status"] == "revoked"), "{copies:?}");
@@ -321,7 +321,7 @@ fn spec_3_rule_4_unpaid_purchases_expire_and_late_payments_are_refunded(kind: Da
     let bo = fan(&service, "bo_");
     buy(&bo, "gala", 4, "four").expect(201);
     // A payment that comes all the same is refunded.
-    tell(&service, &message(&bought, "paid", "late")).expect(204);
+    send_notice(&service, &message(&bought, "paid", "late")).expect(204);
     complete(&mia, "gala", &purchase).problem(409, "purchase_refunded");
     assert_eq!(reconcile().at("/refunded"), 1);
     assert_eq!(reconcile().at("/lookedAt"), 0);
@@ -335,26 +335,26 @@ fn a_message_counts_once_however_often_it_comes(kind: DatabaseKind) -> Result<()
     let bought = buy(&mia, "paid", 2, "two").expect(201);
     let purchase = bought.str_at("/purchase/id");
     // Unknown kinds are acknowledged, and unknown fields too.
-    tell(&service, &json!({"kind": "disputed"})).expect(204);
-    tell(&service, &json!({"kind": "paid.partially", "amount": "?"})).expect(204);
+    send_notice(&service, &json!({"kind": "disputed"})).expect(204);
+    send_notice(&service, &json!({"kind": "paid.partially", "amount": "?"})).expect(204);
     assert_eq!(status(&mia, &purchase), "pending");
     let mut paid = message(&bought, "paid", "evt-1");
     paid["more"] = json!(1);
     for event in ["evt-1", "evt-1", "evt-2"] {
         paid["eventId"] = json!(event);
-        tell(&service, &paid).expect(204);
+        send_notice(&service, &paid).expect(204);
         assert_eq!(status(&mia, &purchase), "completed");
     }
     assert_eq!(complete(&mia, "paid", &purchase).expect(200).list("/userPacks").len(), 2);
     // The same event with another content.
     let mut other = message(&bought, "refunded", "evt-1");
-    tell(&service, &other).problem(422, "payment_mismatch");
+    send_notice(&service, &other).problem(422, "payment_mismatch");
     assert_eq!(status(&mia, &purchase), "completed");
     // Out of order: cancelled after it was paid, and refunded.
-    tell(&service, &message(&bought, "cancelled", "evt-3")).expect(204);
+    send_notice(&service, &message(&bought, "cancelled", "evt-3")).expect(204);
     other["eventId"] = json!("evt-4");
     for _ in 0..2 {
-        tell(&service, &other).expect(204);
+        send_notice(&service, &other).expect(204);
         assert_eq!(status(&mia, &purchase), "refunded");
     }
     Ok(())
@@ -381,7 +381,7 @@ fn a_message_that_does_not_match_is_reported_and_moves_nothing(kind: DatabaseKin
         wrong[field] = value;
         wrong["eventId"] = json!(format!("wrong-{nth}"));
         for _ in 0..2 {
-            tell(&service, &wrong).problem(422, "payment_mismatch");
+            send_notice(&service, &wrong).problem(422, "payment_mismatch");
         }
     }
     for (field, value) in [
@@ -397,13 +397,13 @@ fn a_message_that_does_not_match_is_reported_and_moves_nothing(kind: DatabaseKin
     ] {
         let mut wrong = good.clone();
         wrong[field] = value;
-        tell(&service, &wrong).problem(400, "invalid_request");
+        send_notice(&service, &wrong).problem(400, "invalid_request");
     }
     for (client, bought) in [(&mia, &bought), (&bo, &others)] {
         assert_eq!(status(client, &bought.str_at("/purchase/id")), "pending");
         assert_eq!(client.get("/api/user/packs").expect(200).list("/packs"), Vec::<Value>::new());
     }
-    tell(&service, &good).expect(204);
+    send_notice(&service, &good).expect(204);
     assert_eq!(status(&mia, &bought.str_at("/purchase/id")), "completed");
     Ok(())
 }
@@ -414,7 +414,8 @@ fn fifty_same_messages_at_once_complete_once(kind: DatabaseKind) -> Result<()> {
     let bought = buy(&mia, "gala", 2, "two").expect(201);
     let message = message(&bought, "paid", "evt-1");
     std::thread::scope(|scope| {
-        let answers: Vec<_> = (0..50).map(|_| scope.spawn(|| tell(&service, &message).expect(204))).collect();
+        let answers: Vec<_> =
+            (0..50).map(|_| scope.spawn(|| send_notice(&service, &message).expect(204))).collect();
         for answer in answers {
             answer.join().expect("an answer");
         }
@@ -485,7 +486,7 @@ fn forgeries_are_rate_limited_and_the_provider_is_not() -> Result<()> {
     }
     assert!(forged().problem(429, "rate_limited").header("retry-after").is_some());
     for _ in 0..5 {
-        tell(&service, &json!({"kind": "whatever"})).expect(204);
+        send_notice(&service, &json!({"kind": "whatever"})).expect(204);
     }
     Ok(())
 }
@@ -529,7 +530,7 @@ fn without_a_provider_nothing_is_sold_for_money_and_messages_are_refused() -> Re
     let service = TestService::start(DatabaseKind::Sqlite)?;
     let mia = fan(&service, "mia");
     buy(&mia, "paid", 1, "one").problem(409, "payment_unavailable");
-    tell(&service, &json!({"kind": "paid"})).problem(404, "not_found");
+    send_notice(&service, &json!({"kind": "paid"})).problem(404, "not_found");
     mia.get(&format!("/sandbox/checkout/{}", super::sample::UNKNOWN)).problem(404, "not_found");
     let timer = service.client().with_bearer(CRON_SECRET);
     assert_eq!(timer.ask("POST", RECONCILE).send().expect(200).at("/lookedAt"), 0);

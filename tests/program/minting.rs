@@ -32,7 +32,7 @@ fn give_coins(terrace: &Invocation) -> Result<()> {
 }
 
 /// The program with a minter at this address.
-fn telling(terrace: &Invocation, minter: &Listener) -> Invocation {
+fn with_minter(terrace: &Invocation, minter: &Listener) -> Invocation {
     terrace.clone().env("TERRACE_MINTER_URL", minter.url("/hook")).env("TERRACE_MINTER_SECRET", SECRET)
 }
 
@@ -54,7 +54,7 @@ fn a_receiver_gets_signed_messages_of_new_and_earlier_openings(kind: DatabaseKin
     let database = TestDatabase::empty(kind)?;
     let bare = Invocation::on(database.url())?.env("TERRACE_DEMO", "always");
     let receiver = Listener::answering(204, "")?;
-    let telling = telling(&bare, &receiver);
+    let with_minter = with_minter(&bare, &receiver);
 
     let mut program = bare.serve()?;
     let mia = program.client();
@@ -68,12 +68,12 @@ fn a_receiver_gets_signed_messages_of_new_and_earlier_openings(kind: DatabaseKin
         "{}",
         refused.words()
     );
-    let handed = telling.clone().args(["maintain", "mint-earlier"]).run()?.succeeded()?;
+    let handed = with_minter.clone().args(["maintain", "mint-earlier"]).run()?.succeeded()?;
     assert!(handed.starts_with(&format!("{} collectibles ", before.len())), "{handed}");
     let waiting = bare.clone().args(["doctor"]).run()?;
     assert!(waiting.said.contains("messages wait, the oldest for "), "{}", waiting.words());
 
-    let mut program = telling.serve()?;
+    let mut program = with_minter.serve()?;
     let mia = program.client();
     mia.post("/api/login", &json!({"username": "fan", "password": terrace_testkit::PASSWORD})).expect(200);
     let after = open(&mia, "two")?.list("/collectibles");
@@ -91,7 +91,7 @@ fn a_receiver_gets_signed_messages_of_new_and_earlier_openings(kind: DatabaseKin
     program.stop()?;
     let retried = bare.clone().args(["maintain", "retry-minting"]).run()?.succeeded()?;
     assert!(retried.starts_with("0 messages that were set aside wait again"), "{retried}");
-    let well = telling.clone().args(["doctor"]).run()?;
+    let well = with_minter.clone().args(["doctor"]).run()?;
     assert!(well.said.contains("nothing waits for the minter"), "{}", well.words());
     Ok(())
 }
@@ -100,7 +100,7 @@ fn a_server_that_is_killed_in_mid_call_sends_the_message_again(kind: DatabaseKin
     let database = TestDatabase::empty(kind)?;
     let terrace = Invocation::on(database.url())?.env("TERRACE_DEMO", "always");
     let silent = Listener::silent()?;
-    let mut program = telling(&terrace, &silent).serve()?;
+    let mut program = with_minter(&terrace, &silent).serve()?;
     let mia = program.client();
     mia.register("fan");
     give_coins(&terrace)?;
@@ -114,7 +114,7 @@ fn a_server_that_is_killed_in_mid_call_sends_the_message_again(kind: DatabaseKin
     if kind == DatabaseKind::Postgres {
         pgtemp::execute(database.url(), &["UPDATE mint_lanes SET ready_at = now() - interval '1 minute'"])?;
         let receiver = Listener::answering(200, "{}")?;
-        let mut program = telling(&terrace, &receiver).serve()?;
+        let mut program = with_minter(&terrace, &receiver).serve()?;
         assert_eq!(message(&receiver.next()?)?, first, "the same message by the same name");
         for owned in &owned[1..] {
             assert_eq!(message(&receiver.next()?)?["ownedId"], owned["id"]);

@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn each_damage_is_found_and_mended_once() {
+    fn each_damage_is_found_and_repaired_once() {
         use PointsCheck::{Entries, Listing, Totals};
         type Damage = fn(&mut FanPoints);
         let cases: [(Damage, Vec<(PointsCheck, BoardId)>); 8] = [

@@ -140,7 +140,7 @@ proptest! {
     }
 
     #[test]
-    fn a_built_index_is_the_told_one(words in words(40), sorted in any::<bool>(), later in words(40)) {
+    fn a_built_index_equals_an_updated_one(words in words(40), sorted in any::<bool>(), later in words(40)) {
         let mut naive = Naive::default();
         for word in &words {
             naive.apply(word);
@@ -237,8 +237,8 @@ fn ties_share_a_rank_and_are_listed_by_who_was_first() {
 #[test]
 fn an_empty_index_answers() {
     let mut index = RankIndex::default();
-    let nobody = RankKey { points: Points::ZERO, reached_at: Timestamp::from_micros(0), user: user(1) };
-    assert!(index.page(0, 10).is_empty() && index.page_after(&nobody, 10).is_empty());
+    let nothing = RankKey { points: Points::ZERO, reached_at: Timestamp::from_micros(0), user: user(1) };
+    assert!(index.page(0, 10).is_empty() && index.page_after(&nothing, 10).is_empty());
     assert_eq!((index.standing(user(1)), index.around(user(1), 5)), (None, None));
     assert_eq!((index.count_above(Points::ZERO), index.version(user(1))), (0, None));
     // An outdated update does not list a fan who left.

@@ -60,7 +60,7 @@ pub struct StorageConfig {
     /// SQLite: the size of the writer's page cache, in KiB. A larger cache makes many random writes faster.
     pub write_cache_kib: u32,
     /// For tests: runs the body of each command, rolls it back and runs it again, because bodies must be repeatable.
-    pub rehearse: bool,
+    pub run_twice: bool,
 }
 
 impl StorageConfig {
@@ -78,7 +78,7 @@ impl StorageConfig {
             write_queue: 1024,
             group_limit: 256,
             write_cache_kib: 16_384,
-            rehearse: false,
+            run_twice: false,
         }
     }
 }
@@ -95,7 +95,7 @@ impl fmt::Debug for StorageConfig {
             .field("slow_query", &self.slow_query)
             .field("write_queue", &self.write_queue)
             .field("group_limit", &self.group_limit)
-            .field("rehearse", &self.rehearse)
+            .field("rehearse", &self.run_twice)
             .finish_non_exhaustive()
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct Worker {
     pub(crate) relay: Arc<RelayCall>,
     pub(crate) changes: Arc<AtomicU64>,
     pub(crate) entropy: Arc<dyn Entropy>,
-    pub(crate) rehearse: bool,
+    pub(crate) run_twice: bool,
 }
 
 /// The result of one attempt.
@@ -124,7 +124,7 @@ impl Worker {
 
     fn run_body(&self, conn: &mut PgConnection, command: &mut Command) -> Result<Ran, StoreError> {
         begin(conn).map_err(broken("begin"))?;
-        if self.rehearse {
+        if self.run_twice {
             control(conn, "SAVEPOINT dry_run").map_err(broken("run twice"))?;
             drop(command.run(Conn::Pg(conn)));
             control(conn, "ROLLBACK TO SAVEPOINT dry_run; RELEASE SAVEPOINT dry_run")

@@ -27,7 +27,7 @@ pub(crate) struct Writer {
     pub(crate) bell: watch::Sender<Position>,
     pub(crate) changes: Arc<AtomicU64>,
     pub(crate) group_limit: usize,
-    pub(crate) rehearse: bool,
+    pub(crate) run_twice: bool,
     /// `None` after a failure that may have affected the connection itself; the next command opens a new one.
     pub(crate) conn: Option<Box<SqliteConnection>>,
 }
@@ -74,10 +74,10 @@ impl Writer {
         if let [command] = group {
             return Ok(vec![self.run_alone(command)]);
         }
-        let rehearse = self.rehearse;
+        let run_twice = self.run_twice;
         let conn = self.begin().map_err(GroupError::Begin)?;
         let ran: QueryResult<Vec<_>> =
-            group.iter_mut().map(|command| in_savepoint(conn, command, rehearse)).collect();
+            group.iter_mut().map(|command| in_savepoint(conn, command, run_twice)).collect();
         let ran = ran.and_then(|outcomes| commit(conn).map(|()| outcomes));
         ran.map_err(|error| {
             self.roll_back();
@@ -87,9 +87,9 @@ impl Writer {
 
     /// Runs one command in a transaction of its own.
     fn run_alone(&mut self, command: &mut Command) -> Result<(), StoreError> {
-        let rehearse = self.rehearse;
+        let run_twice = self.run_twice;
         let conn = self.begin()?;
-        let ran = run_whole(conn, command, rehearse);
+        let ran = run_whole(conn, command, run_twice);
         if !matches!(ran, Ok(Verdict::Commit)) {
             self.roll_back();
         }
@@ -148,10 +148,10 @@ pub(crate) fn open(connector: &Connector) -> Result<Box<SqliteConnection>, Store
 fn in_savepoint(
     conn: &mut SqliteConnection,
     command: &mut Command,
-    rehearse: bool,
+    run_twice: bool,
 ) -> QueryResult<Result<(), StoreError>> {
     control(conn, "SAVEPOINT command")?;
-    if rehearse {
+    if run_twice {
         drop(command.run(Conn::Sqlite(conn)));
         control(conn, "ROLLBACK TO command")?;
     }
@@ -167,9 +167,9 @@ fn in_savepoint(
 fn run_whole(
     conn: &mut SqliteConnection,
     command: &mut Command,
-    rehearse: bool,
+    run_twice: bool,
 ) -> Result<Verdict, StoreError> {
-    if rehearse {
+    if run_twice {
         control(conn, "SAVEPOINT dry_run").map_err(broken("run twice"))?;
         drop(command.run(Conn::Sqlite(conn)));
         control(conn, "ROLLBACK TO dry_run; RELEASE dry_run").map_err(broken("run twice"))?;

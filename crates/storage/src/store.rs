@@ -190,7 +190,7 @@ impl Shared {
             bell: self.bell.clone(),
             changes: Arc::clone(&self.changes),
             group_limit: config.group_limit,
-            rehearse: config.rehearse,
+            run_twice: config.run_twice,
         };
         self.start("terrace-writer".to_owned(), move || writer.serve())
     }
@@ -215,7 +215,7 @@ impl Shared {
             relay: Arc::clone(&call),
             changes: Arc::clone(&self.changes),
             entropy,
-            rehearse: config.rehearse,
+            run_twice: config.run_twice,
         };
         for number in 1..=config.write_connections.max(1) {
             let worker = worker.clone();

@@ -179,7 +179,7 @@ fn a_group_whose_commit_fails_is_tried_one_by_one() {
 
 #[test]
 fn a_rehearsed_body_runs_twice_and_counts_once() {
-    let service = service(|config| config.rehearse = true);
+    let service = service(|config| config.run_twice = true);
     let release = service.hold();
     let outcomes: Vec<_> = (0..3)
         .map(|n| {
@@ -383,7 +383,7 @@ fn processes_that_migrate_at_once_do_it_once() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_told_without_secrets() {
+fn what_cannot_be_opened_is_reported_without_secrets() {
     let refuse = |url: &str| {
         Storage::open(StorageConfig::new(url), Arc::new(Still), Arc::new(Still)).err().unwrap().to_string()
     };

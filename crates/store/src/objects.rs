@@ -75,7 +75,7 @@ mod tests {
     use terrace_kernel::CtxSeed;
 
     #[test]
-    fn a_name_tells_hash_and_time_and_no_other_spelling_does() {
+    fn a_name_holds_hash_and_time_and_has_one_spelling() {
         let now = Timestamp::from_micros(1_777_636_800_123_000);
         let id = CtxSeed::new(now, [1; 32]).open().new_id();
         let key = ObjectKey { hash: MediaHash::from_bytes([0x0b; 32]), id };

@@ -177,7 +177,7 @@ pub struct ServiceBuilder {
     app: AppConfig,
     web: WebConfig,
     catalogue: bool,
-    rehearse: bool,
+    run_twice: bool,
     sandbox: bool,
 }
 
@@ -212,7 +212,7 @@ impl TestService {
                 ..WebConfig::default()
             },
             catalogue: true,
-            rehearse: true,
+            run_twice: true,
             sandbox: false,
         }
     }
@@ -361,7 +361,7 @@ impl ServiceBuilder {
     /// Executes every command once, without a dry run, as in production.
     #[must_use]
     pub fn without_rehearsal(mut self) -> Self {
-        self.rehearse = false;
+        self.run_twice = false;
         self
     }
 
@@ -389,7 +389,7 @@ impl ServiceBuilder {
         let config = StorageConfig {
             read_connections: 4,
             write_connections: 4,
-            rehearse: self.rehearse,
+            run_twice: self.run_twice,
             ..StorageConfig::new(database.url())
         };
         let storage = Storage::open(config, Arc::new(clock.clone()), Arc::clone(&entropy))?;

@@ -85,7 +85,7 @@ impl TestApp {
     ///
     /// Returns an error if no such database is available.
     pub fn without_rehearsal(kind: DatabaseKind) -> Result<Self> {
-        Self::adjusted(kind, |storage, _| storage.rehearse = false)
+        Self::adjusted(kind, |storage, _| storage.run_twice = false)
     }
 
     /// A process with changed settings, which also apply to the other processes on its database.
@@ -169,7 +169,7 @@ impl TestApp {
             write_connections: 4,
             // Two processes on one SQLite file take turns, on a machine that runs other tests as well.
             checkout_timeout: PATIENCE,
-            rehearse: true,
+            run_twice: true,
             ..StorageConfig::new(place.database.url())
         };
         let mut app = AppConfig {

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_defect_is_told_in_constant_words() {
+    fn a_defect_is_reported_in_constant_words() {
         let document = Problem::new(&ApiError::internal("secret cause"), "/x", "r");
         assert!(!document.to_json().contains("secret"), "{document:?}");
         assert_eq!(document.status(), StatusCode::INTERNAL_SERVER_ERROR);

@@ -60,7 +60,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn everybody_follows_and_is_followed_and_nobody_themselves() {
+    fn everybody_follows_and_is_followed_but_not_by_themselves() {
         let names: Vec<String> = (0..40).map(|n| format!("fan{n}")).collect();
         let fans: Vec<_> = names.iter().map(|name| (name.as_str(), "team")).collect();
         let teams = ["a", "b", "c", "d", "e", "f", "g", "h"];

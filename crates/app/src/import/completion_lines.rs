@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_line_is_told_with_its_number() {
+    fn errors_of_a_line_are_reported_with_its_number() {
         let entry = |more: &str| format!("{{\"user\":\"mia\",\"step\":\"photo\"{more}}}");
         let at = ",\"completedAt\":\"2025-03-01T09:00:00Z\"";
         for (line, why) in [

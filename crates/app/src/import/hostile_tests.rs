@@ -57,12 +57,12 @@ fn completions(bytes: &[u8], buffer: usize) {
 
 proptest! {
     #[test]
-    fn any_file_is_an_edge_list_or_told_of_by_line(bytes in file(&EDGES, &NUMBERS), buffer in 1..20_usize) {
+    fn any_file_is_an_edge_list_or_reported_by_line(bytes in file(&EDGES, &NUMBERS), buffer in 1..20_usize) {
         edges(&bytes, buffer);
     }
 
     #[test]
-    fn any_file_is_a_list_of_completions_or_told_of_by_line(
+    fn any_file_is_a_list_of_completions_or_reported_by_line(
         bytes in file(&COMPLETIONS, &ENTRIES),
         buffer in 1..20_usize,
     ) {
@@ -71,7 +71,7 @@ proptest! {
 }
 
 #[test]
-fn what_once_went_wrong_is_read_or_told_of() {
+fn inputs_that_once_failed_are_read_or_reported() {
     for (name, bytes) in samples() {
         println!("{name}");
         edges(&bytes, 7);

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_line_is_told_with_its_number() {
+    fn errors_of_a_line_are_reported_with_its_number() {
         let long = format!("1,{}\n", "2".repeat(LONGEST));
         let text = [
             b"from,to\n1\n1,2,3\n1;2\n-1,2\n1.5,2\nx,y\n1,\n,\n\xff\xfe,1\n1,4611686018427387904\n"

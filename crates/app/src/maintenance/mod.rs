@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_told_from_what_it_comes_after() {
+    fn requested_tasks_are_distinguished_from_dependencies() {
         let plan = catalogue().plan(&Wanted::Named(vec!["sync-quests".to_owned()])).unwrap();
         assert!(plan.steps().len() > 1 && names(&plan).last() == Some(&"sync-quests"), "{plan:?}");
         assert_eq!(names(&plan.only_requested()), ["sync-quests"]);

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told_apart() {
+    fn mismatches_are_distinguished() {
         type Change = fn(&mut PaymentNotice);
         let cases: [(Change, Mismatch); 4] = [
             (|notice| notice.reference = "other".to_owned(), Mismatch::Reference),

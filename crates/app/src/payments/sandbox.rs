@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_told_from_what_is_none_of_ours() {
+    fn malformed_messages_are_distinguished_from_foreign_ones() {
         let good = notice(&checkout(SandboxState::Approved)).unwrap();
         let good = String::from_utf8(Sandbox::message(&good)).unwrap();
         for (from, to) in [

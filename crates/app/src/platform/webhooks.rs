@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_signature_is_told_apart() {
+    fn malformed_signatures_are_distinguished() {
         let digits = "0".repeat(64);
         for wrong in [
             String::new(),

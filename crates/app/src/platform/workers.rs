@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_flood_is_told_to_come_later() {
+    async fn a_flood_is_refused_for_later() {
         let workers = Arc::new(Workers::new("test_queue", 1, 2));
         let held = Arc::clone(&workers.running).acquire_owned().await.unwrap();
         let waiting: Vec<_> = (0..2)

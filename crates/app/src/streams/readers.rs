@@ -49,7 +49,7 @@ pub struct ReaderView {
 
 impl ReaderView {
     /// Whether the reader follows neither fans nor teams.
-    pub fn follows_nobody(&self) -> bool {
+    pub fn follows_no_one(&self) -> bool {
         self.followed.is_empty() && self.teams.is_empty()
     }
 

@@ -309,7 +309,7 @@ fn what_was_on_sale_is_drawn_from_as_before() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_told() {
+fn everything_that_is_wrong_is_reported() {
     let mut draft = draft();
     draft.collectibles[2].rarity = "shiny".to_owned();
     draft.packs[0].name = String::new();

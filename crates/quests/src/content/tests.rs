@@ -183,7 +183,7 @@ fn errors_name_the_step() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_told() {
+fn everything_that_is_wrong_is_reported() {
     let mut wrong = draft("Derby");
     wrong.title = String::new();
     wrong.steps[0].points = -1;

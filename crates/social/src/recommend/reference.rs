@@ -57,19 +57,19 @@ struct World {
 impl World {
     fn random(people: u32, follows: u64, supports: u64, numbers: &mut Numbers) -> Self {
         let mut world = Self { people, ..Self::default() };
-        let mut somebody = |bound| {
+        let mut random = |bound| {
             // The first people are followed more than others.
             let reach = 1 + numbers.below(u64::from(bound));
             u32::try_from(numbers.below(reach)).unwrap()
         };
         for _ in 0..follows {
-            let (from, to) = (people - 1 - somebody(people), somebody(people));
+            let (from, to) = (people - 1 - random(people), random(people));
             if from != to {
                 world.follows.insert((from, to));
             }
         }
         for _ in 0..supports {
-            world.supports.insert((somebody(people), somebody(5)));
+            world.supports.insert((random(people), random(5)));
         }
         world
     }
@@ -111,7 +111,7 @@ impl World {
     }
 }
 
-fn anybody(_: UserId) -> bool {
+fn no_filter(_: UserId) -> bool {
     false
 }
 
@@ -152,8 +152,8 @@ fn lists_are_those_of_the_definition() {
         let world = World::random(people, numbers.below(150), numbers.below(30), &mut numbers);
         let graph = world.graph();
         for viewer in 0..people {
-            let list = graph.recommend(user(viewer), 10, &ALL, anybody);
-            check(&world, viewer, &list, anybody);
+            let list = graph.recommend(user(viewer), 10, &ALL, no_filter);
+            check(&world, viewer, &list, no_filter);
             let expected = world.scores(viewer);
             let found = list.iter().take_while(|one| one.score > 0.0);
             let positive = expected.iter().filter(|(_, score)| *score > 0.0).count();
@@ -208,9 +208,9 @@ fn the_same_graph_gives_the_same_lists_however_it_came_about() {
         for viewer in 0..120 {
             // With too little work, the same paths are omitted.
             for work in [40, 300, u64::MAX] {
-                let list = graph.recommend(user(viewer), 20, &Options { work }, anybody);
-                assert_eq!(list, other.recommend(user(viewer), 20, &Options { work }, anybody), "{round}");
-                assert_eq!(list, whole.recommend(user(viewer), 20, &Options { work }, anybody), "{round}");
+                let list = graph.recommend(user(viewer), 20, &Options { work }, no_filter);
+                assert_eq!(list, other.recommend(user(viewer), 20, &Options { work }, no_filter), "{round}");
+                assert_eq!(list, whole.recommend(user(viewer), 20, &Options { work }, no_filter), "{round}");
             }
         }
     }
@@ -222,8 +222,8 @@ fn whatever_is_skipped_makes_room_for_the_next() {
     let world = World::random(300, 6000, 100, &mut numbers);
     let graph = world.graph();
     for viewer in 0..60 {
-        let all = graph.recommend(user(viewer), 300, &ALL, anybody);
-        check(&world, viewer, &all, anybody);
+        let all = graph.recommend(user(viewer), 300, &ALL, no_filter);
+        check(&world, viewer, &all, no_filter);
         let unwanted: BTreeSet<UserId> =
             all.iter().filter(|_| numbers.below(4) > 0).map(|one| one.user).collect();
         let rest = graph.recommend(user(viewer), 20, &ALL, |id| unwanted.contains(&id));
@@ -249,7 +249,12 @@ fn the_work_stays_within_its_bound() {
             assert!(work < all * 4 || used == all);
         }
         for work in [0, 10, 100] {
-            check(&world, viewer, &graph.recommend(user(viewer), 20, &Options { work }, anybody), anybody);
+            check(
+                &world,
+                viewer,
+                &graph.recommend(user(viewer), 20, &Options { work }, no_filter),
+                no_filter,
+            );
         }
     }
 }
@@ -297,7 +302,7 @@ fn reasons_say_what_is_shared() {
     for (from, to) in [(1, 1), (1, 2), (7, 1), (7, 2), (8, 1)] {
         graph.follow_team(user(from), team(to));
     }
-    let list = graph.recommend(user(1), 3, &ALL, anybody);
+    let list = graph.recommend(user(1), 3, &ALL, no_filter);
     let reasons: Vec<_> = list.iter().map(|one| (one.user, one.mutual_count, one.reason)).collect();
     let mut expected = [
         (user(4), 2, Reason::FollowedBy(2)),

@@ -207,8 +207,8 @@ mod tests {
     use terrace_store::Audit;
 
     on_each_database! {
-        posts_are_marked_in_portions_and_told_once,
-        counters_fit_after_every_portion_and_deleted_posts_are_not_told_of,
+        posts_are_marked_in_portions_and_published_once,
+        counters_fit_after_every_portion_and_deleted_posts_have_no_events,
     }
 
     fn comment(tx: &mut DieselTx<'_>, n: u128, post: PostId, author: UserId) {
@@ -228,7 +228,7 @@ mod tests {
         tx.audit_counters().unwrap().iter().all(|check| check.wrong == 0)
     }
 
-    fn posts_are_marked_in_portions_and_told_once(kind: DatabaseKind) {
+    fn posts_are_marked_in_portions_and_published_once(kind: DatabaseKind) {
         let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (ana, bea, red) = (fan(tx, 1), fan(tx, 2), team(tx, 1));
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(tx.posts_of(ana, 10, None).unwrap(), []);
     }
 
-    fn counters_fit_after_every_portion_and_deleted_posts_are_not_told_of(kind: DatabaseKind) {
+    fn counters_fit_after_every_portion_and_deleted_posts_have_no_events(kind: DatabaseKind) {
         let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (ana, bea) = (fan(tx, 1), fan(tx, 2));

@@ -395,8 +395,8 @@ mod tests {
     on_each_database! {
         a_token_proves_its_owner_only_while_everything_holds,
         sessions_end_once_and_only_their_owners,
-        a_touch_prolongs_only_when_told_to_and_wakes_nothing_that_ended,
-        a_refresh_token_tells_its_whole_state,
+        a_touch_prolongs_only_on_request_and_restores_nothing_that_ended,
+        a_refresh_token_has_its_whole_state,
         ended_sessions_go_in_bounded_portions,
         an_accounts_sessions_are_listed_ended_or_not_and_removed_in_portions,
     }
@@ -471,7 +471,7 @@ mod tests {
         assert_eq!(live_sessions(tx, bea, 1000), [0; 0]);
     }
 
-    fn a_touch_prolongs_only_when_told_to_and_wakes_nothing_that_ended(kind: DatabaseKind) {
+    fn a_touch_prolongs_only_on_request_and_restores_nothing_that_ended(kind: DatabaseKind) {
         let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
@@ -488,7 +488,7 @@ mod tests {
         assert_eq!(live_sessions(tx, ana, 50), [0; 0]);
     }
 
-    fn a_refresh_token_tells_its_whole_state(kind: DatabaseKind) {
+    fn a_refresh_token_has_its_whole_state(kind: DatabaseKind) {
         let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);

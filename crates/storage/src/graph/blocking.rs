@@ -80,7 +80,7 @@ mod tests {
     use diesel::prelude::*;
 
     on_each_database! {
-        each_of_the_two_is_hidden_from_the_other_and_from_nobody_else,
+        each_of_the_two_is_hidden_only_from_the_other,
     }
 
     fn seen(tx: &mut DieselTx<'_>, reader: Option<UserId>) -> Vec<Key> {
@@ -91,7 +91,7 @@ mod tests {
         .unwrap()
     }
 
-    fn each_of_the_two_is_hidden_from_the_other_and_from_nobody_else(kind: DatabaseKind) {
+    fn each_of_the_two_is_hidden_only_from_the_other(kind: DatabaseKind) {
         let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let [ana, bea, zoe] = [1, 2, 3].map(|n| fan(tx, n));

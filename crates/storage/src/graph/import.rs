@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_counted_is_looked_up() {
+    fn every_counted_fan_is_found() {
         let mut database = Database::sqlite();
         let (ana, bea) = {
             let tx = &mut database.tx();

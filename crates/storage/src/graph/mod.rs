@@ -325,7 +325,7 @@ mod tests {
 
     on_each_database! {
         an_edge_is_there_once_and_never_beside_a_block,
-        a_pair_is_told_with_what_each_is,
+        a_pair_is_returned_with_both_accounts,
         lists_page_newest_first_through_one_instant_and_stay_full,
         an_edge_says_whether_it_is_mutual_and_whether_the_reader_follows,
         blocks_are_listed_for_who_blocks,
@@ -410,7 +410,7 @@ mod tests {
         assert_eq!(tx.ties(bea, ana).unwrap(), Relationship { following: true, ..Relationship::default() });
     }
 
-    fn a_pair_is_told_with_what_each_is(kind: DatabaseKind) {
+    fn a_pair_is_returned_with_both_accounts(kind: DatabaseKind) {
         let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let [ana, bea, zoe] = [1, 2, 3].map(|n| fan(tx, n));

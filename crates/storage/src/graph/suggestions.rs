@@ -164,7 +164,7 @@ mod tests {
 
     on_each_database! {
         who_may_not_be_recommended_is_not,
-        those_about_one_are_told_with_the_reason,
+        suggestions_come_with_their_reason,
     }
 
     fn edge(tx: &mut DieselTx<'_>, one: UserId, other: UserId) {
@@ -218,12 +218,12 @@ mod tests {
         assert_eq!(cards[0].1.username, "fan2");
 
         assert!(tx.dismiss(me, dismissed, at(3)).unwrap(), "a second time changes nothing");
-        for nobody in [me, suspended, blocked, hostile, UserId::from(uuid::Uuid::from_u128(99))] {
-            assert!(!tx.dismiss(me, nobody, at(3)).unwrap());
+        for unavailable in [me, suspended, blocked, hostile, UserId::from(uuid::Uuid::from_u128(99))] {
+            assert!(!tx.dismiss(me, unavailable, at(3)).unwrap());
         }
     }
 
-    fn those_about_one_are_told_with_the_reason(kind: DatabaseKind) {
+    fn suggestions_come_with_their_reason(kind: DatabaseKind) {
         let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let [me, admirer, supporter, favorer] = [1, 2, 3, 4].map(|n| fan(tx, n));
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_looked_for_in_whole_tables() {
+    fn no_lookup_of_a_fan_scans_a_table() {
         let mut database = Database::sqlite();
         let (me, other) = {
             let tx = &mut database.tx();

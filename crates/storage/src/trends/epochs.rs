@@ -173,8 +173,8 @@ mod tests {
 
     on_each_database! {
         an_epoch_counts_once_it_is_published,
-        a_run_that_was_taken_for_dead_takes_nobodys_place,
-        what_nobody_needs_goes_in_portions_and_the_current_one_stays,
+        a_run_that_was_taken_for_dead_replaces_no_other,
+        unused_epochs_are_removed_in_portions_and_the_current_one_stays,
     }
 
     fn posts(count: i64) -> Vec<RankedPost> {
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(TrendRead::<AuthorCard>::epoch(tx, first).unwrap(), old, "it was replaced once");
     }
 
-    fn a_run_that_was_taken_for_dead_takes_nobodys_place(kind: DatabaseKind) {
+    fn a_run_that_was_taken_for_dead_replaces_no_other(kind: DatabaseKind) {
         let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (slow, fast) = (tx.begin_epoch(at(1)).unwrap(), tx.begin_epoch(at(2)).unwrap());
@@ -242,7 +242,7 @@ mod tests {
         assert!(!tx.publish_epoch(slow, at(5)).unwrap());
     }
 
-    fn what_nobody_needs_goes_in_portions_and_the_current_one_stays(kind: DatabaseKind) {
+    fn unused_epochs_are_removed_in_portions_and_the_current_one_stays(kind: DatabaseKind) {
         let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let old = tx.begin_epoch(at(1)).unwrap();

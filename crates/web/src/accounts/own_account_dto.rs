@@ -228,7 +228,7 @@ impl From<&terrace_social::OwnReport> for ExportedReport {
     }
 }
 
-/// Somebody who is followed, blocked or dismissed.
+/// A fan who is followed, blocked or dismissed.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExportedTie {

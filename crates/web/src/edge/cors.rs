@@ -64,7 +64,7 @@ pub(crate) enum Leave {
     /// No access for this origin, but other origins have access: caches must keep the responses apart.
     Refused,
     /// Read access without credentials.
-    Anybody,
+    AnyOrigin,
     /// Read access with credentials. Holds the origin as the browser wrote it.
     Named(HeaderValue),
 }
@@ -82,7 +82,7 @@ impl Leave {
         {
             return Self::Named(line.clone());
         }
-        if origins.contains(&CorsOrigin(Pattern::Any)) { Self::Anybody } else { Self::Refused }
+        if origins.contains(&CorsOrigin(Pattern::Any)) { Self::AnyOrigin } else { Self::Refused }
     }
 
     /// Writes the CORS headers of a response. For a preflight the allowed methods are those in `Allow`.
@@ -93,7 +93,7 @@ impl Leave {
                 headers.append(header::VARY, HeaderValue::from_static("Origin"));
                 return;
             }
-            Self::Anybody => (HeaderValue::from_static("*"), false),
+            Self::AnyOrigin => (HeaderValue::from_static("*"), false),
             Self::Named(origin) => (origin.clone(), true),
         };
         headers.append(header::VARY, HeaderValue::from_static("Origin"));
@@ -148,10 +148,10 @@ mod tests {
             (vec![app], Some("http://app.example"), Leave::Refused),
             (vec![app], Some("null"), Leave::Refused),
             (vec![app], None, Leave::Refused),
-            (vec!["*"], Some("https://evil.example"), Leave::Anybody),
-            (vec!["*"], Some("null"), Leave::Anybody),
+            (vec!["*"], Some("https://evil.example"), Leave::AnyOrigin),
+            (vec!["*"], Some("null"), Leave::AnyOrigin),
             (vec!["*", app], Some(app), named(app)),
-            (vec![app, "*"], Some("https://evil.example"), Leave::Anybody),
+            (vec![app, "*"], Some("https://evil.example"), Leave::AnyOrigin),
         ] {
             assert_eq!(leave(&origins, origin), expected, "{origins:?} {origin:?}");
         }
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn a_star_never_comes_with_credentials() {
         let mut headers = HeaderMap::new();
-        Leave::Anybody.write(&mut headers, &Method::GET, Preflight(false));
+        Leave::AnyOrigin.write(&mut headers, &Method::GET, Preflight(false));
         assert_eq!(headers.get("access-control-allow-origin").unwrap(), "*");
         assert!(!headers.contains_key("access-control-allow-credentials"));
     }

@@ -179,7 +179,7 @@ async fn a_missing_session_is_reported_before_errors_in_the_body() {
 }
 
 #[actix_web::test]
-async fn whoever_waits_too_long_is_told_to_come_again() {
+async fn requests_that_wait_too_long_are_refused() {
     let config = WebConfig { answer_timeout: std::time::Duration::from_millis(20), ..open() };
     let (app, ..) = service!(config);
     let answer = ask!(app, TestRequest::get().uri("/api/never"));

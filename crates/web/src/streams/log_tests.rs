@@ -73,7 +73,7 @@ fn a_reader_continues_from_any_position_in_the_ring() {
 }
 
 #[test]
-fn what_leaves_the_ring_is_missed_by_nobody_unawares() {
+fn readers_learn_of_events_that_left_the_ring() {
     let log = log(Bounds { frames: 3, bytes: 1 << 20 }, 0);
     let start = log.place_after(at(0)).unwrap();
     log.append(frames([1, 2, 3]), at(3));
@@ -182,7 +182,7 @@ proptest! {
     /// Replay equals live reading: wherever a reader leaves and reconnects, and however full its connection is, it
     /// receives what was published, or is notified that it is not available.
     #[test]
-    fn whoever_leaves_and_comes_back_gets_the_log(
+    fn readers_who_reconnect_get_the_log(
         batches in prop::collection::vec((1_i64..4, 0_i64..6), 1..40),
         frames_kept in 4_usize..12,
         steps in prop::collection::vec((0_usize..4, any::<bool>()), 1..80),

@@ -87,7 +87,7 @@ impl Part {
             (Self::Team(team), _) => event.team == Some(team),
             (Self::OwnTeams, Some((_, view))) => event.team.is_some_and(|team| view.is_own_team(team)),
             (Self::Following, Some((reader, view))) => {
-                view.follows_nobody()
+                view.follows_no_one()
                     || event.author.is_some_and(|author| author == reader || view.followed.contains(&author))
                     || event.team.is_some_and(|team| view.teams.contains(&team))
             }

@@ -147,7 +147,7 @@ fn tables() -> impl Strategy<Value = Vec<(LegacyTable, Vec<u8>)>> {
 
 proptest! {
     #[test]
-    fn any_files_are_tables_or_told_of_by_line(files in tables(), buffer in 1..20_usize) {
+    fn any_files_are_tables_or_reported_by_line(files in tables(), buffer in 1..20_usize) {
         read(&files, buffer);
     }
 
@@ -168,7 +168,7 @@ proptest! {
 }
 
 #[test]
-fn what_once_went_wrong_is_read_or_told_of() {
+fn inputs_that_once_failed_are_read_or_reported() {
     for (name, bytes) in samples() {
         println!("{name}");
         let with_heads = LegacyTable::ALL.iter().zip(HEADS);

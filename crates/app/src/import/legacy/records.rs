@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_record_is_told_and_passed_over() {
+    fn bad_records_are_reported_and_skipped() {
         let open = read(b"a\n1\n\"2\n3");
         assert_eq!(open[..2], [good(1, &["a"]), good(2, &["1"])]);
         assert_eq!(open[2], (3, Err("has a quote that is not closed")));

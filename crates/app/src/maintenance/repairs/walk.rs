@@ -42,19 +42,19 @@ pub(super) trait Repair: Clone + Send + Sync + 'static {
 }
 
 /// Same as [`walk`], for repairs that scan accounts: reports progress by the number of accounts.
-pub(super) async fn walk_fans<M: Repair>(work: &Work, mending: M) -> Result<(), TaskFailure> {
+pub(super) async fn walk_fans<M: Repair>(work: &Work, repair: M) -> Result<(), TaskFailure> {
     work.expect(work.ask(CountRows(Extent::Accounts)).await?);
-    walk(work, mending).await
+    walk(work, repair).await
 }
 
 /// Scans all rows and repairs suspects.
-pub(super) async fn walk<M: Repair>(work: &Work, mending: M) -> Result<(), TaskFailure> {
-    let look = |after| work.ask(Look { mending: mending.clone(), after });
+pub(super) async fn walk<M: Repair>(work: &Work, repair: M) -> Result<(), TaskFailure> {
+    let look = |after| work.ask(Look { repair: repair.clone(), after });
     let mut stride = AdaptiveBatch::up_to(M::HELD);
     let mut found = look(None).await?;
     while let Some(looked) = found {
         // Suspects are checked again under a lock, so the next portion may be read meanwhile.
-        let command = |suspects| Settle { mending: mending.clone(), suspects };
+        let command = |suspects| Settle { repair: repair.clone(), suspects };
         let settled = work.settle(&mut stride, &looked.suspects, command);
         let (settled, next) = tokio::join!(settled, look(Some(looked.last)));
         settled?;
@@ -65,7 +65,7 @@ pub(super) async fn walk<M: Repair>(work: &Work, mending: M) -> Result<(), TaskF
 }
 
 struct Look<M> {
-    mending: M,
+    repair: M,
     after: Option<Uuid>,
 }
 
@@ -75,12 +75,12 @@ impl<M: Repair> Query for Look<M> {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Option<CheckedPortion>, Infallible> {
-        Ok(self.mending.look(tx, self.after, now)?)
+        Ok(self.repair.look(tx, self.after, now)?)
     }
 }
 
 struct Settle<M> {
-    mending: M,
+    repair: M,
     suspects: Vec<Uuid>,
 }
 
@@ -91,7 +91,7 @@ impl<M: Repair> Command for Settle<M> {
     const AFFECTS_LEADERBOARD: bool = M::AFFECTS_LEADERBOARD;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Counts, Infallible> {
-        Ok(self.mending.settle(tx, ctx, &self.suspects)?)
+        Ok(self.repair.settle(tx, ctx, &self.suspects)?)
     }
 }
 

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_record_tells_how_a_run_ended() {
+    fn the_record_holds_how_a_run_ended() {
         let at = |second: u64| Timestamp::from_micros(0).plus(Duration::from_secs(second));
         let record = JobRecord { started_at: Some(at(5)), ..JobRecord::new("a", at(0)) };
         let shown = |record: Option<JobRecord>, again| match end_of(record, again) {
