@@ -115,7 +115,7 @@ fn a_balance_that_was_tampered_with_is_found_and_repaired_once(kind: DatabaseKin
     let found = verify(&service);
     assert_eq!((wrong(&found), found.repaired), (vec![(LedgerCheck::Balances, 3)], 3));
     let examples = found.checks[&LedgerCheck::Balances].examples.join("\n");
-    assert!(examples.contains("the balance of coins is 400, the journal says 4"), "{examples}");
+    assert!(examples.contains("the balance of coins is 400, the journal has 4"), "{examples}");
     assert_eq!(repair(&service, true).repaired, 3);
     assert_eq!(balance(&service, fans[1], AccountKind::Coins), 400, "a dry run writes nothing");
     assert_eq!(repair(&service, false).repaired, 3);

@@ -329,7 +329,7 @@ fn bad_rows_are_reported_by_file_and_line_and_nothing_is_written(kind: DatabaseK
         "User:7: has a time that has not come (1, 1 shown)",
         "User:8: has another number of fields than the header (1, 1 shown)",
         "PointsHistory:2: has an id that is not 1 to 50 letters, digits, '.', '_', '/' or '-' (1, 1 shown)",
-        "PointsHistory:3: names a fan whom User.csv does not have (1500, 20 shown)",
+        "PointsHistory:3: names a fan that is not in User.csv (1500, 20 shown)",
         "PointsHistory:1503: amount is out of bounds (1, 1 shown)",
         "PointsHistory:1504: names a season that Season.csv does not have (1, 1 shown)",
     ] {

@@ -90,7 +90,7 @@ impl FanLedger {
                 let words = format!("the journal of {kind} comes to {sum}, which is out of bounds");
                 faults.push(self.fault(LedgerCheck::Balances, words));
             } else if kept != sum {
-                let words = format!("the balance of {kind} is {kept}, the journal says {sum}");
+                let words = format!("the balance of {kind} is {kept}, the journal has {sum}");
                 faults.push(self.fault(LedgerCheck::Balances, words));
                 repair.balances.push(Balance { kind, amount: sum });
             }

@@ -50,7 +50,7 @@ pub(crate) fn restore(file: &Path, force: bool, settings: &Settings) -> anyhow::
     if !pending.is_empty() {
         report::line("it is of an older version: the next start brings its schema up to date")?;
     }
-    report::line("`terrace maintain verify` says whether its counters agree")?;
+    report::line("run `terrace maintain verify` to check its counters")?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -283,7 +283,7 @@ fn newcomers_get_popular_people_of_their_team_their_league_and_all() {
     let (first, second) = if user(4) < user(5) { (4, 5) } else { (5, 4) };
     let everybody = [1, 2, 3, first, second].map(popular);
     assert_eq!(shown(&graph, 99, 0), everybody, "no fan knows the viewer");
-    assert_eq!(shown(&graph, 1, 2), [3, first, second].map(popular), "neither oneself nor who is skipped");
+    assert_eq!(shown(&graph, 1, 2), [3, first, second].map(popular), "neither the viewer nor skipped fans");
     graph.set_favorite_team(user(50), Some(team(1)));
     let in_team = |number| (user(number), Reason::PopularInTeam(team(1)), false);
     let in_league = (user(4), Reason::PopularInLeague(league(7)), false);

@@ -247,7 +247,7 @@ impl BoardRead for DieselTx<'_> {
                 .get_result::<i64>(conn)
         })
         .map(count)
-        .map_err(broken("count who has more points"))
+        .map_err(broken("count fans with more points"))
     }
 
     fn count_above_within(
@@ -265,7 +265,7 @@ impl BoardRead for DieselTx<'_> {
                 .select(board_totals::points)
                 .load(conn)
         })
-        .map_err(broken("count who has more points"))?;
+        .map_err(broken("count fans with more points"))?;
         Ok(above.len().try_into().unwrap_or(u64::MAX))
     }
 
@@ -282,7 +282,7 @@ impl BoardRead for DieselTx<'_> {
                 .get_result::<i64>(conn)
         })
         .map(count)
-        .map_err(broken("count who stands before a fan"))
+        .map_err(broken("count fans before a fan"))
     }
 
     fn next_above(
@@ -299,7 +299,7 @@ impl BoardRead for DieselTx<'_> {
                 .first(conn)
                 .optional()
         })
-        .map_err(broken("read who is next"))?;
+        .map_err(broken("read the next fan"))?;
         Ok(next.map(Points::new))
     }
 

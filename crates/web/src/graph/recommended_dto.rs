@@ -51,7 +51,7 @@ fn described(reason: &SuggestionReason) -> (&'static str, String) {
         SuggestionReason::FollowsYou => ("follows_you", "follows you".to_owned()),
         SuggestionReason::SupportsTeam(team) => ("supports_team", format!("also supports {team}")),
         SuggestionReason::FollowedByAlike => {
-            ("followed_by_alike", "followed by people who follow the same as you".to_owned())
+            ("followed_by_alike", "followed by people with similar follows".to_owned())
         }
         SuggestionReason::PopularInTeam(team) => {
             ("popular_in_team", format!("popular with supporters of {team}"))
