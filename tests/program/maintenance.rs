@@ -220,7 +220,7 @@ fn ctrl_c_ends_a_run_between_two_batches_and_the_next_does_the_rest(kind: Databa
         assert!(!run.has_ended()?, "{}", run.log()?);
     }
     run.interrupt()?;
-    run.wait_for_words("it ends after this batch")?;
+    run.wait_for_words("stopping after this batch")?;
     holding.end()?;
     let ended = run.wait()?;
     assert_eq!(ended.code, Some(130), "{}", ended.words());
