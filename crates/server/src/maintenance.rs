@@ -27,7 +27,7 @@ use tokio::sync::watch;
 /// The exit code that shells use for a program ended by Ctrl-C.
 const STOPPED: u8 = 130;
 /// Commands that change data and are not tasks.
-const OTHERS: &str = "Commands of their own, which need more to go by than a name: terrace maintain coins, season, \
+const OTHERS: &str = "Commands with arguments of their own: terrace maintain coins, season, \
                       import-completions and retry-minting, terrace import legacy, terrace account";
 /// Maximum length of an operator's name, in characters.
 const LONGEST_NAME: usize = 80;
