@@ -96,7 +96,7 @@ fn operators_add_and_remove_coins_once_each(kind: DatabaseKind) -> Result<()> {
 fn tamper(service: &TestApp, user: UserId, kind: AccountKind, amount: i64, points: i64) {
     service.write(move |tx, ctx| {
         let correction = LedgerRepair { user, balances: vec![Balance { kind, amount }], points };
-        Ok(tx.mend_ledger(&correction, ctx.new_id(), ctx.now())?)
+        Ok(tx.write_ledger_repair(&correction, ctx.new_id(), ctx.now())?)
     });
 }
 
@@ -116,7 +116,7 @@ fn a_balance_that_was_tampered_with_is_found_and_repaired_once(kind: DatabaseKin
     let found = verify(&service);
     assert_eq!((wrong(&found), found.repaired), (vec![(LedgerCheck::Balances, 3)], 3));
     let examples = found.checks[&LedgerCheck::Balances].examples.join("\n");
-    assert!(examples.contains("the balance of coins is 400, the journal says 4"), "{examples}");
+    assert!(examples.contains("the balance of coins is 400, the journal has 4"), "{examples}");
     assert_eq!(repair(&service, true).repaired, 3);
     assert_eq!(balance(&service, fans[1], AccountKind::Coins), 400, "a dry run writes nothing");
     assert_eq!(repair(&service, false).repaired, 3);

@@ -57,7 +57,7 @@ const ISSUANCE: Holder = Holder::House(House::Issuance);
 const REVENUE: Holder = Holder::House(House::Revenue);
 
 impl Command for MakeTransfer {
-    const NAME: &'static str = "wish";
+    const NAME: &'static str = "make_transfer";
     type Ports = dyn Tx;
     type Output = TransferOutcome;
     type Refusal = TestRefusal;

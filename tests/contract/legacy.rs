@@ -37,7 +37,7 @@ const SEASON: &str = "id,key,name,startsAt,endsAt\n\
     s0,0,Season 0,2020-01-01T00:00:00Z,2025-06-01T00:00:00Z\n\
     s3,0.3,Season 0.3,2024-01-01T00:00:00Z,2024-06-01T00:00:00Z\n\
     s5,0.5,Season 0.5,2025-06-01T00:00:00Z,\n";
-const TEAM: &str = "id,key,name\nt1,rovers,Rovers\nt2,,nobody fc\n";
+const TEAM: &str = "id,key,name\nt1,rovers,Rovers\nt2,,ghost fc\n";
 const LEADERBOARD: &str = "id,teamId,seasonId\nb1,t1,\nb2,t2,\nb5,,s5\n";
 const QUEST: &str = "id,title\nq1,up THE  ladder\nq2,Long gone\n";
 const STEP: &str = "id,questId,title\nqs1,q1,One\nqs2,q1,two\nqs3,q1,Sing\nqs4,q2,One\n";
@@ -238,7 +238,7 @@ fn progress_is_matched_by_titles_and_the_rest_is_reported(kind: DatabaseKind) ->
         })
         .collect();
     for expected in [
-        "Team:3: no team of the service has this key or name: nobody fc (1)",
+        "Team:3: no team of the service has this key or name: ghost fc (1)",
         "Quest:3: no quest of the service has this key or title: Long gone (1)",
         "QuestStep:4: no step of the service has this key or title: up THE  ladder / Sing (1)",
         "QuestStep:5: no quest of the service has this key or title: Long gone / One (1)",
@@ -330,7 +330,7 @@ fn bad_rows_are_reported_by_file_and_line_and_nothing_is_written(kind: DatabaseK
         "User:7: has a time that has not come (1, 1 shown)",
         "User:8: has another number of fields than the header (1, 1 shown)",
         "PointsHistory:2: has an id that is not 1 to 50 letters, digits, '.', '_', '/' or '-' (1, 1 shown)",
-        "PointsHistory:3: names a fan whom User.csv does not have (1500, 20 shown)",
+        "PointsHistory:3: names a fan that is not in User.csv (1500, 20 shown)",
         "PointsHistory:1503: amount is out of bounds (1, 1 shown)",
         "PointsHistory:1504: names a season that Season.csv does not have (1, 1 shown)",
     ] {
@@ -464,7 +464,7 @@ fn a_closed_account_receives_nothing(kind: DatabaseKind) -> Result<()> {
     service
         .run(service.app().reset_password("mia", Some(Password::choose("a new password".to_owned())?)))
         .ok();
-    service.write(move |tx, ctx| Ok(tx.close_account(mia, "Somebody", ctx.now())?));
+    service.write(move |tx, ctx| Ok(tx.close_account(mia, "Deleted fan", ctx.now())?));
     service.done(FollowUser { fan: bo, other: named(&service, "cyd") });
     let moved = import(&service, &files(&[]))?;
     assert_eq!((moved.users, moved.tally.points_left), (0, sum(3, 115)));

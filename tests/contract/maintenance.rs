@@ -131,9 +131,9 @@ fn neglected(service: &TestApp) -> Result<Vec<UserId>> {
             change.total.points = Points::new(99);
             change.total.version += 1;
         }
-        tx.mend_points(&[TotalsRepair { user: wrong, totals, entries: vec![] }], ctx.now())?;
+        tx.write_points_repairs(&[TotalsRepair { user: wrong, totals, entries: vec![] }], ctx.now())?;
         let balances = vec![Balance { kind: AccountKind::Coins, amount: 400 }];
-        tx.mend_ledger(&LedgerRepair { user: poor, balances, points: 0 }, ctx.new_id(), ctx.now())?;
+        tx.write_ledger_repair(&LedgerRepair { user: poor, balances, points: 0 }, ctx.new_id(), ctx.now())?;
         // As they were written before topics existed.
         for n in 0..3 {
             let (id, created_at) = (ctx.new_id(), ctx.now());

@@ -101,7 +101,7 @@ impl Register {
 }
 
 impl Minter for Register {
-    fn tell<'m>(&'m self, notice: &'m MintNotice, _now: Timestamp) -> BoxFuture<'m, Result<(), MintFault>> {
+    fn send<'m>(&'m self, notice: &'m MintNotice, _now: Timestamp) -> BoxFuture<'m, Result<(), MintFault>> {
         Box::pin(async move {
             assert!(self.book().busy.insert(notice.user), "two messages of a fan at once: {notice:?}");
             self.book().calls.push(notice.id());

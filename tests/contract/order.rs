@@ -357,7 +357,8 @@ const GREETER: Consumer = Consumer {
     follows: &[EventKind::PostCreated],
     handle: Handle::One(|tx, ctx, event| {
         let post = PostId::from_uuid(event.what.subject);
-        let author = event.what.actor.ok_or_else(|| StoreError::defect("greet", "nobody's post"))?;
+        let author =
+            event.what.actor.ok_or_else(|| StoreError::defect("greet", "a post without an author"))?;
         tx.count_comment(post, author)?;
         tx.insert_comment(&NewComment {
             id: ctx.new_id(),

@@ -179,7 +179,7 @@ fn a_notice_that_does_not_match_moves_nothing(kind: DatabaseKind) -> Result<()> 
         assert_eq!(journal(&service, purchase), [None, None]);
     }
     // A notice of another provider counts for nothing.
-    let other = service.run(service.app().take_notice("somebody", good()))?;
+    let other = service.run(service.app().take_notice("another", good()))?;
     assert_eq!(other, NoticeTaken::Mismatch(Mismatch::Provider));
     // The same event with another content is refused, whether it comes before or after.
     assert_eq!(send_notice(&service, good()), NoticeTaken::Applied);

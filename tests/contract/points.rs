@@ -96,7 +96,7 @@ pub(super) fn unbroken<T, R>(outcome: Outcome<T, R>) -> Result<T, R> {
 fn written(given: AwardResult) -> PointsRecord {
     match given {
         AwardResult::Now { record, .. } => record,
-        AwardResult::Before => panic!("it was there before"),
+        AwardResult::Before => panic!("it was recorded before"),
     }
 }
 

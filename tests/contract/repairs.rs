@@ -107,7 +107,7 @@ fn counts(report: &RoundReport) -> Counts {
 pub(super) fn repair_counts(service: &TestApp, task: &str) -> Vec<(&'static str, u64)> {
     let before = stored(service, &[]);
     let dry_run = counts(&run(service, &[task], true));
-    assert_eq!(differences(&before, &stored(service, &[])), Vec::<String>::new(), "{task} rehearsed");
+    assert_eq!(differences(&before, &stored(service, &[])), Vec::<String>::new(), "{task} dry run");
     let repaired = counts(&run(service, &[task], false));
     assert_eq!(dry_run, repaired, "{task}");
     let after = stored(service, &[]);

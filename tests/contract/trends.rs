@@ -94,7 +94,7 @@ fn discussed_posts_come_first_and_fade(kind: DatabaseKind) -> Result<()> {
     react(&service, &fans[1..6], loud);
     service.clock().advance(Duration::from_hours(6));
     // A fan who comments on their own post adds no score.
-    let lonely = post(&service, fans[1], Some(foxes), "Anybody? #Alone #alone");
+    let lonely = post(&service, fans[1], Some(foxes), "Anyone? #Alone #alone");
     for _ in 0..3 {
         service.done(CreateComment { author: fans[1], post: lonely, body: "Hello?".to_owned() });
     }

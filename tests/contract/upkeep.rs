@@ -79,7 +79,7 @@ fn points_of(service: &TestApp, fan: UserId) -> FanPoints {
 
 /// Writes wrong totals and entries.
 fn damage(service: &TestApp, repairs: Vec<TotalsRepair>) {
-    service.write(move |tx, ctx| Ok(tx.mend_points(&repairs, ctx.now())?));
+    service.write(move |tx, ctx| Ok(tx.write_points_repairs(&repairs, ctx.now())?));
 }
 
 fn entries(entries: &[BoardEntry], more: i64) -> Vec<(BoardId, Points, Option<SeasonId>)> {
@@ -301,7 +301,10 @@ fn a_repair_beside_awards_loses_nothing(kind: DatabaseKind) -> Result<()> {
             for fan in &fans {
                 for fan in tx.points_between(*fan, *fan)? {
                     let totals = totals(&fan, |change| change.total.points = Points::new(-5));
-                    tx.mend_points(&[TotalsRepair { user: fan.user, totals, entries: vec![] }], ctx.now())?;
+                    tx.write_points_repairs(
+                        &[TotalsRepair { user: fan.user, totals, entries: vec![] }],
+                        ctx.now(),
+                    )?;
                 }
             }
             Ok(())

@@ -93,7 +93,7 @@ fn data_is_maintained_by_commands(kind: DatabaseKind) -> Result<()> {
     assert!(more.code == Some(1) && more.log.contains("mia has only 5 coins"), "{}", more.log);
     let repaired = run(&terrace, &["maintain", "repair"])?;
     assert!(
-        repaired.contains("ledger.balances: ") && repaired.ends_with("nothing is to be mended\n"),
+        repaired.contains("ledger.balances: ") && repaired.ends_with("nothing needs repair\n"),
         "{repaired}"
     );
     let looked_at = run(&terrace, &["maintain", "backfill-topics"])?;

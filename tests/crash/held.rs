@@ -34,7 +34,7 @@ impl Held {
         let (begun, has_begun) = mpsc::channel();
         let (let_go, release) = mpsc::channel();
         other.submit(Box::new(Hold { begun, release }));
-        has_begun.recv().context("there was no write lock to be had")?;
+        has_begun.recv().context("no write lock was available")?;
         Ok(Self::Write { other, let_go: Some(let_go) })
     }
 

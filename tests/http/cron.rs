@@ -75,7 +75,7 @@ fn boards_are_put_in_order_with_the_secret(kind: DatabaseKind) -> Result<()> {
                 change
             });
             let wrong = TotalsRepair { user, totals: wrong.collect(), entries: vec![] };
-            tx.mend_points(&[wrong], ctx.now())?;
+            tx.write_points_repairs(&[wrong], ctx.now())?;
         }
         Ok(())
     });

@@ -41,7 +41,7 @@ fn first_visit(client: &Client, name: &str) {
     let post =
         client.post("/api/locker-room", &json!({"body": "Hello, terrace!", "teamId": team})).expect(201);
     let location = post.header("location").unwrap_or_default().to_owned();
-    let comment = json!({"body": "Is anybody here?"});
+    let comment = json!({"body": "Is anyone here?"});
     client.post(&format!("{location}/comments"), &comment).expect(201);
     client.post(&format!("{location}/react"), &json!({"kind": "love"})).expect(200);
     let seen = client.get("/api/locker-room?scope=team").expect(200);

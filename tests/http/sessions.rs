@@ -70,7 +70,7 @@ fn the_credential_of_a_request_decides_its_account(kind: DatabaseKind) -> Result
         ("both: the token wins", with_cookie(&cookie).with_bearer(&access), Worth::SignedIn("bo_")),
         ("a bad token wins over a good cookie", with_cookie(&cookie).with_bearer("x"), Worth::Refused),
         ("a cookie that is none", with_cookie("x"), anonymous(true)),
-        ("a cookie of nobody", with_cookie(&made_up), anonymous(true)),
+        ("an unknown cookie", with_cookie(&made_up), anonymous(true)),
         ("a cookie and a bit", with_cookie(&format!("{cookie}A")), anonymous(true)),
         ("a cut cookie", with_cookie(&cookie[..cookie.len() - 1]), anonymous(true)),
         ("an empty cookie", with_cookie(""), anonymous(true)),
@@ -79,7 +79,7 @@ fn the_credential_of_a_request_decides_its_account(kind: DatabaseKind) -> Result
         ("the access token in the cookie", with_cookie(&access), anonymous(true)),
         ("the refresh token in the cookie", with_cookie(&refresh), anonymous(true)),
         ("the refresh token as a bearer", none.with_bearer(&refresh), Worth::Refused),
-        ("a token of nobody", none.with_bearer(&made_up.replace("tsc_", "tsa_")), Worth::Refused),
+        ("an unknown token", none.with_bearer(&made_up.replace("tsc_", "tsa_")), Worth::Refused),
         ("no token behind the word", none.with_bearer(""), Worth::Refused),
         ("two tokens", none.with_bearer(&format!("{access} {access}")), Worth::Refused),
     ] {

@@ -182,7 +182,7 @@ fn a_restore_does_not_wait_and_replaces_nothing_without_a_flag() -> Result<()> {
     assert_eq!(names(&data)?, ["terrace.db"]);
 
     let done = run(&terrace, &["restore", "copy.db", "--force"])?.succeeded()?;
-    assert!(done.contains("what was there before is now data/terrace.db.replaced-"), "{done}");
+    assert!(done.contains("the previous database is now data/terrace.db.replaced-"), "{done}");
     let left = names(&data)?;
     assert_eq!(left.len(), 2, "{left:?}");
     assert_eq!(fs::read(&copy)?, saved);
@@ -324,7 +324,7 @@ fn a_database_with_only_some_of_the_earlier_migrations_is_left_as_it_is() -> Res
         assert!(!said.contains("`terrace migrate` brings it up to date"), "{words:?}: {said}");
     }
     assert!(!terrace.folder().join("another.db").exists());
-    // What was there before is still restored.
+    // The previous state is restored nevertheless.
     run(&terrace, &["restore", "copy.db", "--force"])?.succeeded()?;
     run(&terrace, &["maintain", "verify"])?.succeeded()?;
     Ok(())

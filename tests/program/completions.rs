@@ -70,13 +70,13 @@ fn a_file_is_imported_and_unmatched_lines_are_reported(kind: DatabaseKind) -> Re
         (
             &["--dry-run"][..],
             format!(
-                "8 lines: 3 would be recorded, 0 there before, 5 left out\n{counts}nothing was written\n"
+                "8 lines: 3 would be recorded, 0 already recorded, 5 skipped\n{counts}nothing was written\n"
             ),
         ),
-        (&[], format!("8 lines: 3 recorded, 0 there before, 5 left out\n{counts}")),
+        (&[], format!("8 lines: 3 recorded, 0 already recorded, 5 skipped\n{counts}")),
         (
             &[],
-            "8 lines: 0 recorded, 3 there before, 5 left out\n\
+            "8 lines: 0 recorded, 3 already recorded, 5 skipped\n\
                 steps: 0, quests completed by them: 0, points: 0 in 0 records\n"
                 .to_owned(),
         ),
@@ -92,7 +92,7 @@ fn a_file_is_imported_and_unmatched_lines_are_reported(kind: DatabaseKind) -> Re
     }
     // With only known names it succeeds.
     let fine = import(&invocation, &good, &[])?.succeeded()?;
-    assert!(fine.starts_with("3 lines: 0 recorded, 3 there before, 0 left out\n"), "{fine}");
+    assert!(fine.starts_with("3 lines: 0 recorded, 3 already recorded, 0 skipped\n"), "{fine}");
     // Of many, the first twenty are shown.
     let many = import(&invocation, &"{}\n".repeat(1000), &[])?;
     assert!(many.words().ends_with("and 980 more\n"), "{}", many.words());
@@ -133,7 +133,7 @@ fn a_killed_import_resumes(kind: DatabaseKind) -> Result<()> {
     verified(&invocation)?;
     assert_eq!(steps_done(&watcher), 2 * FANS);
     let again = begun(&invocation, &[]).run()?.succeeded()?;
-    assert!(again.starts_with("1200 lines: 0 recorded, 1200 there before, 0 left out\n"), "{again}");
+    assert!(again.starts_with("1200 lines: 0 recorded, 1200 already recorded, 0 skipped\n"), "{again}");
     Ok(())
 }
 

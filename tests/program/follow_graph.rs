@@ -158,7 +158,7 @@ fn a_strict_import_refuses_the_list_whole() -> Result<()> {
     let words = refused.words();
     assert_eq!(refused.code, Some(1), "{words}");
     for line in [
-        "follows.csv has 3 lines that cannot be read; nothing was brought in",
+        "follows.csv has 3 lines that cannot be read; nothing was imported",
         "line 3: not a whole number from 0 on",
         "line 4: not UTF-8",
         "line 5: longer than 256 bytes",

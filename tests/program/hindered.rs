@@ -227,7 +227,7 @@ fn an_import_without_room_shows_no_rows_and_resumes() -> Result<()> {
         let failed = place.run(&["import", "legacy", "User.csv"])?;
         assert!(failed.code == Some(1) && failed.log.contains(NO_ROOM), "{}", failed.words());
         assert!(
-            failed.log.contains("nobody sees anything of it; the same command goes on"),
+            failed.log.contains("no imported data is visible; run the same command to continue"),
             "{}",
             failed.log
         );

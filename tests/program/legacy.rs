@@ -54,8 +54,8 @@ fn tables_are_imported_once(kind: DatabaseKind) -> Result<()> {
     let said = import(&terrace, &names)?.succeeded()?;
     for words in [
         "PointsHistory.csv: 9 records\n",
-        "left out, QuestStep.csv: no step of the service has this key or title: 1 line\n  QuestStep.csv:4: welcome / Sing\n",
-        "left out, Follow.csv: a fan who follows themselves: 1 line\n  Follow.csv:5: u3\n",
+        "skipped, QuestStep.csv: no step of the service has this key or title: 1 line\n  QuestStep.csv:4: welcome / Sing\n",
+        "skipped, Follow.csv: a fan who follows themselves: 1 line\n  Follow.csv:5: u3\n",
         "users: 3 read, 3 new\n",
         "points_history: 10 read, 1 came twice, 9 new\n",
         "user_step_status: 3 read, 3 new\n",

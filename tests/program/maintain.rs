@@ -123,7 +123,7 @@ fn points_are_verified_and_repaired_beside_a_server(kind: DatabaseKind) -> Resul
         let line = verified.lines().find(|line| line.starts_with(check)).unwrap_or_default();
         assert!(line.ends_with(" checked, 0 wrong") && !line.contains(": 0 checked"), "{verified}");
     }
-    assert!(maintain(&invocation, &["repair"])?.succeeded()?.ends_with("nothing is to be mended\n"));
+    assert!(maintain(&invocation, &["repair"])?.succeeded()?.ends_with("nothing needs repair\n"));
     if kind == DatabaseKind::Postgres {
         let damage = [
             "DELETE FROM board_totals",
@@ -135,11 +135,11 @@ fn points_are_verified_and_repaired_beside_a_server(kind: DatabaseKind) -> Resul
         assert!(found.words().contains("`terrace maintain repair` makes them right"), "{}", found.words());
         assert_eq!(found.code, Some(1));
         let dry = maintain(&invocation, &["repair", "--dry-run"])?.succeeded()?;
-        assert!(dry.contains(" would be mended; nothing was written"), "{dry}");
+        assert!(dry.contains(" would be repaired; nothing was written"), "{dry}");
         assert_eq!(maintain(&invocation, &["verify"])?.code, Some(1));
         let repaired = maintain(&invocation, &["repair"])?.succeeded()?;
-        assert!(repaired.contains("mended the boards of "), "{repaired}");
-        assert!(maintain(&invocation, &["repair"])?.succeeded()?.ends_with("nothing is to be mended\n"));
+        assert!(repaired.contains("repaired the boards of "), "{repaired}");
+        assert!(maintain(&invocation, &["repair"])?.succeeded()?.ends_with("nothing needs repair\n"));
         maintain(&invocation, &["verify"])?.succeeded()?;
         assert_eq!(board().at("/entries"), right.at("/entries"));
     }

@@ -102,7 +102,7 @@ fn a_dry_run_writes_nothing(kind: DatabaseKind) -> Result<()> {
     assert!(counted(&dry, "packs")?.starts_with("collectibles: "), "{dry}");
     assert_eq!(counted(&dry, "cron-secret")?, "files: 1");
     let runs = dry.matches(" s)").count() + dry.matches(" s, longest batch ").count();
-    assert_eq!(dry.matches(" (rehearsed, ").count(), runs, "{dry}");
+    assert_eq!(dry.matches(" (dry run, ").count(), runs, "{dry}");
     assert!(dry.ends_with("nothing was written\n"), "{dry}");
     assert_eq!(maintain(&terrace, &["history"])?.succeeded()?, "");
     assert!(
@@ -182,7 +182,7 @@ impl Holding {
         let wait = body(move |tx, _| {
             tx.lock_backfill("backfill-topics")?;
             if let Some(tell) = tell.lock().expect("no panic").take() {
-                tell.send(()).expect("somebody waits");
+                tell.send(()).expect("a waiting thread");
             }
             shut.pass();
             Ok(())
@@ -219,7 +219,7 @@ fn ctrl_c_ends_a_run_between_two_batches_and_the_next_does_the_rest(kind: Databa
         assert!(!run.has_ended()?, "{}", run.log()?);
     }
     run.interrupt()?;
-    run.wait_for_words("it ends after this batch")?;
+    run.wait_for_words("stopping after this batch")?;
     holding.end()?;
     let ended = run.wait()?;
     assert_eq!(ended.code, Some(130), "{}", ended.words());

@@ -72,7 +72,7 @@ fn wider_permissions_are_narrowed_and_reported_by_the_doctor() -> Result<()> {
     ensure!(said("permissions")?.iter().all(|line| line.starts_with("ok")), "{:?}", said("permissions")?);
 
     // The program does not close a folder with other files in it; it does close its own files there.
-    fs::write(data.join("somebody-elses"), "x")?;
+    fs::write(data.join("of-another"), "x")?;
     widen()?;
     invocation.serve()?.stop()?;
     assert_eq!((mode(&data)?, mode(&data.join("terrace.db"))?), (0o755, 0o600));

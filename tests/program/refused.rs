@@ -179,7 +179,7 @@ fn a_million_broken_lines_are_reported_briefly_in_little_memory(kind: DatabaseKi
             ),
             (
                 &["maintain", "import-completions", "old.jsonl"],
-                &["1000000 lines: 0 recorded, 0 there before, 1000000 left out\n", "\nand 999980 more\n"],
+                &["1000000 lines: 0 recorded, 0 already recorded, 1000000 skipped\n", "\nand 999980 more\n"],
             ),
         ]
         .into_iter()

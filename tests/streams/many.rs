@@ -103,7 +103,7 @@ fn ten_thousand_connections_from_one_address_affect_no_other() -> Result<()> {
         let mut reads = elsewhere(&program)?;
         let mia = program.client();
         ask_elsewhere(&mia, "/api/register", &json!({"username": "mia", "password": PASSWORD}));
-        let post = ask_elsewhere(&mia, "/api/locker-room", &json!({"body": "Is anybody there?"}));
+        let post = ask_elsewhere(&mia, "/api/locker-room", &json!({"body": "Is anyone there?"}));
         let post = post["post"]["id"].as_str().context("a post")?;
         reads.until(post)?;
         for reader in &mut opened {

@@ -50,8 +50,8 @@ fn clients_that_vanish_keep_no_other_out_and_are_closed() -> Result<()> {
         // A client that connects now finds every place taken, and waits for one.
         let late = program.client();
         late.register("bo_");
-        late.create_post("Is anybody there?");
-        println!("somebody else was served after {:?}", went.elapsed());
+        late.create_post("Is anyone there?");
+        println!("another client was served after {:?}", went.elapsed());
         wait_at_most(GONE, "the descriptors of clients that are gone are closed", || {
             late.get("/healthz").expect(200);
             Ok(program.descriptors() <= before.map(|before| before + A_FEW))

@@ -38,14 +38,14 @@ enum Chore {
     Ci(ci::Ci),
     /// Measure the program as it is shipped (profile `dist`) against bare limits; `--help` lists the scenarios
     Bench(Passed),
-    /// Hold the service's promises against the real program for as long as one likes; `--help` says which
+    /// Test the service's promises on the real program for a chosen duration; `--help` lists them
     #[command(subcommand)]
     Prove(prove::Prove),
-    /// `terrace migrate`: bring a database's schema up to date, or back
+    /// `terrace migrate`: migrate a database's schema up, or revert it
     Migrate(Passed),
     /// `terrace seed`: fill a database with demo content
     Seed(Passed),
-    /// `terrace maintain`: check and mend a database
+    /// `terrace maintain`: check and repair a database
     Maintain(Passed),
     /// Count lines of Rust and types, per package
     Lines(lines::Lines),
@@ -67,7 +67,7 @@ impl Chore {
 #[derive(Args)]
 #[command(disable_help_flag = true)]
 struct Passed {
-    /// What the program is given; `--help` says what there is
+    /// The arguments of the program; `--help` lists them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }

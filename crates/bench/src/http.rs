@@ -125,7 +125,7 @@ fn chunks(bytes: &[u8]) -> Result<Option<(usize, Vec<u8>)>> {
             .with_context(|| format!("not the length of a chunk: {digits}"))?;
         at += line + 2;
         let Some(chunk) = bytes.get(at..at + length + 2) else { return Ok(None) };
-        ensure!(chunk.ends_with(b"\r\n"), "a chunk is longer than it says");
+        ensure!(chunk.ends_with(b"\r\n"), "a chunk is longer than its header says");
         body.extend(chunk.iter().take(length));
         at += length + 2;
         if length == 0 {

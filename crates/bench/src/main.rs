@@ -53,10 +53,10 @@ use std::path::{Path, PathBuf};
 /// Measure the service against the limits of what it stands on.
 #[derive(Debug, Args)]
 struct Bench {
-    /// What to measure; everything when none is named.
+    /// The scenarios to measure; all by default.
     #[arg(value_enum)]
     scenarios: Vec<Scenario>,
-    /// One short run of each, on less data: shows that everything works, and leaves the documentation alone.
+    /// One short run of each, on less data, to check that everything works; does not change the documentation.
     #[arg(long)]
     quick: bool,
     /// Write every figure and what was measured along with it into this file.
@@ -65,7 +65,7 @@ struct Bench {
     /// Show what changed since a run that was written with `--json` into this file.
     #[arg(long, value_name = "FILE")]
     compare: Option<PathBuf>,
-    /// Leave out what needs PostgreSQL.
+    /// Skip everything that needs PostgreSQL.
     #[arg(long)]
     sqlite_only: bool,
     #[command(flatten)]
@@ -73,7 +73,7 @@ struct Bench {
     /// The program that is measured.
     #[arg(long, value_name = "PROGRAM", hide = true)]
     terrace: PathBuf,
-    /// The folder whose pages get the figures, unless the runs are quick or something is left out.
+    /// The folder whose pages get the figures, unless the runs are quick or something is skipped.
     #[arg(long, value_name = "FOLDER", hide = true)]
     figures: Option<PathBuf>,
 }

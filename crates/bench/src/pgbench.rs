@@ -68,7 +68,7 @@ impl PgBench {
             .context("cannot run pgbench")?;
         let text = String::from_utf8_lossy(&output.stdout);
         ensure!(output.status.success(), "pgbench: {text}{}", String::from_utf8_lossy(&output.stderr));
-        rate(&text).with_context(|| format!("pgbench says no rate:\n{text}"))
+        rate(&text).with_context(|| format!("pgbench prints no rate:\n{text}"))
     }
 }
 

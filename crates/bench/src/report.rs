@@ -174,7 +174,7 @@ impl Figure {
     }
 }
 
-const HEADINGS: [&str; 7] = ["Figure", "Database", "Measured", "Held against", "Ratio", "Target", "Verdict"];
+const HEADINGS: [&str; 7] = ["Figure", "Database", "Measured", "Compared with", "Ratio", "Target", "Verdict"];
 
 /// A Markdown table whose columns are also aligned on a terminal.
 pub(crate) fn table(figures: &[Figure]) -> String {

@@ -20,7 +20,7 @@ const CLOSE_LOOK: Duration = Duration::from_micros(200);
 /// The sampling interval for the memory of a maintenance command.
 const WATCH: Duration = Duration::from_millis(10);
 /// The secret that operators' programs send.
-pub(crate) const CRON_SECRET: &str = "the cron secret of the harness, which anybody may know";
+pub(crate) const CRON_SECRET: &str = "the cron secret of the harness, which is public";
 
 /// How the program is run.
 #[derive(Debug, Clone)]

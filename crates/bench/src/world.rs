@@ -401,7 +401,7 @@ impl World {
 
     /// The `Cookie` header of a fan.
     pub(crate) fn cookie(&self, fan: usize) -> Result<&str> {
-        ensure!(!self.fans.is_empty(), "nobody is signed in");
+        ensure!(!self.fans.is_empty(), "no fan is signed in");
         let fan = self.fans.get(fan % self.fans.len()).context("fans are counted from zero")?;
         Ok(&fan.cookie)
     }

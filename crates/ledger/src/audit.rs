@@ -87,10 +87,10 @@ impl FanLedger {
         for kind in self.kinds() {
             let (kept, sum) = (of(&self.balances, kind), of(&self.sums, kind));
             if sum < 0 {
-                let words = format!("the journal of {kind} comes to {sum}, which nobody may have");
+                let words = format!("the journal of {kind} comes to {sum}, which is out of bounds");
                 faults.push(self.fault(LedgerCheck::Balances, words));
             } else if kept != sum {
-                let words = format!("the balance of {kind} is {kept}, the journal says {sum}");
+                let words = format!("the balance of {kind} is {kept}, the journal has {sum}");
                 faults.push(self.fault(LedgerCheck::Balances, words));
                 repair.balances.push(Balance { kind, amount: sum });
             }

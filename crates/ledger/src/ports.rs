@@ -49,6 +49,10 @@ pub trait LedgerRepairWrite: LedgerAudit {
 
     /// Writes the correct balances of a locked fan, and moves the points that differ from the fan's records of points,
     /// in a transfer with this id.
-    fn mend_ledger(&mut self, repair: &LedgerRepair, id: TransferId, at: Timestamp)
-    -> Result<(), StoreError>;
+    fn write_ledger_repair(
+        &mut self,
+        repair: &LedgerRepair,
+        id: TransferId,
+        at: Timestamp,
+    ) -> Result<(), StoreError>;
 }

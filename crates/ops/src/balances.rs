@@ -84,7 +84,7 @@ struct CheckLedger {
 }
 
 impl Query for CheckLedger {
-    const NAME: &'static str = "look_at_ledger";
+    const NAME: &'static str = "check_ledger";
     /// `None` after the last account.
     type Ports = dyn OpsReadTx;
     type Output = Option<Portion<LedgerCheck>>;
@@ -131,7 +131,7 @@ impl Command for SettleLedger {
             if let Some(repair) = repair {
                 settled.repaired += 1;
                 if self.repairs {
-                    tx.repair_ledger_task(&repair, ctx.new_id(), ctx.now())?;
+                    tx.write_ledger_repair(&repair, ctx.new_id(), ctx.now())?;
                 }
             }
         }

@@ -71,7 +71,7 @@ struct FindFansWithoutMessages {
 }
 
 impl Query for FindFansWithoutMessages {
-    const NAME: &'static str = "find_not_told";
+    const NAME: &'static str = "find_fans_without_messages";
     type Ports = dyn MintingRead;
     type Output = Vec<UserId>;
     type Refusal = Infallible;

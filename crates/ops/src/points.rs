@@ -213,7 +213,7 @@ pub(crate) fn reconcile(
     now: Timestamp,
 ) -> Result<u64, StoreError> {
     let (settled, repairs) = compare(tx, books, fans, now)?;
-    tx.repair_points_task(&repairs, now)?;
+    tx.write_points_repairs(&repairs, now)?;
     Ok(settled.repaired)
 }
 
@@ -240,7 +240,7 @@ struct CheckPoints {
 }
 
 impl Query for CheckPoints {
-    const NAME: &'static str = "look_at_points";
+    const NAME: &'static str = "check_points";
     /// `None` after the last account.
     type Ports = dyn OpsReadTx;
     type Output = Option<Portion<PointsCheck>>;
@@ -286,7 +286,7 @@ impl Command for SettlePoints {
         let books = books(tx)?;
         let (settled, repairs) = compare(tx, &books, &self.fans, ctx.now())?;
         if self.repairs {
-            tx.repair_points_task(&repairs, ctx.now())?;
+            tx.write_points_repairs(&repairs, ctx.now())?;
         }
         Ok(settled)
     }
@@ -379,7 +379,7 @@ fn misplaced(board: BoardId, lines: &[RankLine]) -> Vec<Fault> {
     };
     let fault = |line: &RankLine| {
         let served = index.standing(line.key.user).map(|standing| place(&standing.ranked));
-        let words = format!("place and rank are {served:?}, a sort says {:?}", (line.position, line.rank));
+        let words = format!("place and rank are {served:?}, sorting gives {:?}", (line.position, line.rank));
         Fault { check: PointsCheck::Ranks, user: Some(line.key.user), board, words }
     };
     lines.iter().filter(wrong).map(fault).collect()

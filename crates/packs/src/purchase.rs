@@ -82,7 +82,7 @@ pub struct Owned {
 /// Where a copy of a collectible came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnedSource {
-    /// A pack that was opened.
+    /// An opened pack.
     Pack {
         /// Id of the copy of the pack.
         copy: UserPackId,

@@ -39,7 +39,7 @@ pub enum PurchaseState {
     Pending,
     /// Paid; the fan owns the copies.
     Completed,
-    /// The payment did not come in time.
+    /// The payment did not arrive in time.
     Expired,
     /// The payment was declined or abandoned.
     Cancelled,

@@ -3,10 +3,7 @@
 /// The current facts about a fan. Counts are of distinct, existing things: unfollowing and following the same person
 /// again counts once, and a removed picture does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a fact of its own, and any may hold without the others"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "the facts are independent of each other")]
 pub struct Facts {
     /// How many people the fan follows.
     pub follows: u64,

@@ -100,9 +100,9 @@ pub struct Run {
     pub period: Period,
     /// The current status.
     pub status: RunStatus,
-    /// When it was started.
+    /// When the quest was started.
     pub started_at: Timestamp,
-    /// When it was completed, if it was.
+    /// When the quest was completed, if it was.
     pub completed_at: Option<Timestamp>,
 }
 

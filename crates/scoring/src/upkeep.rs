@@ -253,7 +253,7 @@ impl Books {
             let right = of_active(entry.board).unwrap_or_else(of_its_own);
             audit.count(PointsCheck::Entries);
             if right != (entry.points, entry.season) {
-                let words = format!("the entry says {}, the total {}", entry.points, right.0);
+                let words = format!("the entry has {}, the total {}", entry.points, right.0);
                 audit.fault(PointsCheck::Entries, fan.user, entry.board, words);
                 repairs.push((entry.board, right.0, right.1));
             }
@@ -299,7 +299,7 @@ impl Work<'_> {
         let (user, board) = (self.fan.user, stored.board);
         if (stored.total.points, stored.total.reached_at) != (points, reached_at) {
             let words = format!(
-                "the total is {} since {:?}, the ledger says {points} since {reached_at:?}",
+                "the total is {} since {:?}, the ledger has {points} since {reached_at:?}",
                 stored.total.points, stored.total.reached_at
             );
             self.audit.fault(PointsCheck::Totals, user, board, words);
@@ -319,7 +319,7 @@ impl Work<'_> {
     fn missing(&mut self, season: SeasonId, board: BoardId, right: Due, is_listed: bool) {
         let Due { points, reached_at } = right;
         self.audit.count(PointsCheck::Totals);
-        let words = format!("there is no total, the ledger says {points} since {reached_at:?}");
+        let words = format!("there is no total, the ledger has {points} since {reached_at:?}");
         self.audit.fault(PointsCheck::Totals, self.fan.user, board, words);
         let total = Total { points, reached_at, version: self.clock() };
         self.totals.push(TotalChange { season, board, total, is_listed });

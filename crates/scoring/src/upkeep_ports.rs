@@ -70,7 +70,7 @@ pub trait PointsRepair: PointsAudit {
     ) -> Result<Vec<RecordId>, StoreError>;
 
     /// Writes repairs of locked accounts, and publishes the changed totals of each fan.
-    fn mend_points(&mut self, repairs: &[TotalsRepair], at: Timestamp) -> Result<(), StoreError>;
+    fn write_points_repairs(&mut self, repairs: &[TotalsRepair], at: Timestamp) -> Result<(), StoreError>;
 
     /// Prevents fans from joining or leaving boards until the transaction ends.
     fn hold_counts(&mut self) -> Result<(), StoreError>;

@@ -11,7 +11,7 @@ use terrace_app::accounts::{Operated, UnknownAccount};
 use terrace_app::{App, Password, ResetPasswordRefusal, Role};
 use terrace_kernel::Failure;
 
-/// What can be done to an account.
+/// The commands for accounts.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum Account {
     /// Sign it out everywhere, refuse its logins and hide what it wrote, until it is restored.
@@ -19,20 +19,20 @@ pub(crate) enum Account {
         /// The username.
         name: String,
     },
-    /// Take it back in.
+    /// Restore a suspended account.
     Restore {
         /// The username.
         name: String,
     },
-    /// Give it another password and sign it out everywhere.
+    /// Set another password and sign the account out everywhere.
     ResetPassword {
         /// The username.
         name: String,
-        /// A file that holds the new password; without one a password is drawn and shown, once.
+        /// A file with the new password; without one a random password is printed once.
         #[arg(long, value_name = "FILE")]
         password_file: Option<PathBuf>,
     },
-    /// Say what it may do.
+    /// Grant a role.
     Grant {
         /// The username.
         name: String,
@@ -46,7 +46,7 @@ pub(crate) enum Account {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(crate) enum RoleName {
-    /// What everybody is.
+    /// The role of every account by default.
     Fan,
     /// Runs a team's pages.
     TeamManager,

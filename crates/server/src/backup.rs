@@ -45,12 +45,12 @@ pub(crate) fn restore(file: &Path, force: bool, settings: &Settings) -> anyhow::
     };
     report::line(&format!("restored {} from {}", database.display(), file.display()))?;
     if let Some(aside) = moved_aside {
-        report::line(&format!("what was there before is now {}", aside.display()))?;
+        report::line(&format!("the previous database is now {}", aside.display()))?;
     }
     if !pending.is_empty() {
         report::line("it is of an older version: the next start brings its schema up to date")?;
     }
-    report::line("`terrace maintain verify` says whether its counters agree")?;
+    report::line("run `terrace maintain verify` to check its counters")?;
     Ok(ExitCode::SUCCESS)
 }
 

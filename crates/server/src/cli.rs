@@ -15,7 +15,7 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "terrace", version, about, max_term_width = 110)]
 pub(crate) struct Cli {
-    /// What to do; `serve` when nothing is said.
+    /// The command; `serve` by default.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
     #[command(flatten)]
@@ -25,20 +25,20 @@ pub(crate) struct Cli {
 /// What the program can do.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum Command {
-    /// Create or update the database, load the demo content where it is due, and serve.
+    /// Create or update the database, load the demo content if configured, and serve.
     Serve,
-    /// Bring the database's schema up to date and end.
+    /// Migrate the database's schema to the current version and exit.
     Migrate {
-        /// Undo every migration instead: all data is lost.
+        /// Revert every migration instead: all data is lost.
         #[arg(long)]
         revert_all: bool,
     },
-    /// Load the catalogue of leagues and teams (again), and with --demo always the demo content.
+    /// Load the catalogue of leagues and teams (again), and with `--demo always` the demo content.
     Seed(Seed),
-    /// Look after the data.
+    /// Check, repair and maintain the data.
     #[command(subcommand)]
     Maintain(Maintain),
-    /// Bring the data of an older system in.
+    /// Import the data of an older system.
     #[command(subcommand)]
     Import(Import),
     /// Copy an embedded database into a file while servers run on it.
@@ -46,22 +46,22 @@ pub(crate) enum Command {
         /// The file, which must not exist.
         file: PathBuf,
     },
-    /// Put a backup in the place of an embedded database, while no server runs on it.
+    /// Replace an embedded database by a backup, while no server runs on it.
     Restore {
         /// The backup.
         file: PathBuf,
-        /// Where there is a database, move it aside instead of refusing.
+        /// Move an existing database aside instead of refusing.
         #[arg(long)]
         force: bool,
     },
-    /// Look at the configuration, the database and the machine; ends with 1 when something is wrong.
+    /// Check the configuration, the database and the machine; exits with 1 if a check fails.
     Doctor,
-    /// Look after an account: suspend, restore, reset its password, give it a role.
+    /// Manage an account: suspend, restore, reset its password, grant it a role.
     #[command(subcommand)]
     Account(Account),
-    /// Recompute what a pack gave from the answer of its opening; ends with 1 when it is wrong.
+    /// Recompute the content of a pack from the response of its opening; exits with 1 if it differs.
     Verify {
-        /// Where the answer stands as JSON: a file, an http:// or https:// address, or `-` for the standard input.
+        /// The response as JSON: a file, an http:// or https:// URL, or `-` for standard input.
         #[arg(value_name = "FILE|URL")]
         place: OsString,
     },
@@ -69,56 +69,57 @@ pub(crate) enum Command {
     Openapi,
 }
 
-/// How the data can be looked after.
+/// The maintenance commands.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum Maintain {
-    /// List the tasks that there are: what each does, and after which others.
+    /// List all tasks: what each does, and which tasks precede it.
     List,
-    /// Show in which order tasks would run.
+    /// Show the order in which tasks would run.
     Plan(Which),
-    /// Run tasks, and what they come after, in their order, beside servers that run.
+    /// Run tasks and the tasks that precede them, in order; servers may be running.
     Run(RunArgs),
-    /// Show what was run, by whom and when, and what it came to.
+    /// Show past runs: operator, time and result.
     History {
-        /// How many runs, the newest first.
+        /// The number of runs, newest first.
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         limit: u32,
     },
     /// Compare every counter with the rows that it counts, boards with the ledger of points, and balances with the
-    /// journal; ends with 1 when something disagrees.
+    /// journal; exits with 1 if they disagree.
     Verify,
-    /// Run every repair: make boards what the ledger of points says, balances what the journal says, and finish what stopped
-    /// half-way, beside servers that run.
+    /// Run every repair: recompute leaderboards from the ledger of points and balances from the journal, and finish
+    /// interrupted operations; servers may be running.
     Repair {
-        /// Only say what is wrong.
+        /// Only report what is wrong.
         #[arg(long)]
         dry_run: bool,
     },
     /// Start, close or list the seasons that points are counted in.
     #[command(subcommand)]
     Season(SeasonCommand),
-    /// Give coins to a fan, or take some.
+    /// Give coins to a fan, or take coins back.
     #[command(subcommand)]
     Coins(CoinsCommand),
-    /// Bring in what fans completed of quests elsewhere: one JSON object a line with user, quest, step, completedAt and
-    /// points. What is there already stays as it is; ends with 1 when a line matches nothing.
+    /// Import completed quest steps from another system: one JSON object on each line with user, quest, step,
+    /// completedAt and points. Existing completions stay unchanged; exits with 1 if a line matches nothing.
     ImportCompletions {
         /// The file.
         file: PathBuf,
-        /// Only say what would come of it.
+        /// Only report the result; write nothing.
         #[arg(long)]
         dry_run: bool,
     },
-    /// Hand over to the minter what was minted before there was one. What it was told of is not told again.
+    /// Queue messages to the minter for collectibles that were minted before it was configured. Messages that were
+    /// sent are not sent again.
     MintEarlier,
-    /// Have sent again what the minter refused, and at once what waits for its next attempt.
+    /// Send the messages again that the minter refused, and send delayed ones now.
     RetryMinting,
-    /// Finish what stopped half-way of purchases for money, beside servers that run: complete what was paid, end what was
-    /// not paid in time, have given back what is owed.
+    /// Finish interrupted purchases for money: complete paid ones, expire unpaid ones, refund what is owed; servers
+    /// may be running.
     Reconcile,
-    /// Remove what is past its time: idempotency keys, ended sessions, old events, messages that were taken, unused pictures.
+    /// Remove expired data: idempotency keys, ended sessions, old events, delivered messages, unused pictures.
     Sweep,
-    /// Look for the topics of every post again, as the server does once by itself after an update.
+    /// Extract the topics of every post again, as the server does automatically after an update.
     BackfillTopics,
 }
 

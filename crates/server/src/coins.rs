@@ -10,16 +10,16 @@ use terrace_app::balances::{CoinsMoved, MoveCoins, MoveCoinsRefusal};
 use terrace_app::{Amount, App, TransferSource, transfer_reason};
 use terrace_kernel::Failure;
 
-/// What can be done to coins.
+/// The commands for coins.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum CoinsCommand {
-    /// Give some.
+    /// Give coins.
     Give(Coins),
-    /// Take some back, of those that the fan has.
+    /// Take back coins that the fan has.
     Take(Coins),
 }
 
-/// How many coins, whose, and what for.
+/// A change of a fan's coins.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct Coins {
     /// The username.
@@ -28,10 +28,10 @@ pub(crate) struct Coins {
     /// How many.
     #[arg(long, value_name = "N", value_parser = amount)]
     amount: Amount,
-    /// What for, as the fan reads it.
+    /// The reason that the fan sees.
     #[arg(long, value_name = "TEXT", value_parser = reason)]
     reason: String,
-    /// What tells it from others, such as the number of a ticket: what was done under a key is not done again.
+    /// The key of this change, such as the number of a ticket: a repeated key changes nothing.
     #[arg(long, value_name = "KEY", value_parser = source)]
     key: TransferSource,
 }

@@ -125,7 +125,7 @@ fn summary(all: &CompletionsImported, left: &LeftOut, dry_run: bool) -> String {
     let count = left.count();
     let mut text = vec![
         format!(
-            "{}: {recorded} {would}recorded, {before} there before, {count} left out",
+            "{}: {recorded} {would}recorded, {before} already recorded, {count} skipped",
             lines(recorded + before + count)
         ),
         format!("steps: {steps}, quests completed by them: {quests}, points: {points} in {records} records"),

@@ -67,7 +67,7 @@ pub(crate) fn open(path: &Path, strict: bool) -> anyhow::Result<GraphFile> {
         }
         if bad.count > 0 {
             let (name, lines) = (path.display(), lines(bad.count));
-            bail!("{name} has {lines} that cannot be read; nothing was brought in{}", bad.shown());
+            bail!("{name} has {lines} that cannot be read; nothing was imported{}", bad.shown());
         }
     }
     let (list, size) = read(path)?;
@@ -100,7 +100,7 @@ impl GraphFile {
                     edges += 1;
                 }
                 Some(Line { number, edge: Err(why) }) if self.strict => {
-                    bail!("{} changed while it was brought in: line {number}: {why}", self.path.display());
+                    bail!("{} changed during the import: line {number}: {why}", self.path.display());
                 }
                 Some(Line { number, edge: Err(why) }) => bad.note(number, why),
                 None => {}
@@ -129,7 +129,7 @@ fn summary(edges: u64, all: &Imported, bad: &BadLines) -> String {
     for (count, what) in [
         (duplicates, "nothing new"),
         (selves, "self-follows"),
-        (left_out, "left out (a name is taken, or an account was closed)"),
+        (left_out, "skipped (a name is taken, or an account was closed)"),
         (bad.count, "bad"),
     ] {
         if count > 0 {

@@ -17,16 +17,17 @@ use terrace_ops::legacy::{
     LegacyMoved, LegacyProgress, LegacyReport, LegacySource, LegacyTable, Remarks, RowSum, import_id,
 };
 
-/// What can be brought in.
+/// The imports.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum Import {
-    /// Tables of an older system as CSV files, one a table, known by their names: User.csv, PointsHistory.csv and so on.
-    /// All of them are checked before anything is written, and nothing is seen before everything is there.
+    /// Import tables of an older system as CSV files, one for each table, identified by name: User.csv,
+    /// PointsHistory.csv and so on. All files are checked before anything is written, and the data becomes visible
+    /// only when the import is complete.
     Legacy {
         /// The files.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// Leave bad lines out instead of refusing the files.
+        /// Skip bad lines instead of refusing the files.
         #[arg(long)]
         skip_bad: bool,
     },
@@ -94,7 +95,7 @@ async fn import_tables(
     let moved = terrace_ops::legacy::import_legacy(&app, import, sources, &checked, &mut watch).await;
     progress.end()?;
     print_counts(&checked)?;
-    let moved = moved.context("nobody sees anything of it; the same command goes on where it stopped")?;
+    let moved = moved.context("no imported data is visible; run the same command to continue")?;
     for line in summary(&checked, &moved) {
         report::line(&line)?;
     }
@@ -108,7 +109,7 @@ fn print_counts(checked: &LegacyReport) -> io::Result<()> {
         report::line(&format!("{}: {}{bad}", count.file, records(count.good)))?;
     }
     remarks(checked, &checked.bad, "bad")?;
-    remarks(checked, &checked.left_out, "left out")
+    remarks(checked, &checked.left_out, "skipped")
 }
 
 fn remarks(checked: &LegacyReport, remarks: &Remarks, word: &str) -> io::Result<()> {
@@ -165,7 +166,7 @@ fn summary(checked: &LegacyReport, moved: &LegacyMoved) -> Vec<String> {
         text.push(format!("points {name}: {} in, {} out", sum(read), sum(written)));
     }
     if tally.points_left.rows > 0 {
-        text.push(format!("points of accounts that were closed here: {} left out", sum(tally.points_left)));
+        text.push(format!("points of accounts that were closed here: {} skipped", sum(tally.points_left)));
     }
     if tally.entries_in.rows > 0 {
         let (read, written) = (sum(tally.entries_in), sum(tally.entries_out));

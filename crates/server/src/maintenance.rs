@@ -28,7 +28,7 @@ use tokio::sync::watch;
 /// The exit code that shells use for a program ended by Ctrl-C.
 const STOPPED: u8 = 130;
 /// Commands that change data and are not tasks.
-const OTHERS: &str = "Commands of their own, which need more to go by than a name: terrace maintain coins, season, \
+const OTHERS: &str = "Commands with arguments of their own: terrace maintain coins, season, \
                       import-completions and retry-minting, terrace import legacy, terrace account";
 /// Maximum length of an operator's name, in characters.
 const LONGEST_NAME: usize = 80;
@@ -37,10 +37,10 @@ const LONGEST_NAME: usize = 80;
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct Which {
-    /// Their names; `maintain list` has them.
+    /// The names of tasks; see `maintain list`.
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// All of them, but for those that only run by name.
+    /// All tasks, except those that only run by name.
     #[arg(long)]
     all: bool,
 }
@@ -60,13 +60,13 @@ impl Which {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     which: Which,
-    /// Do everything and roll it back: say exactly which rows would be written, and write nothing.
+    /// Run in transactions that are rolled back: report exactly which rows would be written, and write nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Leave out what the tasks come after; it must have run before.
+    /// Skip the tasks that precede these; they must have run before.
     #[arg(long)]
     only: bool,
-    /// Who runs it, for the journal; the user of the system when not given.
+    /// The operator's name for the journal; by default the user of the system.
     #[arg(long, value_name = "WHO", value_parser = who)]
     by: Option<String>,
 }
@@ -193,7 +193,7 @@ pub(crate) async fn repair(dry_run: bool, settings: Settings) -> anyhow::Result<
         Err(code) => return Ok(code),
     };
     if report.rows() == 0 {
-        report::line("nothing is to be mended")?;
+        report::line("nothing needs repair")?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -292,7 +292,7 @@ async fn carry_out_on(
     let listener = tokio::spawn(async move {
         signal.await;
         log::warn!(
-            "it ends after this batch; a second Ctrl-C stops it at once, and the next run does the rest"
+            "stopping after this batch; a second Ctrl-C stops immediately, and the next run continues"
         );
         stop.send_replace(true);
         if let Ok(again) = stop_signal() {
@@ -417,7 +417,7 @@ impl Observer for Printer {
 
     fn left(&self, left: &Left) {
         if self.verbosity != Verbosity::Nothing {
-            self.line(&format!("{} is left out: {}", left.task, left.why));
+            self.line(&format!("{} is skipped: {}", left.task, left.why));
         }
     }
 }
@@ -427,12 +427,12 @@ fn came_to(ran: &TaskRun, is_dry: bool) -> String {
     let rows = rows(counts.iter().map(|(kind, rows)| (*kind, *rows)));
     let longest = longest_batch
         .map_or_else(String::new, |longest| format!(", longest batch {} ms", longest.as_millis()));
-    let took = format!("({}{}{longest})", if is_dry { "rehearsed, " } else { "" }, seconds(*took));
+    let took = format!("({}{}{longest})", if is_dry { "dry run, " } else { "" }, seconds(*took));
     match outcome {
         RunOutcome::Succeeded | RunOutcome::Running => format!("{task:<24} {rows} {took}"),
         RunOutcome::Stopped => format!("{task:<24} stopped; {rows} {took}"),
         RunOutcome::Failed => {
-            let why = failure.as_deref().unwrap_or("nobody said why");
+            let why = failure.as_deref().unwrap_or("no reason given");
             format!("{task:<24} failed: {why}; {rows} {took}")
         }
     }

@@ -29,7 +29,7 @@ pub(crate) fn demo(outcome: DemoOutcome) -> String {
 pub(crate) fn pending_repairs(ran: &TaskRun) -> String {
     let counts: Vec<String> = ran.counts.iter().map(|(kind, rows)| format!("{rows} {kind}")).collect();
     let what = if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") };
-    format!("{} would mend {what}", ran.task)
+    format!("{} would repair {what}", ran.task)
 }
 
 /// How to sign in as a demo fan.
@@ -54,7 +54,7 @@ pub(crate) fn swept(report: &RoundReport) -> String {
 /// The result of one counter check.
 pub(crate) fn counter(check: &CounterCheck) -> String {
     let examples = check.examples.iter().map(|example| {
-        format!("\n  {}: says {}, there are {}", example.row, example.stored, example.counted)
+        format!("\n  {}: stored {}, counted {}", example.row, example.stored, example.counted)
     });
     format!("{}: {} checked, {} wrong", check.counter, check.checked, check.wrong)
         + &examples.collect::<String>()

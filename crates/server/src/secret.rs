@@ -38,7 +38,7 @@ pub(crate) async fn check_secret(app: &App, settings: &Settings) -> anyhow::Resu
 /// The task that creates a first cron secret: a file in the data folder, which servers of this machine read at their
 /// start.
 pub(crate) fn cron_secret_task(settings: &Settings) -> Task {
-    let about = "Makes a cron secret in the data folder, where none is configured";
+    let about = "Creates a cron secret in the data folder if none is configured";
     let path = settings.made_cron_secret();
     let is_configured = settings.secrets.cron_secret.is_some() || settings.secrets.cron_secret_file.is_some();
     Task::new("cron-secret", Category::SetUp, about, move |work| {

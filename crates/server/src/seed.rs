@@ -9,14 +9,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use terrace_app::{Catalogue, PackContent, QuestContent};
 
-/// What else is loaded.
+/// Additional content to load.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct Seed {
-    /// An edge list to bring in: a header line, then two numbers a line, `from,to`. Each number is a fan, each line a
-    /// mutual follow. What is there already stays as it is.
+    /// An edge list to import: a header line, then two numbers on each line, `from,to`. Each number is a fan, each
+    /// line a mutual follow. Existing rows stay unchanged.
     #[arg(long, value_name = "FILE")]
     pub(crate) follow_graph: Option<PathBuf>,
-    /// Refuse a follow graph with bad lines as a whole, before anything is written, instead of passing over them.
+    /// Refuse a follow graph with bad lines before anything is written, instead of skipping these lines.
     #[arg(long, requires = "follow_graph")]
     pub(crate) strict: bool,
 }

@@ -11,20 +11,21 @@ use terrace_app::{App, Season, SeasonKey, SeasonRefusal, season_name};
 use terrace_kernel::{Failure, Timestamp};
 use terrace_ops::{CheckReport, LedgerReport, PointsReport};
 
-/// What can be done to seasons.
+/// The commands for seasons.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum SeasonCommand {
-    /// Start a season, which closes the one before it, or announce one. Boards begin anew; nothing is deleted.
+    /// Start a season, which closes the previous one, or announce one. Leaderboards start from zero; nothing is
+    /// deleted.
     Start {
         /// Its key, such as 0.6: 1 to 32 of a-z, 0-9, `.`, `_` and `-`.
         key: SeasonKey,
         /// Its name.
         #[arg(long, value_parser = name)]
         name: String,
-        /// When it starts, such as 2027-01-01T00:00:00Z; now when left out.
+        /// When it starts, such as 2027-01-01T00:00:00Z; by default now.
         #[arg(long, value_name = "TIME")]
         starts_at: Option<Timestamp>,
-        /// When it ends; open when left out.
+        /// When it ends; by default no end is set.
         #[arg(long, value_name = "TIME")]
         ends_at: Option<Timestamp>,
     },

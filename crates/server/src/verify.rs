@@ -22,7 +22,7 @@ pub(crate) async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
     for check in &checks {
         report::line(&report::counter(check))?;
     }
-    upkeep::tell(&points)?;
+    upkeep::print_points(&points)?;
     upkeep::print_ledger(&ledger)?;
     for ran in &rows {
         report::line(&report::pending_repairs(ran))?;
@@ -48,7 +48,7 @@ pub(crate) async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
         ))?;
     }
     if pending_repairs > 0 {
-        report::line(&format!("{pending_repairs} rows are to be mended; `terrace maintain repair` does it"))?;
+        report::line(&format!("{pending_repairs} rows need repair; run `terrace maintain repair`"))?;
     }
     if wrong > 0 || points.wrong() > 0 || ledger.wrong() > 0 || pending_repairs > 0 {
         return Ok(ExitCode::FAILURE);

@@ -41,7 +41,7 @@ pub(crate) fn verify(place: &OsStr) -> anyhow::Result<ExitCode> {
         let serial = slot.serial.map(|serial| format!(", no. {serial}")).unwrap_or_default();
         report::line(&format!("slot {number}: {}, {name}{serial}", slot.rarity))?;
     }
-    report::line("the draw is what it is said to be; compare serverSeedHash with that of the purchase")?;
+    report::line("the draw is correct; compare serverSeedHash with that of the purchase")?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -23,7 +23,7 @@ const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     /// The database is on a PostgreSQL server, which has its own programs for backups.
-    #[error("the database is a PostgreSQL server's, which has programs of its own for this")]
+    #[error("the database is a PostgreSQL server's, which has its own backup programs")]
     Server,
     /// The database URL is not valid.
     #[error("database URL: {0}")]

@@ -95,7 +95,7 @@ impl fmt::Debug for StorageConfig {
             .field("slow_query", &self.slow_query)
             .field("write_queue", &self.write_queue)
             .field("group_limit", &self.group_limit)
-            .field("rehearse", &self.run_twice)
+            .field("run_twice", &self.run_twice)
             .finish_non_exhaustive()
     }
 }

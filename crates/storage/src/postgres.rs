@@ -125,10 +125,10 @@ impl Worker {
     fn run_body(&self, conn: &mut PgConnection, command: &mut Command) -> Result<Ran, StoreError> {
         begin(conn).map_err(broken("begin"))?;
         if self.run_twice {
-            control(conn, "SAVEPOINT rehearsal").map_err(broken("rehearsal"))?;
+            control(conn, "SAVEPOINT dry_run").map_err(broken("run twice"))?;
             drop(command.run(Conn::Pg(conn)));
-            control(conn, "ROLLBACK TO SAVEPOINT rehearsal; RELEASE SAVEPOINT rehearsal")
-                .map_err(broken("rehearsal"))?;
+            control(conn, "ROLLBACK TO SAVEPOINT dry_run; RELEASE SAVEPOINT dry_run")
+                .map_err(broken("run twice"))?;
         }
         command.run(Conn::Pg(conn))
     }

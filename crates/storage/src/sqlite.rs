@@ -170,9 +170,9 @@ fn run_whole(
     run_twice: bool,
 ) -> Result<Verdict, StoreError> {
     if run_twice {
-        control(conn, "SAVEPOINT rehearsal").map_err(broken("rehearsal"))?;
+        control(conn, "SAVEPOINT dry_run").map_err(broken("run twice"))?;
         drop(command.run(Conn::Sqlite(conn)));
-        control(conn, "ROLLBACK TO rehearsal; RELEASE rehearsal").map_err(broken("rehearsal"))?;
+        control(conn, "ROLLBACK TO dry_run; RELEASE dry_run").map_err(broken("run twice"))?;
     }
     let verdict = command.run(Conn::Sqlite(conn))?.verdict;
     if verdict == Verdict::Commit {

@@ -257,7 +257,7 @@ impl Shared {
             questions: Arc::clone(&self.questions),
             patience: config.checkout_timeout,
         };
-        self.start("terrace-usher".to_owned(), move || reaper.serve())
+        self.start("terrace-reaper".to_owned(), move || reaper.serve())
     }
 
     fn start_replica_readers(

@@ -97,7 +97,13 @@ impl Contract {
         found.first().map(|(_, _, operation)| *operation)
     }
 
-    fn compare(&self, said: &DocumentedResponse<'_>, method: &str, answer: &Answer, broken: &mut Vec<String>) {
+    fn compare(
+        &self,
+        said: &DocumentedResponse<'_>,
+        method: &str,
+        answer: &Answer,
+        broken: &mut Vec<String>,
+    ) {
         for (name, _) in said.response.get("headers").and_then(Value::as_object).into_iter().flatten() {
             if answer.header(name).is_none() {
                 broken.push(format!("{} promises {name}", said.status));
@@ -275,7 +281,7 @@ fn problem_document(path: &str, answer: &Answer, broken: &mut Vec<String>) {
         broken.push(format!("the problem's type is {:?}", text("type")));
     }
     if problem.get("status").and_then(Value::as_u64) != Some(answer.status.into()) {
-        broken.push("the problem tells another status".to_owned());
+        broken.push("the problem has another status".to_owned());
     }
     if text("instance") != path {
         broken.push(format!("the problem's instance is {:?}", text("instance")));

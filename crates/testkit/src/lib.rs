@@ -4,10 +4,10 @@
 
 mod answer;
 mod client;
+mod closures;
 mod contract;
 mod database;
 mod each;
-mod closures;
 mod postgres;
 mod program;
 mod raw;
@@ -19,10 +19,10 @@ mod world;
 
 pub use answer::Answer;
 pub use client::{Client, Request};
+pub use closures::{ClosureCommand, ClosureQuery, Gate, TestRefusal, body, question};
 pub use contract::Contract;
 pub use database::{TestDatabase, databases};
 pub use each::on;
-pub use closures::{ClosureQuery, Gate, ClosureCommand, TestRefusal, body, question};
 pub use program::{Chore, Ended, Invocation, Program, terrace_program};
 pub use raw::{raw, read_some};
 pub use service::{CRON_SECRET, PACKS, PASSWORD, ServiceBuilder, TestService, cursor_seal, sandbox_secret};

@@ -1,7 +1,7 @@
 //! The use cases on a fresh database, without a network: for tests of behaviour below HTTP.
 
-use crate::database::TestDatabase;
 use crate::closures::{TestRefusal, body, question};
+use crate::database::TestDatabase;
 use crate::world::{ManualClock, SeededEntropy};
 use anyhow::{Context, Result};
 use std::fmt::Debug;

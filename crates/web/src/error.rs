@@ -125,9 +125,9 @@ codes! {
     /// Well formed, but a rule rejects a value.
     ValidationFailed = "validation_failed", UNPROCESSABLE_ENTITY, "A value is not allowed";
     /// An account tried to follow itself.
-    CannotFollowSelf = "cannot_follow_self", UNPROCESSABLE_ENTITY, "Nobody follows themselves";
+    CannotFollowSelf = "cannot_follow_self", UNPROCESSABLE_ENTITY, "An account cannot follow itself";
     /// An account tried to block itself.
-    CannotBlockSelf = "cannot_block_self", UNPROCESSABLE_ENTITY, "Nobody blocks themselves";
+    CannotBlockSelf = "cannot_block_self", UNPROCESSABLE_ENTITY, "An account cannot block itself";
     /// The file is no picture of the declared type, or its dimensions are out of bounds.
     NotAnImage = "not_an_image", UNPROCESSABLE_ENTITY, "The file is not a picture that can be taken";
     /// The idempotency key was used with another request.

@@ -10,40 +10,40 @@ use utoipa::ToSchema;
 /// The media type of a problem document.
 pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
 
-/// Why a request was not done.
+/// A problem document: why a request failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Problem {
-    /// Names the kind of problem; a GET there explains it.
+    /// The URI of the kind of problem; a GET request returns its explanation.
     #[schema(format = "uri-reference", example = "/problems/invalid_request")]
     r#type: String,
-    /// The kind of problem in words, the same at each occurrence.
+    /// The title of the kind of problem, the same at each occurrence.
     title: &'static str,
     /// The HTTP status.
     #[schema(minimum = 400, maximum = 599)]
     status: u16,
-    /// This occurrence in words.
+    /// The description of this occurrence.
     detail: String,
     /// The path of the request.
     #[schema(format = "uri-reference")]
     instance: String,
-    /// The kind of problem for programs: stable, `snake_case`.
+    /// The code of the kind of problem: stable, `snake_case`.
     #[schema(example = "invalid_request")]
     code: &'static str,
-    /// Names this request in the service's log.
+    /// The id of this request in the service's log.
     request_id: String,
-    /// The parts of the request that are wrong.
+    /// The invalid parts of the request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<ProblemPart>,
 }
 
-/// One part of a request that is wrong.
+/// An invalid part of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct ProblemPart {
-    /// A JSON pointer (RFC 6901) into the body, or a parameter's name behind a slash.
+    /// A JSON pointer (RFC 6901) into the body, or a slash and the name of a parameter.
     #[schema(example = "/body")]
     pointer: String,
-    /// What is wrong.
+    /// The description of the error.
     detail: String,
 }
 

@@ -22,7 +22,7 @@ const MINTER: &str = "aeJ0Ohx7ohch8aiPhah1Iexeit3Quae6";
 const DATABASE_PASSWORD: &str = "ahQu5eex3Aepo7fi";
 const PASSWORD: &str = "Ohngah4u has a brass band";
 const NEXT_PASSWORD: &str = "Wei9ohth has a bigger one";
-const WRONG_PASSWORD: &str = "Eep1ahng was never anybody's";
+const WRONG_PASSWORD: &str = "Eep1ahng was never used";
 /// A text that is not secret, to check that the search covers the right places.
 const BIO: &str = "Row 14, seat 7, since 1987.";
 

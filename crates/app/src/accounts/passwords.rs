@@ -28,7 +28,7 @@ impl Default for PasswordCost {
 
 /// The queue of passwords to hash is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("too many sign-ins at once")]
+#[error("too many concurrent sign-ins")]
 pub struct PasswordsBusy;
 
 /// Why hashing or verifying failed.

@@ -110,7 +110,7 @@ impl App {
             Ok(hash) => hash,
             Err(PasswordFailure::Broken(error)) => return Err(error),
             Err(PasswordFailure::Busy) => {
-                return Err(StoreError::Unavailable("too many sign-ins at once".to_owned()));
+                return Err(StoreError::Unavailable("too many concurrent sign-ins".to_owned()));
             }
         };
         let quests =

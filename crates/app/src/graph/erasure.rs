@@ -27,7 +27,7 @@ fn append_unfollowed(
     edges: Erased<ErasedFollow>,
     limit: u32,
 ) -> Result<u32, StoreError> {
-    append_events(tx, ctx, edges.told.into_iter().map(unfollowed))?;
+    append_events(tx, ctx, edges.reported.into_iter().map(unfollowed))?;
     Ok(if edges.found > 0 { limit } else { 0 })
 }
 
@@ -41,7 +41,7 @@ fn dismissals(tx: &mut dyn ErasureTx, _ctx: &Ctx, user: UserId, limit: u32) -> R
 
 fn teams(tx: &mut dyn ErasureTx, ctx: &Ctx, user: UserId, limit: u32) -> Result<u32, StoreError> {
     let teams = tx.erase_team_follows(user, limit)?;
-    append_events(tx, ctx, teams.told.into_iter().map(|team| team_unfollowed(user, team)))?;
+    append_events(tx, ctx, teams.reported.into_iter().map(|team| team_unfollowed(user, team)))?;
     Ok(teams.found)
 }
 

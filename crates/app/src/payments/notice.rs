@@ -27,7 +27,7 @@ pub enum Mismatch {
     #[error("the purchase is paid in another currency")]
     Currency,
     /// The same event was received before with different content.
-    #[error("the event was told before and said something else")]
+    #[error("the event was received before with other content")]
     Event,
 }
 

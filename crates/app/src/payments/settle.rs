@@ -226,6 +226,8 @@ fn journal(
     })?;
     match moved {
         TransferOutcome::Now { .. } | TransferOutcome::Before => Ok(()),
-        TransferOutcome::Insufficient { .. } | TransferOutcome::NoFan => Err(defect("the house did not pay")),
+        TransferOutcome::Insufficient { .. } | TransferOutcome::NoFan => {
+            Err(defect("the service account did not pay"))
+        }
     }
 }

@@ -133,8 +133,9 @@ impl TakeNotice {
             return Ok(None);
         }
         let before = tx.notice(self.provider, &self.notice.event_id)?;
-        let (before, outcome) =
-            before.ok_or_else(|| StoreError::defect("take a notice", "one that was told before is gone"))?;
+        let (before, outcome) = before.ok_or_else(|| {
+            StoreError::defect("take a notice", "a notice that was received before is gone")
+        })?;
         Ok(Some(match decision {
             _ if !before.says_the_same(&self.notice) => NoticeTaken::Mismatch(Mismatch::Event),
             Err(mismatch) if outcome == NoticeOutcome::Mismatch => NoticeTaken::Mismatch(mismatch),

@@ -10,19 +10,19 @@ pub(crate) const ERASURE: &[ErasureStep] = &[posts, comments, reactions, reports
 /// Marks posts as deleted. The job that removes deleted posts then removes them with everything that refers to them.
 fn posts(tx: &mut dyn ErasureTx, ctx: &Ctx, user: UserId, limit: u32) -> Result<u32, StoreError> {
     let posts = tx.erase_posts(user, limit, ctx.now())?;
-    append_events(tx, ctx, posts.told.into_iter().map(|post| post_deleted(user, post)))?;
+    append_events(tx, ctx, posts.reported.into_iter().map(|post| post_deleted(user, post)))?;
     Ok(posts.found)
 }
 
 fn comments(tx: &mut dyn ErasureTx, ctx: &Ctx, user: UserId, limit: u32) -> Result<u32, StoreError> {
     let comments = tx.erase_comments(user, limit)?;
-    append_events(tx, ctx, comments.told.into_iter().map(|comment| comment_deleted(user, comment)))?;
+    append_events(tx, ctx, comments.reported.into_iter().map(|comment| comment_deleted(user, comment)))?;
     Ok(comments.found)
 }
 
 fn reactions(tx: &mut dyn ErasureTx, ctx: &Ctx, user: UserId, limit: u32) -> Result<u32, StoreError> {
     let reactions = tx.erase_reactions(user, limit)?;
-    append_events(tx, ctx, reactions.told.into_iter().map(|post| reaction_changed(user, post)))?;
+    append_events(tx, ctx, reactions.reported.into_iter().map(|post| reaction_changed(user, post)))?;
     Ok(reactions.found)
 }
 

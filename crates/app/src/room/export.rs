@@ -18,7 +18,7 @@ fn posts(tx: &mut dyn ExportReadTx, user: UserId, after: Option<TimeKey>) -> Res
     Ok(ListPage::of_rows(rows, Post::key, ExportRows::Posts, posts))
 }
 
-/// Comments, in the order of their ids.
+/// Comments, ordered by id.
 fn comments(
     tx: &mut dyn ExportReadTx,
     user: UserId,
@@ -28,13 +28,13 @@ fn comments(
     Ok(ListPage::of_rows(rows, |comment| comment.id, ExportRows::Comments, comments))
 }
 
-/// Reactions, in the order of the posts' ids.
+/// Reactions, ordered by the id of the post.
 fn reactions(tx: &mut dyn ExportReadTx, user: UserId, after: Option<PostId>) -> Result<ListPage, StoreError> {
     let rows = tx.reactions_of(user, EXPORT_PAGE, after)?;
     Ok(ListPage::of_rows(rows, |reaction| reaction.post, ExportRows::Reactions, reactions))
 }
 
-/// Reports, in the order of the posts' ids.
+/// Reports, ordered by the id of the post.
 fn reports(tx: &mut dyn ExportReadTx, user: UserId, after: Option<PostId>) -> Result<ListPage, StoreError> {
     let rows = tx.reports_of(user, EXPORT_PAGE, after)?;
     Ok(ListPage::of_rows(rows, |report| report.post, ExportRows::Reports, reports))

@@ -189,14 +189,14 @@ impl Wants {
             resets: self.resets,
             ..LogPart::default()
         };
-        looked.batch.stream_event = room(tx, &self.room)?;
-        looked.batch.stream_event.extend(self.purchases);
+        looked.batch.events = room(tx, &self.room)?;
+        looked.batch.events.extend(self.purchases);
         for (user, events) in self.records {
             let ids: Vec<RecordId> =
                 events.iter().map(|event| RecordId::from_uuid(event.what.subject)).collect();
             let records: HashMap<RecordId, PointsRecord> =
                 tx.records_with(user, &ids)?.into_iter().map(|record| (record.id, record)).collect();
-            looked.batch.stream_event.extend(events.iter().filter_map(|event| {
+            looked.batch.events.extend(events.iter().filter_map(|event| {
                 let record = records.get(&RecordId::from_uuid(event.what.subject))?;
                 Some(stream_event(event, StreamWhat::PointsAwarded(Box::new(record.clone()))))
             }));

@@ -162,7 +162,7 @@ pub struct StreamBatch {
     /// Whether there are more events.
     pub more: bool,
     /// Published events, in order.
-    pub told: Vec<StreamEvent>,
+    pub events: Vec<StreamEvent>,
     /// Events after which readers may see other content: follows, blocks, profiles, created and removed accounts.
     pub turns: Vec<Event>,
 }
@@ -230,9 +230,9 @@ impl App {
         }
         if !quests.is_empty() {
             let book = self.quest_book().await?;
-            batch.told.extend(quests.iter().filter_map(|event| look_up::quest_event(&book, event)));
+            batch.events.extend(quests.iter().filter_map(|event| look_up::quest_event(&book, event)));
         }
-        batch.told.sort_by_key(|event| event.position);
+        batch.events.sort_by_key(|event| event.position);
         Ok(batch)
     }
 
@@ -253,14 +253,14 @@ impl App {
         };
         for event in resets.iter().filter(|event| event.what.subject == shown.id.as_uuid()) {
             let what = StreamWhat::BoardReset(shown.id);
-            batch.told.push(StreamEvent { position: event.position, at: event.at, what });
+            batch.events.push(StreamEvent { position: event.position, at: event.at, what });
         }
         let scores: Vec<Score> = scores.into_iter().filter(|score| score.season == shown.id).collect();
         let lines = match self.lines_in_memory(shown.id, &scores) {
             Some(lines) if in_memory => lines,
             Some(_) | None => into_infallible(self.query(RankScores(scores.clone())).await)?,
         };
-        batch.told.extend(scores.iter().zip(lines).map(|(score, line)| StreamEvent {
+        batch.events.extend(scores.iter().zip(lines).map(|(score, line)| StreamEvent {
             position: score.position,
             at: score.at,
             what: StreamWhat::ScoreChanged {

@@ -49,7 +49,7 @@ impl Look {
         ensure!(self.wrong == 0, "{} ids do not grow", self.wrong);
         ensure!(self.resyncs == 0, "{} readers lost their place", self.resyncs);
         ensure!(self.fastest <= published, "{published} events came as {}", self.fastest);
-        ensure!(self.slowest < published || self.agree, "readers were told different things");
+        ensure!(self.slowest < published || self.agree, "readers received different events");
         Ok(())
     }
 }

@@ -138,7 +138,7 @@ impl Dialect {
         format!(
             "INSERT INTO points_history (id, user_id, amount, reason, source_key, season_id, leaderboard_id, \
              happened_at) \
-             SELECT {id}, scorers.id, scorers.points, 'Brought in', 'import:fill', season.id, board.id, \
+             SELECT {id}, scorers.id, scorers.points, 'Imported', 'import:fill', season.id, board.id, \
              scorers.reached_at \
              FROM scorers JOIN seasons AS season ON season.status = 'active' \
              LEFT JOIN team_boards AS board ON board.k = scorers.n % {TEAM_FANS}"

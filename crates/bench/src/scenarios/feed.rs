@@ -244,7 +244,7 @@ fn one_reader(plan: &Plan, side: &Side, pages: Vec<Vec<u8>>) -> Result<Sample> {
     let statements = (side.statements()? - before) / float(sample.answered.max(1));
     ensure!(
         statements >= FEWEST_STATEMENTS,
-        "a page took {statements:.2} statements: some came from a cache, and their time says nothing of the database"
+        "a page took {statements:.2} statements: some came from a cache, so their time is not that of the database"
     );
     Ok(sample)
 }

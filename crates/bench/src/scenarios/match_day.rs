@@ -169,7 +169,7 @@ impl Day {
             seen.resyncs,
             seen.ended
         );
-        ensure!(seen.events > 0, "nobody was told anything");
+        ensure!(seen.events > 0, "no reader received an event");
         Ok(())
     }
 }

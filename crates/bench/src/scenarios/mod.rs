@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What there is to measure.
+/// The scenarios.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Scenario {
     /// Reading the locker room: its share of the bare limit, and its cost at any size and depth.
@@ -37,7 +37,7 @@ pub(crate) enum Scenario {
     Posts,
     /// What a session costs, sign-ins, and what a flood of them does to readers.
     Accounts,
-    /// Whom the follow graph suggests: how well, how quickly, in how much memory.
+    /// Recommendations from the follow graph: their quality, latency and memory.
     Graph,
     /// Boards: reading them, awards, starting with them, their memory, and what Redis does.
     Leaderboard,
@@ -49,9 +49,9 @@ pub(crate) enum Scenario {
     Streams,
     /// Maintenance of millions of records: beside one statement, its memory, its batches, and what readers pay.
     Maintain,
-    /// What fans do on a match day, at rates that rise until somebody has to wait.
+    /// The requests of a match day, at rates that rise until requests are delayed.
     MatchDay,
-    /// An hour of a match day, on every database at once: whether memory or handles grow.
+    /// An hour of a match day, on all databases concurrently: whether memory or handles grow.
     Soak,
 }
 
@@ -133,16 +133,16 @@ pub(crate) struct Inputs {
     /// Mutual follows to judge recommendations on: a header line, then two numbers `from,to` on each.
     #[arg(long, value_name = "FILE")]
     pub(crate) graph: Option<PathBuf>,
-    /// Fans of the large leaderboard; 1,000,000 when left out, and fewer in a quick run.
+    /// Fans of the large leaderboard; by default 1,000,000, and fewer in a quick run.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(10_000..=100_000_000))]
     pub(crate) fans: Option<u64>,
     /// Of streams: only these parts. The documentation is left alone.
     #[arg(long, value_name = "PART")]
     pub(crate) part: Vec<streams::Part>,
-    /// Records of points to maintain, ten for each fan; 10,000,000 when left out, and fewer in a quick run.
+    /// Records of points to maintain, ten for each fan; by default 10,000,000, and fewer in a quick run.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(10_000..=100_000_000))]
     pub(crate) records: Option<u64>,
-    /// How long the soak lasts; 60 when left out, and ten seconds in a quick run.
+    /// How long the soak lasts; by default 60, and ten seconds in a quick run.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=600))]
     pub(crate) minutes: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! An hour of a match day at a moderate rate, on every database at once: whether memory or descriptors grow, and
+//! An hour of a match day at a moderate rate, on all databases concurrently: whether memory or descriptors grow, and
 //! whether every response is as expected.
 
 use super::match_day::{CONNECTIONS, CROWD, Day, WATCHING};
@@ -28,7 +28,7 @@ const HANDLES: Target = Target::AtMost(1.0);
 
 pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<Figure>> {
     let length = inputs.minutes.map_or(plan.soak, Duration::from_mins);
-    log::info!("{}, on every database at once", named(length));
+    log::info!("{}, on all databases concurrently", named(length));
     thread::scope(|scope| {
         let runs: Vec<_> = ground
             .kinds()

@@ -127,7 +127,7 @@ impl Command for ImportFollows {
 /// The account of the fan with this number. It cannot sign in before an operator sets a password.
 fn account(number: u64, ctx: &Ctx) -> Result<NewAccount, StoreError> {
     let username = Username::parse(&format!("fan-{number}"))
-        .map_err(|error| StoreError::defect("name a fan who is brought in", error))?;
+        .map_err(|error| StoreError::defect("name an imported fan", error))?;
     Ok(NewAccount {
         id: fan_id(number),
         display_name: format!("Fan {number}"),

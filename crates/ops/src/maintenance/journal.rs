@@ -166,7 +166,7 @@ fn busy(tx: &mut dyn Tx, now: Timestamp) -> Result<Busy, StoreError> {
             Busy { by: first.started_by.clone(), since: first.started_at, task: last.task.clone() }
         }
         // The lease was released between the two statements.
-        _ => Busy { by: "somebody".to_owned(), since: now, task: "another task".to_owned() },
+        _ => Busy { by: "another operator".to_owned(), since: now, task: "another task".to_owned() },
     })
 }
 

@@ -162,9 +162,7 @@ impl Task {
     /// Why the task cannot run with these use cases; `None` if it can.
     fn unfit(&self, app: &App) -> Option<&'static str> {
         match self.needs {
-            Some(Need::Minter) if !app.has_minter() => {
-                Some("no minter is configured (--minter-url): nobody would be told")
-            }
+            Some(Need::Minter) if !app.has_minter() => Some("no minter is configured (--minter-url)"),
             Some(Need::Payments) if app.seed_cipher().is_err() => {
                 Some("the service's secret is not here (--secret-file)")
             }

@@ -213,7 +213,7 @@ fn fit(app: &App, plan: &Plan, left: &mut Vec<Left>) -> Result<Vec<Task>, RoundF
         let before = task.after.iter().find(|name| left.iter().any(|left| left.task == **name));
         let why = match (task.unfit(app), before) {
             (Some(why), _) => why.to_owned(),
-            (None, Some(before)) => format!("it comes after {before}, which is left out"),
+            (None, Some(before)) => format!("it comes after {before}, which is skipped"),
             (None, None) => {
                 tasks.push(task.clone());
                 continue;

@@ -15,7 +15,7 @@ fn rows(name: &'static str, about: &'static str, kind: &'static str, what: Reten
 }
 
 pub(super) fn idempotency_keys() -> Task {
-    let about = "Removes idempotency keys that are past their time, with their answers";
+    let about = "Removes expired idempotency keys and their responses";
     rows("sweep-idempotency-keys", about, "idempotency keys", Retention::IdempotencyKeys)
 }
 
@@ -25,28 +25,28 @@ pub(super) fn sessions() -> Task {
 }
 
 pub(super) fn events() -> Task {
-    let about = "Removes events that are past their time and that every consumer has dealt with";
+    let about = "Removes expired events that every consumer has processed";
     rows("sweep-events", about, "events", Retention::Events)
 }
 
 pub(super) fn minting() -> Task {
-    let about = "Removes messages that the minter took long ago";
+    let about = "Removes messages that were delivered to the minter long ago";
     rows("sweep-minting", about, "messages to the minter", Retention::Minting)
 }
 
 pub(super) fn notices() -> Task {
-    let about = "Removes what payment providers told more than 400 days ago of payments that are settled";
+    let about = "Removes payment events of settled payments that are older than 400 days";
     // The notices of payments that it reopens must remain.
     rows("sweep-notices", about, "notices", Retention::Notices).after(&["repair-purchases"])
 }
 
 pub(super) fn imports() -> Task {
-    let about = "Removes what waits of imports that nobody has gone on with for a week";
+    let about = "Removes staged rows of imports that were not continued for a week";
     rows("sweep-imports", about, "rows of imports", Retention::Imports)
 }
 
 pub(super) fn journal() -> Task {
-    let about = "Removes runs of maintenance from more than 400 days ago, but of each task the last of those";
+    let about = "Removes maintenance runs older than 400 days, except the last one of each task";
     rows("sweep-journal", about, "runs", Retention::Runs)
 }
 

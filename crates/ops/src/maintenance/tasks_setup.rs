@@ -16,7 +16,7 @@ use terrace_quests::Quest;
 use terrace_store::{Command, ReadTx, Tx};
 
 pub(super) fn seasons() -> Task {
-    let about = "Makes the first seasons, where there are none";
+    let about = "Creates the first seasons if there are none";
     Task::new("seasons", Category::SetUp, about, |work| async move {
         let made = work.batch(FoundSeasons).await?;
         work.count("seasons", if made { 2 } else { 0 });
@@ -59,7 +59,7 @@ pub(super) fn packs() -> Task {
 
 /// Loads the demo content, whose accounts have a published password.
 pub(super) fn demo() -> Task {
-    let about = "Loads the demo content, unless it is there; everybody knows the password of its fans";
+    let about = "Loads the demo content unless it exists; the password of its fans is public";
     Task::new("demo", Category::SetUp, about, |work| async move {
         let demo = work.app().demo(false).await?;
         let loaded = work.attempt(demo).await;

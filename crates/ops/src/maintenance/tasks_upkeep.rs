@@ -8,7 +8,7 @@ use terrace_app::boards::TurnSeasons;
 
 /// Opens and closes seasons that are due.
 pub(super) fn turn_seasons() -> Task {
-    let about = "Closes the seasons whose end has come and begins those whose start has";
+    let about = "Closes and starts the seasons that are due";
     Task::new("turn-seasons", Category::Repair, about, |work| async move {
         let turned = work.batch(TurnSeasons).await?;
         for season in &turned {
@@ -22,7 +22,7 @@ pub(super) fn turn_seasons() -> Task {
 
 /// Finds the topics of posts that were written before topics were stored.
 pub(super) fn backfill_topics() -> Task {
-    let about = "Looks for the topics of every post again";
+    let about = "Extracts the topics of every post again";
     Task::new("backfill-topics", Category::Backfill, about, |work| async move {
         work.expect(work.ask(CountRows(Extent::Posts)).await?);
         let found = topics::look_for_topics(work.app(), work.pace()).await?;
@@ -34,7 +34,7 @@ pub(super) fn backfill_topics() -> Task {
 
 /// Stores skeletons of names that were registered before skeletons were stored, or imported.
 pub(super) fn name_skeletons() -> Task {
-    let about = "Stores what usernames look like, so that no new name looks like an older one";
+    let about = "Stores the skeletons of usernames, so that no new name looks like an existing one";
     Task::new(name_skeletons::NAME, Category::Backfill, about, |work| async move {
         let filled = name_skeletons::fill_name_skeletons(work.app(), work.pace()).await?;
         if filled.clashes > 0 {
@@ -47,7 +47,7 @@ pub(super) fn name_skeletons() -> Task {
 
 /// Repairs the derived rows of leaderboards.
 pub(super) fn repair_points() -> Task {
-    let about = "Makes totals, listings, entries and counts of boards what the ledger of points says";
+    let about = "Repairs totals, listings, entries and counts of leaderboards from the ledger of points";
     Task::new("repair-points", Category::Repair, about, |work| async move {
         work.expect(work.ask(CountRows(Extent::Accounts)).await?);
         let report = points::repair_points_task(work.app(), work.pace()).await?;
@@ -64,8 +64,8 @@ pub(super) fn repair_points() -> Task {
             (_, 0) => format!("the boards of {fans}"),
             (_, _) => format!("the boards of {fans}, and how many fans boards have"),
         };
-        let would = format!("{what} would be mended; nothing was written");
-        work.print(&if work.is_dry() { would } else { format!("mended {what}") });
+        let would = format!("{what} would be repaired; nothing was written");
+        work.print(&if work.is_dry() { would } else { format!("repaired {what}") });
         Ok(())
     })
     // Awards that are not part of a season yet belong to the one that starts.
@@ -74,8 +74,7 @@ pub(super) fn repair_points() -> Task {
 
 /// Repairs balances.
 pub(super) fn repair_balances() -> Task {
-    let about =
-        "Makes balances what the journal of transfers says, and the journal what the records of points say";
+    let about = "Repairs balances from the journal of transfers, and the journal from the records of points";
     Task::new("repair-balances", Category::Repair, about, |work| async move {
         work.expect(work.ask(CountRows(Extent::Accounts)).await?);
         let report = balances::repair_ledger_task(work.app(), work.pace()).await?;
@@ -85,7 +84,7 @@ pub(super) fn repair_balances() -> Task {
         if report.wrong() > 0 {
             let (had, would) =
                 if work.is_dry() { ("would be", "; nothing was written") } else { ("were", "") };
-            work.print(&format!("the balances of {} fans {had} mended{would}", report.repaired));
+            work.print(&format!("the balances of {} fans {had} repaired{would}", report.repaired));
         }
         work.count("balances of fans", report.repaired);
         Ok(())
@@ -101,7 +100,7 @@ fn print(work: &Work, check: &str, found: &CheckReport) {
 
 /// Completes interrupted purchases.
 pub(super) fn reconcile_purchases() -> Task {
-    let about = "Finishes what stopped half-way of purchases for money: completes, ends or has given back";
+    let about = "Finishes interrupted purchases for money: completes, expires or refunds them";
     Task::new("reconcile-purchases", Category::Repair, about, |work| async move {
         let report = purchases::reconcile_at(work.app(), work.pace()).await?;
         let ReconcileReport { looked_at, completed, expired, cancelled, refunded, left } = report;
@@ -121,7 +120,7 @@ pub(super) fn reconcile_purchases() -> Task {
 /// Completes steps and achievements that no check has found yet.
 pub(super) fn sync_quests() -> Task {
     let about =
-        "Completes the steps that fans have fulfilled and grants the achievements that they have come to";
+        "Completes the steps that fans have fulfilled and grants the achievements that they have earned";
     Task::new("sync-quests", Category::Backfill, about, |work| async move {
         work.expect(work.ask(CountRows(Extent::Accounts)).await?);
         let sweep = quests::check_everybody(work.app(), work.pace()).await?;
@@ -145,7 +144,7 @@ pub(super) fn sync_quests() -> Task {
 
 /// Reports to the minter what was opened before a minter was configured.
 pub(super) fn mint_earlier() -> Task {
-    let about = "Hands over to the minter what was opened before there was one";
+    let about = "Queues messages to the minter for packs that were opened before one was configured";
     Task::new("mint-earlier", Category::Backfill, about, |work| async move {
         let handed = minting::hand_earlier(work.app(), work.pace()).await?;
         work.count("collectibles handed to the minter", handed);

@@ -164,7 +164,7 @@ pub enum ContentProblem {
     },
     /// The slots, the guarantee or the contents of a pack changed after its sale began.
     #[error(
-        "slots, guarantee and contents cannot change once it was on sale: give what is new a key of its own"
+        "slots, guarantee and contents cannot change after the pack was on sale: use a new key for new content"
     )]
     DrawChanged,
 }

@@ -329,7 +329,7 @@ fn walk(zone: Tz, change: Timestamp) {
         let visited = visit(Some(&state), zone, now, &rules);
         let is_later = state.last_paid.is_some_and(|last| local_date(zone, now) > last);
         assert_eq!(paid(&visited).is_some(), is_later, "{zone} at {now}");
-        assert!(now >= next || !is_later, "{zone} at {now}: foretold {next}");
+        assert!(now >= next || !is_later, "{zone} at {now}: predicted {next}");
         if let VisitOutcome::Paid { local_date: date, state: after, .. } = visited.outcome {
             assert_eq!(date, local_date(zone, now));
             let just_before = visit(Some(&state), zone, next.minus(INSTANT), &rules);
@@ -488,9 +488,9 @@ proptest! {
         let start = at("2026-03-01T00:00:00Z");
         let mut fan = Fan::new("UTC");
         let mut last = None;
-        for (hours, to, is_told) in moments {
+        for (hours, to, is_reported) in moments {
             let now = start.plus(HOUR * u32::try_from(hours).unwrap());
-            if is_told {
+            if is_reported {
                 fan.moves(ZONES[to], &now.to_string());
             } else {
                 fan.zone = zone(ZONES[to]);

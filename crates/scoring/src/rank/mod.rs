@@ -124,7 +124,7 @@ impl RankIndex {
         true
     }
 
-    /// How many fans are listed.
+    /// The number of listed fans.
     pub const fn len(&self) -> usize {
         self.order.len()
     }

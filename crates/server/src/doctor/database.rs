@@ -145,7 +145,7 @@ fn judge_minting(has_minter: bool, standing: &MintingStanding, now: Timestamp, f
     if *failed > 0 {
         let fault = fault.as_deref().unwrap_or("nothing");
         let words = format!(
-            "{failed} messages were set aside, the minter said {fault}: `terrace maintain retry-minting`"
+            "{failed} messages failed, the minter answered {fault}: `terrace maintain retry-minting`"
         );
         findings.warn("minting", words);
     }

@@ -21,7 +21,7 @@ pub(super) fn configuration(settings: &Settings, findings: &mut Findings) {
     }
     let reachable = is_reachable(settings);
     if settings.rate_limits == Switch::Off {
-        findings.warn("rate limits", "are off: whoever likes can guess at passwords and fill the database");
+        findings.warn("rate limits", "are off: clients can guess passwords and fill the database");
     } else {
         findings.ok("rate limits", "are on");
     }
@@ -37,7 +37,7 @@ pub(super) fn configuration(settings: &Settings, findings: &mut Findings) {
     }
     match settings.has_sandbox() {
         Ok(true) if reachable && settings.payments == PaymentMode::Sandbox => {
-            findings.warn("payments", "--payments sandbox: whoever comes buys for money without paying any");
+            findings.warn("payments", "--payments sandbox: every visitor can buy for money without paying");
         }
         Ok(true) => findings.ok("payments", "go to the sandbox: no money moves"),
         Ok(false) => findings.ok("payments", "are off: nothing is sold for money"),
@@ -64,7 +64,7 @@ pub(super) fn permissions(settings: &Settings, findings: &mut Findings) {
         );
     }
     if wider.is_empty() {
-        findings.ok("permissions", "nobody but the owner reads the data folder");
+        findings.ok("permissions", "only the owner can read the data folder");
     }
 }
 

@@ -11,13 +11,14 @@ pub(crate) struct AccountSettings {
     /// Days that a browser stays signed in.
     #[arg(long, env = "TERRACE_SESSION_DAYS", global = true, default_value_t = 90, value_name = "DAYS")]
     pub(crate) session_days: u64,
-    /// Minutes that an access token is good for.
+    /// Lifetime of an access token in minutes.
     #[arg(long, env = "TERRACE_ACCESS_MINUTES", global = true, default_value_t = 15, value_name = "MINUTES")]
     pub(crate) access_minutes: u64,
-    /// Days that a refresh token is good for.
+    /// Lifetime of a refresh token in days.
     #[arg(long, env = "TERRACE_REFRESH_DAYS", global = true, default_value_t = 60, value_name = "DAYS")]
     pub(crate) refresh_days: u64,
-    /// Hours after its registration in which an account may hold little of limited packs without paying; 0 lifts that.
+    /// Hours after registration during which an account may hold few unpaid copies of limited packs; 0 disables the
+    /// limit.
     #[arg(
         long,
         env = "TERRACE_NEW_ACCOUNT_HOURS",
@@ -26,10 +27,10 @@ pub(crate) struct AccountSettings {
         value_name = "HOURS"
     )]
     pub(crate) new_account_hours: u64,
-    /// Days after its sign-in at which any session ends, however it is used.
+    /// Maximum lifetime of a session in days, however it is used.
     #[arg(long, env = "TERRACE_SESSION_MAX_DAYS", global = true, default_value_t = 365, value_name = "DAYS")]
     pub(crate) session_max_days: u64,
-    /// Passwords that are hashed at once.
+    /// Passwords that are hashed concurrently.
     #[arg(long, env = "TERRACE_PASSWORD_WORKERS", global = true, default_value_t = 2, value_name = "COUNT")]
     pub(crate) password_workers: usize,
     /// Sign-ins that may wait for a worker before new ones are answered 503.

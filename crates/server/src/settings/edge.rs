@@ -10,8 +10,7 @@ use terrace_web::{
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Edge")]
 pub(crate) struct EdgeSettings {
-    /// Networks of proxies whose word on a client's address is taken, such as 10.0.0.0/8,192.0.2.7; nobody's by
-    /// default.
+    /// Networks of proxies that are trusted to report client addresses, such as 10.0.0.0/8,192.0.2.7; none by default.
     #[arg(
         long,
         env = "TERRACE_TRUSTED_PROXIES",
@@ -20,7 +19,7 @@ pub(crate) struct EdgeSettings {
         value_name = "CIDR,…"
     )]
     pub(crate) trusted_proxies: Vec<Network>,
-    /// The header in which those proxies write it. Clients can fill the other one.
+    /// The header in which these proxies report it. Clients can forge the other one.
     #[arg(
         long,
         env = "TERRACE_FORWARDED_HEADER",
@@ -30,28 +29,28 @@ pub(crate) struct EdgeSettings {
     )]
     pub(crate) forwarded_header: Header,
     /// Origins, each a scheme with a host and perhaps a port, whose pages may read answers and write, with credentials;
-    /// * lets every page read what anybody may, without credentials. None by default.
+    /// * lets every page read public data, without credentials. None by default.
     #[arg(long, env = "TERRACE_CORS_ORIGINS", global = true, value_delimiter = ',', value_name = "ORIGIN,…")]
     pub(crate) cors_origins: Vec<CorsOrigin>,
-    /// Hosts, without ports, under which the service answers beside the public URL's and loopback ones, such as
-    /// terrace.internal; * answers under every host, which gives up the protection against DNS rebinding.
+    /// Hosts, without ports, that are accepted in addition to the public URL's and loopback ones, such as
+    /// terrace.internal; * accepts every host, which disables the protection against DNS rebinding.
     #[arg(long, env = "TERRACE_ALLOWED_HOSTS", global = true, value_delimiter = ',', value_name = "HOST,…")]
     pub(crate) allowed_hosts: Vec<AllowedHost>,
-    /// Who may read /metrics on the main address. With --metrics-listen nobody may there.
+    /// Which clients may read /metrics on the main address. With --metrics-listen, none may.
     #[arg(long, env = "TERRACE_METRICS_ACCESS", global = true, value_enum, default_value_t = MetricsAccess::Local)]
     pub(crate) metrics_access: MetricsAccess,
     /// The largest head of a request, in bytes; 131072 at most.
     #[arg(long, env = "TERRACE_HEAD_LIMIT", global = true, default_value_t = 32_768, value_name = "BYTES")]
     pub(crate) head_limit: usize,
-    /// How long a client may take none of an answer that waits for it.
+    /// How long a client may read nothing of a pending response.
     #[arg(long, env = "TERRACE_WRITE_TIMEOUT", global = true, default_value_t = 30, value_name = "SECONDS")]
     pub(crate) write_timeout: u64,
-    /// How long a request may wait for its answer once its body is there: longer than anything takes that goes well.
+    /// How long a request may take once its body has arrived; must exceed the duration of any successful request.
     #[arg(long, env = "TERRACE_ANSWER_TIMEOUT", global = true, default_value_t = 20, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) answer_timeout: u64,
 }
 
-/// Where proxies write whom they speak for.
+/// The header in which proxies report the client's address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Header {
     /// X-Forwarded-For, as most proxies write it.
@@ -60,10 +59,10 @@ pub(crate) enum Header {
     Forwarded,
 }
 
-/// Who may read /metrics on the main address.
+/// Which clients may read /metrics on the main address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MetricsAccess {
-    /// Clients on this machine that come directly, under a loopback host.
+    /// Clients on this machine that connect directly, under a loopback host.
     Local,
     /// Every client.
     Open,

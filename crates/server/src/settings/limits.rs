@@ -3,7 +3,7 @@
 use clap::Args;
 use terrace_web::{LimitConfig, Rate};
 
-/// How often one account, one address or one name may ask: COUNT/SECONDS, all of which may come at once.
+/// Request rates of an account, an address or a name: COUNT/SECONDS; bursts up to COUNT are allowed.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Rate limits")]
 pub(crate) struct LimitSettings {

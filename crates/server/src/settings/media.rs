@@ -9,11 +9,11 @@ use terrace_web::WebConfig;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Pictures")]
 pub(crate) struct MediaSettings {
-    /// Where pictures lie: `file:FOLDER`, or `s3://BUCKET/PREFIX` where the program was built with it; by default
+    /// Where pictures are stored: `file:FOLDER`, or `s3://BUCKET/PREFIX` if the program was built with S3; by default
     /// the folder `media` in the data folder.
     #[arg(long, env = "TERRACE_MEDIA_URL", global = true, value_name = "URL")]
     pub(crate) media_url: Option<String>,
-    /// The largest picture that is taken, in bytes.
+    /// The largest accepted picture, in bytes.
     #[arg(
         long,
         env = "TERRACE_PICTURE_LIMIT",
@@ -22,8 +22,8 @@ pub(crate) struct MediaSettings {
         value_name = "BYTES"
     )]
     pub(crate) picture_limit: usize,
-    /// How many MiB all uploaded pictures may take in memory that arrive or wait for their rendering; more uploads
-    /// are answered 503.
+    /// Memory in MiB for all uploaded pictures that are arriving or waiting to be rendered; further uploads are
+    /// answered 503.
     #[arg(
         long,
         env = "TERRACE_PICTURE_MEMORY_MIB",
@@ -32,7 +32,7 @@ pub(crate) struct MediaSettings {
         value_name = "MIB"
     )]
     pub(crate) picture_memory_mib: usize,
-    /// Pictures of one account among them; more uploads of the account are answered 429.
+    /// The number of those pictures of one account; further uploads of the account are answered 429.
     #[arg(
         long,
         env = "TERRACE_PICTURES_PER_ACCOUNT",
@@ -41,13 +41,13 @@ pub(crate) struct MediaSettings {
         value_name = "COUNT"
     )]
     pub(crate) pictures_per_account: usize,
-    /// Pictures that are rendered at once; one can take half a gigabyte for a moment.
+    /// Pictures that are rendered concurrently; each can take half a gigabyte for a moment.
     #[arg(long, env = "TERRACE_MEDIA_WORKERS", global = true, default_value_t = 2, value_name = "COUNT")]
     pub(crate) media_workers: usize,
     /// Pictures that may wait for a worker before new ones are answered 503.
     #[arg(long, env = "TERRACE_MEDIA_QUEUE", global = true, default_value_t = 16, value_name = "COUNT")]
     pub(crate) media_queue: usize,
-    /// The largest picture that is stored, in bytes; one that is larger once it is rendered gets fewer pixels.
+    /// The largest stored picture, in bytes; a larger rendering is scaled down.
     #[arg(
         long,
         env = "TERRACE_STORED_PICTURE_LIMIT",
@@ -59,7 +59,7 @@ pub(crate) struct MediaSettings {
     /// Uploads of one account that may wait for posts.
     #[arg(long, env = "TERRACE_WAITING_UPLOADS", global = true, default_value_t = 10, value_name = "COUNT")]
     pub(crate) waiting_uploads: u32,
-    /// How many MiB they may have together.
+    /// The total size of these uploads in MiB.
     #[arg(long, env = "TERRACE_WAITING_UPLOAD_MIB", global = true, default_value_t = 25, value_name = "MIB")]
     pub(crate) waiting_upload_mib: u64,
 }

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use terrace_app::platform::webhooks::WebhookSecret;
 use terrace_outbound::{Endpoint, MintingWebhook};
 
-/// Who is told of what fans come to own.
+/// The minter, which is notified of minted collectibles.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Minting")]
 pub(crate) struct MintSettings {
-    /// The address that each minted collectible is posted to; without one nobody is told.
+    /// The URL that each minted collectible is posted to; without one no notification is sent.
     #[arg(
         id = "minter_url",
         long = "minter-url",

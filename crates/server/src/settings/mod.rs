@@ -53,14 +53,14 @@ pub(crate) enum Switch {
     Off,
 }
 
-/// Who takes the money of what costs some.
+/// The payment provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PaymentMode {
-    /// The sandbox, when only this machine can reach the service; else nobody.
+    /// The sandbox if only this machine can reach the service; otherwise off.
     Auto,
-    /// The sandbox, whoever can reach it: no money moves, and whoever approves has paid.
+    /// The sandbox on any address: no money moves, and buyers approve their own payments.
     Sandbox,
-    /// Nobody: nothing is sold for money.
+    /// No provider: nothing is sold for money.
     Off,
 }
 
@@ -83,12 +83,12 @@ pub(crate) struct Settings {
     /// Where to serve /metrics; on the main address, for clients on this machine, when not given.
     #[arg(long, env = "TERRACE_METRICS_LISTEN", global = true, value_name = "ADDRESS")]
     pub(crate) metrics_listen: Option<SocketAddr>,
-    /// Where data lies that is not in the database, and the embedded database itself.
+    /// The folder for data outside the database, and for the embedded database itself.
     #[arg(long, env = "TERRACE_DATA_DIR", global = true, default_value = "data", value_name = "FOLDER")]
     pub(crate) data_dir: PathBuf,
     #[command(flatten)]
     pub(crate) secrets: SecretSettings,
-    /// Who takes the money of what costs some.
+    /// The payment provider.
     #[arg(long, env = "TERRACE_PAYMENTS", global = true, value_enum, default_value_t = PaymentMode::Auto)]
     pub(crate) payments: PaymentMode,
     /// Whether this process takes part in the periodic jobs; of many, one does each run.
@@ -97,7 +97,7 @@ pub(crate) struct Settings {
     /// Whether to load demo content.
     #[arg(long, env = "TERRACE_DEMO", global = true, value_enum, default_value_t = Demo::Auto)]
     pub(crate) demo: Demo,
-    /// Whether to limit how often an account or an address may ask.
+    /// Whether to limit the request rate of accounts and addresses.
     #[arg(long, env = "TERRACE_RATE_LIMITS", global = true, value_enum, default_value_t = Switch::On)]
     pub(crate) rate_limits: Switch,
     #[command(flatten)]

@@ -8,20 +8,19 @@ use terrace_web::StreamConfig;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Streams")]
 pub(crate) struct StreamSettings {
-    /// How long a stream lasts at least, before its client is to connect again; up to a fifth is added by chance.
+    /// Minimum duration of a stream before its client has to reconnect; up to a fifth is added at random.
     #[arg(long = "stream-life", env = "TERRACE_STREAM_LIFE", global = true, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) life: u64,
-    /// After how long a silence a stream shows that it is there. Proxies that close idle connections want less than
-    /// their patience.
+    /// Interval of heartbeats on idle streams; must be shorter than the idle timeout of proxies.
     #[arg(long = "stream-heartbeat", env = "TERRACE_STREAM_HEARTBEAT", global = true, default_value_t = 15, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) heartbeat: u64,
-    /// Streams that one account may have; lifted with the rate limits.
+    /// Streams that one account may have; unlimited without rate limits.
     #[arg(long = "streams-per-account", env = "TERRACE_STREAMS_PER_ACCOUNT", global = true, default_value_t = 12, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) per_account: u32,
-    /// Streams that those who are signed out may have from one address; lifted with the rate limits.
+    /// Streams that signed-out clients may have from one address; unlimited without rate limits.
     #[arg(long = "streams-per-address", env = "TERRACE_STREAMS_PER_ADDRESS", global = true, default_value_t = 1000, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) per_address: u32,
-    /// Events of each kind of stream that are kept in memory for clients who come back.
+    /// Events of each kind of stream that are kept in memory for reconnecting clients.
     #[arg(
         long = "stream-kept-events",
         env = "TERRACE_STREAM_KEPT_EVENTS",
@@ -30,10 +29,10 @@ pub(crate) struct StreamSettings {
         value_name = "COUNT"
     )]
     pub(crate) kept_events: usize,
-    /// Megabytes of them, at most.
+    /// Maximum size of these events in megabytes.
     #[arg(long = "stream-kept-mib", env = "TERRACE_STREAM_KEPT_MIB", global = true, default_value_t = 8, value_name = "MIB", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub(crate) kept_mib: u16,
-    /// How long the client of a stream may take nothing of what waits for it.
+    /// How long the client of a stream may read nothing of pending data.
     #[arg(long = "stream-write-timeout", env = "TERRACE_STREAM_WRITE_TIMEOUT", global = true, default_value_t = 20, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) stream_write_timeout: u64,
 }

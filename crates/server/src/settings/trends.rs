@@ -4,7 +4,7 @@ use clap::Args;
 use std::time::Duration;
 use terrace_app::AppConfig;
 
-/// What is trending.
+/// Trends.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Trends")]
 pub(crate) struct TrendSettings {
@@ -14,10 +14,10 @@ pub(crate) struct TrendSettings {
     /// How old a post may be to be trending.
     #[arg(long = "trends-window-hours", env = "TERRACE_TRENDS_WINDOW_HOURS", global = true, default_value_t = 168, value_name = "HOURS", value_parser = clap::value_parser!(u64).range(1..=8760))]
     pub(crate) window: u64,
-    /// After how long a post is worth half.
+    /// Half-life of a post's score.
     #[arg(long = "trends-half-life", env = "TERRACE_TRENDS_HALF_LIFE", global = true, default_value_t = 360, value_name = "MINUTES", value_parser = clap::value_parser!(u64).range(1..=525_600))]
     pub(crate) half_life: u64,
-    /// How long a ranking can be paged through after a newer one took its place.
+    /// How long an old ranking can be paged through after it was replaced.
     #[arg(long = "trends-keep", env = "TERRACE_TRENDS_KEEP", global = true, default_value_t = 15, value_name = "MINUTES", value_parser = clap::value_parser!(u64).range(1..=1440))]
     pub(crate) keep: u64,
 }

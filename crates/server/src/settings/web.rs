@@ -11,7 +11,7 @@ pub(crate) struct WebSettings {
     /// Threads that serve; by default one per core.
     #[arg(long, env = "TERRACE_WORKERS", global = true, value_name = "COUNT")]
     pub(crate) workers: Option<usize>,
-    /// Connections that are held at once by each worker.
+    /// Maximum number of connections of each worker.
     #[arg(
         long,
         env = "TERRACE_MAX_CONNECTIONS",
@@ -32,10 +32,10 @@ pub(crate) struct WebSettings {
     /// How long an idle connection is kept.
     #[arg(long, env = "TERRACE_KEEP_ALIVE", global = true, default_value_t = 75, value_name = "SECONDS")]
     pub(crate) keep_alive: u64,
-    /// How long /readyz says no, when the program stops, before it takes no more connections.
+    /// How long /readyz fails before a stopping server refuses new connections.
     #[arg(long, env = "TERRACE_DRAIN_DELAY", global = true, default_value_t = 0, value_name = "SECONDS")]
     pub(crate) drain_delay: u64,
-    /// How long requests in flight may take to end when the program stops.
+    /// How long requests in flight may take when the program stops.
     #[arg(
         long,
         env = "TERRACE_SHUTDOWN_TIMEOUT",

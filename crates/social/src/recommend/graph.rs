@@ -427,7 +427,7 @@ mod tests {
     fn a_follow_is_there_once_and_goes_once() {
         let mut graph = FollowGraph::new();
         assert!(graph.follow(user(1), user(2)) && !graph.follow(user(1), user(2)));
-        assert!(!graph.follow(user(1), user(1)), "nobody follows themselves");
+        assert!(!graph.follow(user(1), user(1)), "a fan cannot follow themselves");
         assert!(graph.follows(user(1), user(2)) && !graph.follows(user(2), user(1)));
         assert_eq!((graph.len(), graph.degrees(user(1)), graph.degrees(user(2))), (1, (1, 0), (0, 1)));
         assert_eq!(graph.ranks.iter().copied().collect::<Vec<_>>(), [(Reverse(1), user(2))]);
@@ -500,7 +500,7 @@ mod tests {
         graph.set_league(team(3), Some(league(1)));
         assert!(graph.remove_team(team(3)) && !graph.remove_team(team(3)));
         assert_eq!(supported(&graph), []);
-        assert!(graph.set_favorite_team(user(1), Some(team(3))), "it is nobody's favourite any more");
+        assert!(graph.set_favorite_team(user(1), Some(team(3))), "it is no fan's favourite any more");
         assert_eq!(supported(&graph), [team(3)]);
     }
 }

@@ -118,11 +118,11 @@ fn no_filter(_: UserId) -> bool {
 /// Asserts the properties of every list.
 fn check(world: &World, viewer: u32, list: &[Recommendation], skipped: impl Fn(UserId) -> bool) {
     let users: BTreeSet<UserId> = list.iter().map(|one| one.user).collect();
-    assert_eq!(users.len(), list.len(), "nobody twice");
+    assert_eq!(users.len(), list.len(), "no fan twice");
     assert!(!users.contains(&user(viewer)), "never oneself");
-    assert!(!users.iter().any(|one| skipped(*one)), "nobody who is skipped");
+    assert!(!users.iter().any(|one| skipped(*one)), "no skipped fan");
     for (_, followed) in world.follows.iter().filter(|(from, _)| *from == viewer) {
-        assert!(!users.contains(&user(*followed)), "nobody who is followed");
+        assert!(!users.contains(&user(*followed)), "no followed fan");
     }
     let numbers: HashMap<UserId, u32> = (0..world.people).map(|number| (user(number), number)).collect();
     assert!(list.is_sorted_by(|one, other| one.score >= other.score), "best first");
@@ -282,8 +282,8 @@ fn newcomers_get_popular_people_of_their_team_their_league_and_all() {
     // With equally many followers, the lower id comes first.
     let (first, second) = if user(4) < user(5) { (4, 5) } else { (5, 4) };
     let everybody = [1, 2, 3, first, second].map(popular);
-    assert_eq!(shown(&graph, 99, 0), everybody, "nobody knows the viewer");
-    assert_eq!(shown(&graph, 1, 2), [3, first, second].map(popular), "neither oneself nor who is skipped");
+    assert_eq!(shown(&graph, 99, 0), everybody, "no fan knows the viewer");
+    assert_eq!(shown(&graph, 1, 2), [3, first, second].map(popular), "neither the viewer nor skipped fans");
     graph.set_favorite_team(user(50), Some(team(1)));
     let in_team = |number| (user(number), Reason::PopularInTeam(team(1)), false);
     let in_league = (user(4), Reason::PopularInLeague(league(7)), false);

@@ -75,7 +75,7 @@ mod tests {
         let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
-        assert!(!tx.note_use(ana, at(9), at(8)).unwrap(), "nobody who never signed in has a session");
+        assert!(!tx.note_use(ana, at(9), at(8)).unwrap(), "a fan who never signed in has no session");
         tx.note_sign_in(ana, at(10)).unwrap();
         tx.note_sign_in(ana, at(12)).unwrap();
         tx.note_sign_in(ana, at(11)).unwrap();

@@ -131,7 +131,7 @@ impl SessionRead for DieselTx<'_> {
                 .first(conn)
                 .optional()
         })
-        .map_err(broken("read who presents a token"))?;
+        .map_err(broken("read the owner of a token"))?;
         row.map(|(user, session, role, last_seen, session_end, token_end)| {
             Ok(Viewer {
                 user_id: user.id(),

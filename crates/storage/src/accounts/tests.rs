@@ -106,7 +106,7 @@ fn only_active_accounts_are_shown_and_changed(kind: DatabaseKind) {
     run(tx, "UPDATE users SET status = 'deleted'");
     assert_eq!(tx.credentials_by_key("fan1").unwrap(), None);
     assert_eq!(tx.account(ana).unwrap().map(|account| account.status), Some(AccountStatus::Deleted));
-    assert!(!tx.insert_account(&new_account(2, "fan1")).unwrap(), "the name is not given out again");
+    assert!(!tx.insert_account(&new_account(2, "fan1")).unwrap(), "the name cannot be registered again");
 }
 
 fn a_password_is_replaced_only_where_it_was_not_meanwhile(kind: DatabaseKind) {

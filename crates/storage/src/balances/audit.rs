@@ -142,7 +142,12 @@ impl LedgerRepairWrite for DieselTx<'_> {
             .map_err(broken("hold balances"))
     }
 
-    fn mend_ledger(&mut self, repair: &LedgerRepair, id: TransferId, at: Timestamp) -> Result<(), StoreError> {
+    fn write_ledger_repair(
+        &mut self,
+        repair: &LedgerRepair,
+        id: TransferId,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
         let user = Key::of(repair.user);
         for balance in &repair.balances {
             on!(self.conn, |conn| {
@@ -157,7 +162,7 @@ impl LedgerRepairWrite for DieselTx<'_> {
                     .set(ledger_accounts::balance.eq(balance.amount))
                     .execute(conn)
             })
-            .map_err(broken("mend a balance"))?;
+            .map_err(broken("repair a balance"))?;
         }
         let source = TransferSource::of("mended", id);
         let issue = Issue { user: repair.user, points: repair.points, id, source, reason: "Set right", at };

@@ -70,13 +70,13 @@
     FROM totals, season
     ON CONFLICT (leaderboard_id, user_id) DO UPDATE SET points = excluded.points, season_id = excluded.season_id
         WHERE excluded.season_id IS NOT NULL
-), told AS (
+), published AS (
     SELECT coalesce(string_agg(concat_ws('/', replace(CAST($6 AS text), '-', ''),
         replace(CAST(leaderboard_id AS text), '-', ''), points,
         CAST(extract(epoch FROM reached_at) * 1000000 AS bigint), version, CAST(listed AS int)), ' '), '') AS detail
     FROM totals
 ), event AS (
     INSERT INTO outbox (topic, kind, actor_id, team_id, subject_id, created_at, detail)
-    SELECT 'leaderboard', 'points.awarded', $1, place.team_id, $2, $13, told.detail FROM record, place, told
+    SELECT 'leaderboard', 'points.awarded', $1, place.team_id, $2, $13, published.detail FROM record, place, published
 )
-SELECT fresh, team_id, board_id, EXISTS (SELECT 1 FROM record), (SELECT detail FROM told) FROM place
+SELECT fresh, team_id, board_id, EXISTS (SELECT 1 FROM record), (SELECT detail FROM published) FROM place

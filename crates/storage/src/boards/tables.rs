@@ -249,7 +249,7 @@ impl BoardRead for DieselTx<'_> {
                 .get_result::<i64>(conn)
         })
         .map(num::to_u64)
-        .map_err(broken("count who has more points"))
+        .map_err(broken("count fans with more points"))
     }
 
     fn count_above_within(
@@ -267,14 +267,14 @@ impl BoardRead for DieselTx<'_> {
                 .select(board_totals::points)
                 .load(conn)
         })
-        .map_err(broken("count who has more points"))?;
+        .map_err(broken("count fans with more points"))?;
         Ok(num::to_u64(above.len()))
     }
 
     fn count_before(&mut self, season: SeasonId, board: BoardId, key: &RankKey) -> Result<u64, StoreError> {
         on!(self.conn, |conn| listed_before!(season, board, key).count().get_result::<i64>(conn))
             .map(num::to_u64)
-            .map_err(broken("count who stands before a fan"))
+            .map_err(broken("count fans before a fan"))
     }
 
     fn next_above(
@@ -291,7 +291,7 @@ impl BoardRead for DieselTx<'_> {
                 .first(conn)
                 .optional()
         })
-        .map_err(broken("read who is next"))?;
+        .map_err(broken("read the next fan"))?;
         Ok(next.map(Points::new))
     }
 

@@ -272,7 +272,7 @@ impl PointsRepair for DieselTx<'_> {
         self.write_records(records, at)
     }
 
-    fn mend_points(&mut self, repairs: &[TotalsRepair], at: Timestamp) -> Result<(), StoreError> {
+    fn write_points_repairs(&mut self, repairs: &[TotalsRepair], at: Timestamp) -> Result<(), StoreError> {
         let new_total = |repair: &TotalsRepair| {
             let user_id = Key::of(repair.user);
             let row = move |change: &terrace_scoring::TotalChange| NewTotal {
@@ -337,7 +337,7 @@ impl PointsRepair for DieselTx<'_> {
                 on!(self.conn, |conn| diesel::insert_into(board_counts::table).values(new).execute(conn))
             })
             .map(drop)
-            .map_err(broken("mend the count of a board"))
+            .map_err(broken("repair the count of a board"))
     }
 }
 
@@ -396,7 +396,7 @@ impl DieselTx<'_> {
                 .execute(conn)
         })
         .map(drop)
-        .map_err(broken("mend totals"))
+        .map_err(broken("repair totals"))
     }
 
     fn put_entries(&mut self, rows: &[NewEntry]) -> Result<(), StoreError> {
@@ -412,7 +412,7 @@ impl DieselTx<'_> {
                 .execute(conn)
         })
         .map(drop)
-        .map_err(broken("mend entries"))
+        .map_err(broken("repair entries"))
     }
 }
 
@@ -487,7 +487,7 @@ mod tests {
         let (total, entries) = (PointsCheck::Totals, PointsCheck::Entries);
         assert_eq!(faults, [(total, fans[1]), (entries, fans[2]), (entries, fans[3])]);
         tx.hold_fans(&fans).unwrap();
-        tx.mend_points(&repairs, at(9)).unwrap();
+        tx.write_points_repairs(&repairs, at(9)).unwrap();
         assert_eq!(audit(tx), (vec![], vec![]));
         assert_eq!(tx.sorted_board(uuid(900).into(), uuid(901).into()).unwrap(), board);
         let total = tx.points_between(fans[1], fans[1]).unwrap().remove(0).totals.remove(0).total;

@@ -93,7 +93,7 @@ impl GraphErasure for DieselTx<'_> {
         let portion: Vec<Key> = on!(self.conn, |conn| {
             of_fan.order(follows::followee_id).limit(i64::from(limit)).select(follows::followee_id).load(conn)
         })
-        .map_err(broken("find whom a fan follows"))?;
+        .map_err(broken("find the follows of a fan"))?;
         if portion.is_empty() {
             return Ok(Erased { found: 0, reported: Vec::new() });
         }
@@ -105,7 +105,7 @@ impl GraphErasure for DieselTx<'_> {
                 .returning(follows::followee_id)
                 .get_results(conn)
         })
-        .map_err(broken("remove whom a fan follows"))?;
+        .map_err(broken("remove the follows of a fan"))?;
         self.uncount_follows(Side::Followee, gone.clone(), 1)?;
         self.uncount_follows(Side::Follower, vec![Key::of(fan)], num::to_i64(gone.len()))?;
         let reported =
@@ -122,7 +122,7 @@ impl GraphErasure for DieselTx<'_> {
                 .select(follows::follower_id)
                 .load(conn)
         })
-        .map_err(broken("find who follows a fan"))?;
+        .map_err(broken("find the followers of a fan"))?;
         if portion.is_empty() {
             return Ok(Erased { found: 0, reported: Vec::new() });
         }
@@ -134,7 +134,7 @@ impl GraphErasure for DieselTx<'_> {
                 .returning(follows::follower_id)
                 .get_results(conn)
         })
-        .map_err(broken("remove who follows a fan"))?;
+        .map_err(broken("remove the followers of a fan"))?;
         self.uncount_follows(Side::Follower, gone.clone(), 1)?;
         self.uncount_follows(Side::Followee, vec![Key::of(fan)], num::to_i64(gone.len()))?;
         let reported =
@@ -253,9 +253,15 @@ mod tests {
             assert!(tx.insert_team_follow(fan, team, at(1)).unwrap());
             tx.add_to_team_followers(team, 1).unwrap();
         }
-        assert_eq!(tx.erase_team_follows(ana, 2).unwrap(), Erased { found: 2, reported: teams[..2].to_vec() });
+        assert_eq!(
+            tx.erase_team_follows(ana, 2).unwrap(),
+            Erased { found: 2, reported: teams[..2].to_vec() }
+        );
         assert!(counters_agree(tx));
-        assert_eq!(tx.erase_team_follows(ana, 2).unwrap(), Erased { found: 1, reported: teams[2..].to_vec() });
+        assert_eq!(
+            tx.erase_team_follows(ana, 2).unwrap(),
+            Erased { found: 1, reported: teams[2..].to_vec() }
+        );
         assert_eq!(tx.erase_team_follows(ana, 2).unwrap().found, 0);
         assert_eq!(tx.team(teams[0]).unwrap().map(|team| team.follower_count), Some(1));
         assert!(counters_agree(tx));

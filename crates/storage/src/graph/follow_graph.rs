@@ -6,7 +6,7 @@
 use crate::accounts::ACTIVE;
 use crate::conn::on;
 use crate::error::broken;
-use crate::room::{PairColumns, Pair, pairs, with_pairs};
+use crate::room::{Pair, PairColumns, pairs, with_pairs};
 use crate::schema::{team_follows, teams, users};
 use crate::tx::DieselTx;
 use crate::types::{Key, Uid};
@@ -147,7 +147,7 @@ impl FollowGraphRead for DieselTx<'_> {
     fn edges_of(&mut self, user: UserId, limit: u32) -> Result<Option<Edges>, StoreError> {
         let mut follows: Vec<(UserId, UserId)> = Vec::new();
         for sql in [EDGES_FROM, EDGES_TO] {
-            let edges = self.edges(sql, user, limit).map_err(broken("read somebody's follows"))?;
+            let edges = self.edges(sql, user, limit).map_err(broken("read a fan's follows"))?;
             if edges.len() > num::to_usize(limit) {
                 return Ok(None);
             }
@@ -159,7 +159,7 @@ impl FollowGraphRead for DieselTx<'_> {
                 .select(team_follows::team_id)
                 .load(conn)
         })
-        .map_err(broken("read somebody's teams"))?;
+        .map_err(broken("read a fan's teams"))?;
         Ok(Some(Edges { follows, teams: teams.into_iter().map(Key::id).collect() }))
     }
 }

@@ -119,7 +119,7 @@ impl GraphRead<AuthorCard> for DieselTx<'_> {
                 .select(blocks::blocker_id);
             blocked.union(blocking).load(conn)
         })
-        .map_err(broken("read who is hidden from a reader"))?;
+        .map_err(broken("read which of these are hidden from a reader"))?;
         Ok(hidden.into_iter().map(Key::id).collect())
     }
 
@@ -130,7 +130,7 @@ impl GraphRead<AuthorCard> for DieselTx<'_> {
             let blocking = blocks::table.filter(blocks::blocked_id.eq(reader)).select(blocks::blocker_id);
             blocked.union(blocking).load(conn)
         })
-        .map_err(broken("read everybody who is hidden from a reader"))?;
+        .map_err(broken("read all fans hidden from a reader"))?;
         Ok(hidden.into_iter().map(Key::id).collect())
     }
 
@@ -207,7 +207,7 @@ impl GraphRead<AuthorCard> for DieselTx<'_> {
                 .limit(overfull(limit))
                 .load(conn)
         })
-        .map_err(broken("list those who are followed"))?;
+        .map_err(broken("list followed fans"))?;
         into_page(rows, limit)
     }
 
@@ -274,14 +274,14 @@ impl GraphWrite<AuthorCard> for DieselTx<'_> {
                 .execute(conn)
         })
         .map(|rows| rows == 1)
-        .map_err(broken("follow somebody"))
+        .map_err(broken("follow a fan"))
     }
 
     fn delete_follow(&mut self, fan: UserId, other: UserId) -> Result<bool, StoreError> {
         let edge = follows::table.find((Key::of(fan), Key::of(other)));
         on!(self.conn, |conn| diesel::delete(edge).execute(conn))
             .map(|rows| rows == 1)
-            .map_err(broken("follow somebody no more"))
+            .map_err(broken("unfollow a fan"))
     }
 
     fn add_to_follow_counts(&mut self, fan: UserId, other: UserId, by: i64) -> Result<(), StoreError> {
@@ -306,7 +306,7 @@ impl GraphWrite<AuthorCard> for DieselTx<'_> {
             diesel::insert_into(blocks::table).values(row).on_conflict_do_nothing().execute(conn)
         })
         .map(|rows| rows == 1)
-        .map_err(broken("block somebody"))
+        .map_err(broken("block a fan"))
     }
 
     fn delete_block(&mut self, fan: UserId, other: UserId) -> Result<bool, StoreError> {

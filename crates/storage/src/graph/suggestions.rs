@@ -86,7 +86,7 @@ impl SuggestionRead<AuthorCard> for DieselTx<'_> {
                 .select(CardRow::as_select())
                 .load(conn)
         })
-        .map_err(broken("read whom to recommend"))?;
+        .map_err(broken("read recommended fans"))?;
         let card = |row: CardRow| row.into_card().map(|card| (card.id, card));
         rows.into_iter().map(card).collect()
     }
@@ -102,7 +102,7 @@ impl SuggestionRead<AuthorCard> for DieselTx<'_> {
                 .bind::<BigInt, _>(i64::from(limit))
                 .load(conn)
         })
-        .map_err(broken("read who is about"))?;
+        .map_err(broken("read fallback candidates"))?;
         let why = |row: &AboutRow| match (row.source, row.team_id) {
             (0, _) => Acquaintance::FollowsYou,
             (_, Some(team)) => Acquaintance::SupportsTeam(team.id()),
@@ -151,7 +151,7 @@ impl DismissalWrite for DieselTx<'_> {
                 .execute(conn)
         })
         .map(|rows| rows == 1)
-        .map_err(broken("dismiss somebody"))
+        .map_err(broken("dismiss a fan"))
     }
 }
 

@@ -166,7 +166,11 @@ impl MintingRead for DieselTx<'_> {
         })
     }
 
-    fn fans_without_messages(&mut self, after: Option<UserId>, limit: u32) -> Result<Vec<UserId>, StoreError> {
+    fn fans_without_messages(
+        &mut self,
+        after: Option<UserId>,
+        limit: u32,
+    ) -> Result<Vec<UserId>, StoreError> {
         let fans: Vec<Key> = on!(self.conn, |conn| {
             let mut query = owned_collectibles::table
                 .filter(owned_collectibles::is_told.eq(false))
@@ -179,7 +183,7 @@ impl MintingRead for DieselTx<'_> {
             }
             query.order(owned_collectibles::user_id).limit(i64::from(limit)).load(conn)
         })
-        .map_err(broken("find fans of whose collectibles no minter was told"))?;
+        .map_err(broken("find fans without messages to the minter"))?;
         Ok(fans.into_iter().map(Key::id).collect())
     }
 }
@@ -188,13 +192,13 @@ impl MintingWrite for DieselTx<'_> {
     fn hand_to_minter(&mut self, copy: UserPackId, now: Timestamp) -> Result<u64, StoreError> {
         let copy = Key::of(copy);
         match &mut self.conn {
-            Conn::Pg(conn) => {
-                diesel::sql_query(format!("{MARK_MINTED}{WRITE_MESSAGES} SELECT count(*) AS number FROM messages"))
-                    .bind::<Instant, _>(At(now))
-                    .bind::<Uid, _>(copy)
-                    .get_result::<Counted>(*conn)
-                    .map(|counted| num::to_u64(counted.number))
-            }
+            Conn::Pg(conn) => diesel::sql_query(format!(
+                "{MARK_MINTED}{WRITE_MESSAGES} SELECT count(*) AS number FROM messages"
+            ))
+            .bind::<Instant, _>(At(now))
+            .bind::<Uid, _>(copy)
+            .get_result::<Counted>(*conn)
+            .map(|counted| num::to_u64(counted.number)),
             Conn::Sqlite(conn) => add_messages(conn, MINTED_MESSAGES, copy, now).and_then(|added| {
                 let unsent = owned_collectibles::table
                     .filter(owned_collectibles::copy_id.eq(copy))

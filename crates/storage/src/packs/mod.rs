@@ -2,9 +2,9 @@
 
 mod catalogue;
 mod marks;
-mod repair;
 mod opening;
 mod read;
+mod repair;
 mod sale;
 pub(crate) mod schema;
 

@@ -118,7 +118,12 @@ impl EventLog for DieselTx<'_> {
         self.append_one(event, None, at)
     }
 
-    fn append_with_detail(&mut self, event: &NewEvent, detail: &str, at: Timestamp) -> Result<(), StoreError> {
+    fn append_with_detail(
+        &mut self,
+        event: &NewEvent,
+        detail: &str,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
         self.append_one(event, Some(detail), at)
     }
 

@@ -30,7 +30,8 @@ const OLDEST_EVENTS: &str = "SELECT COUNT(*) AS found FROM events \
 
 const OLD_KEYS: &str = "SELECT COUNT(*) AS found FROM idempotency_keys WHERE created_at <= $1";
 
-const DELIVERED: &str = "SELECT COUNT(*) AS found FROM mint_messages WHERE state = 'delivered' AND ended_at < $1";
+const DELIVERED: &str =
+    "SELECT COUNT(*) AS found FROM mint_messages WHERE state = 'delivered' AND ended_at < $1";
 
 #[derive(QueryableByName)]
 struct FoundRow {

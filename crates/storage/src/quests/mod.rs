@@ -2,8 +2,8 @@
 
 mod book;
 mod export;
-mod repair;
 mod progress;
+mod repair;
 pub(crate) mod schema;
 mod standings;
 mod unrecorded;

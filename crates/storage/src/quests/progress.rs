@@ -288,7 +288,7 @@ impl QuestRead for DieselTx<'_> {
                 .distinct()
                 .load(conn)
         })
-        .map_err(broken("find who is in a quest"))?;
+        .map_err(broken("find the fans in a quest"))?;
         Ok(rows.into_iter().map(Key::id).collect())
     }
 
@@ -315,7 +315,7 @@ impl QuestRead for DieselTx<'_> {
                 .select((user_quest_status::user_id, quest_steps::id))
                 .load(conn)
         })
-        .map_err(broken("find who has not done a step"))?;
+        .map_err(broken("find the fans who have not completed a step"))?;
         Ok(rows.into_iter().map(|(user, step)| (user.id(), step.id())).collect())
     }
 
@@ -333,7 +333,7 @@ impl QuestRead for DieselTx<'_> {
                 .select((user_achievements::user_id, user_achievements::achievement_key))
                 .load(conn)
         })
-        .map_err(broken("find who has an achievement"))?;
+        .map_err(broken("find the fans with an achievement"))?;
         rows.into_iter()
             .map(|(user, key)| Ok((user.id(), named("user_achievements", "achievement_key", &key)?)))
             .collect()

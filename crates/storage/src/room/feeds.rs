@@ -65,7 +65,7 @@ impl FeedRead<AuthorCard> for DieselTx<'_> {
     fn followed_places(&mut self, reader: UserId, most: u32) -> Result<FollowedPlaces, StoreError> {
         let words = gather::followed_places(reader, most);
         let (people, teams): (i64, i64) =
-            on!(self.conn, |conn| words.get_result(conn)).map_err(broken("count whom somebody follows"))?;
+            on!(self.conn, |conn| words.get_result(conn)).map_err(broken("count a fan's follows"))?;
         let bounded = |count| u32::try_from(count).unwrap_or(most);
         Ok(FollowedPlaces { people: bounded(people), teams: bounded(teams) })
     }

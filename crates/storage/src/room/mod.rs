@@ -12,7 +12,7 @@ mod reports;
 pub(crate) mod schema;
 mod topics;
 
-pub(crate) use pairs::{PairColumns, Pair, pairs, with_pairs};
+pub(crate) use pairs::{Pair, PairColumns, pairs, with_pairs};
 pub(crate) use posts::{NoText, PostRow, ViewRow, into_view, own};
 pub(crate) use reactions::kind;
 pub(crate) use topics::NEWEST;

@@ -129,7 +129,7 @@ impl TrendWrite for DieselTx<'_> {
                 .first(conn)
                 .optional()
         })
-        .map_err(broken("find an epoch of trends that nobody needs"))?;
+        .map_err(broken("find an unused epoch of trends"))?;
         Ok(found.map(EpochId))
     }
 
@@ -250,7 +250,7 @@ mod tests {
         assert!(tx.publish_epoch(old, at(2)).unwrap());
         let stopped = tx.begin_epoch(at(3)).unwrap();
         let new = tx.begin_epoch(at(4)).unwrap();
-        assert_eq!(tx.dead_epoch(stopped, at(9)).unwrap(), None, "nobody knows yet that it stopped");
+        assert_eq!(tx.dead_epoch(stopped, at(9)).unwrap(), None, "no process knows yet that it stopped");
         tx.add_trend_posts(new, &posts(1)).unwrap();
         assert!(tx.publish_epoch(new, at(5)).unwrap());
         tx.retire_epochs_before(new, at(5)).unwrap();

@@ -9,7 +9,7 @@ use terrace_kernel::{SessionId, TeamId};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// What somebody registers with.
+/// A registration.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RegisterBody {
@@ -19,21 +19,21 @@ pub(crate) struct RegisterBody {
     /// 8 to 128 characters; no common password, no run such as `12345678`, and not the username.
     #[schema(format = Password, min_length = 8, max_length = 128)]
     pub(crate) password: String,
-    /// 1 to 50 characters; the username when left out.
+    /// 1 to 50 characters; defaults to the username.
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, min_length = 1, max_length = 50)]
     pub(crate) display_name: Option<String>,
-    /// A zone of the IANA database; UTC when left out.
+    /// A time zone of the IANA database; defaults to UTC.
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, example = "Europe/Lisbon")]
     pub(crate) time_zone: Option<String>,
 }
 
-/// What somebody signs in with.
+/// Credentials for signing in.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct LoginBody {
-    /// The name.
+    /// The username.
     #[schema(example = "mia")]
     pub(crate) username: String,
     /// The password.
@@ -41,27 +41,27 @@ pub(crate) struct LoginBody {
     pub(crate) password: String,
 }
 
-/// What somebody signs a native client in with.
+/// Credentials for signing in from a native client.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct MobileLoginBody {
-    /// The name.
+    /// The username.
     #[schema(example = "mia")]
     pub(crate) username: String,
     /// The password.
     #[schema(format = Password)]
     pub(crate) password: String,
-    /// What the device is called in the list of one's sessions: 1 to 100 characters.
+    /// The name of the device in the account's list of sessions: 1 to 100 characters.
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, example = "Mia's phone", min_length = 1, max_length = 100)]
     pub(crate) device_name: Option<String>,
 }
 
-/// A refresh token that is to be exchanged.
+/// A refresh token to exchange.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RefreshBody {
-    /// The token. It is good for one exchange.
+    /// The token. It is valid for one exchange.
     pub(crate) refresh_token: String,
 }
 
@@ -69,16 +69,15 @@ pub(crate) struct RefreshBody {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ChangePasswordBody {
-    /// The password as it is.
+    /// The current password.
     #[schema(format = Password)]
     pub(crate) current_password: String,
-    /// The password as it is to be: 8 to 128 characters; no common password, no run such as `12345678`, and not the
-    /// username.
+    /// The new password: 8 to 128 characters; no common password, no run such as `12345678`, and not the username.
     #[schema(format = Password, min_length = 8, max_length = 128)]
     pub(crate) new_password: String,
 }
 
-/// A change to one's profile: what is left out stays.
+/// A change to the caller's profile. Omitted fields keep their values.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ChangeProfileBody {
@@ -94,67 +93,70 @@ pub(crate) struct ChangeProfileBody {
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, example = "Europe/Lisbon")]
     pub(crate) time_zone: Option<String>,
-    /// A team, or null for none any more.
+    /// The id of a team, or null to remove the favourite team.
     #[serde(default, deserialize_with = "nullable")]
     #[schema(value_type = Option<Uuid>)]
-    #[expect(clippy::option_option, reason = "left out, null and a team are three different wishes")]
+    #[expect(
+        clippy::option_option,
+        reason = "an omitted field, null and a team are three different requests"
+    )]
     pub(crate) favorite_team_id: Option<Option<IdText<TeamId>>>,
-    /// Whether boards list the fan.
+    /// Whether leaderboards list the fan.
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false)]
     pub(crate) leaderboard_visible: Option<bool>,
 }
 
-/// Somebody who registered or signed in.
+/// The account that registered or signed in.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct UserEnvelope {
-    /// Who.
+    /// The profile of the account.
     pub(crate) user: UserCard,
 }
 
-/// What a native client keeps.
+/// The tokens of a native client.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TokenPair {
-    /// Goes with every request: `Authorization: Bearer …`.
+    /// The access token, sent with every request: `Authorization: Bearer …`.
     pub(crate) access_token: String,
-    /// Is exchanged, once, for the next pair.
+    /// The refresh token, valid for one exchange for the next pair.
     pub(crate) refresh_token: String,
     /// Always `Bearer`.
     #[schema(example = "Bearer")]
     pub(crate) token_type: &'static str,
-    /// Seconds that the access token is good for.
+    /// Lifetime of the access token in seconds.
     #[schema(example = 900)]
     pub(crate) expires_in: u64,
-    /// Whose they are.
+    /// The account that the tokens belong to.
     pub(crate) user: UserCard,
 }
 
-/// One's own profile.
+/// The caller's own profile.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OwnProfile {
-    /// The account.
+    /// The id of the account.
     id: Uuid,
-    /// The name to sign in with.
+    /// The username.
     username: String,
-    /// The name to show.
+    /// The display name.
     display_name: String,
-    /// The biography; empty when none was written.
+    /// The biography; empty if there is none.
     bio: String,
-    /// Where the picture is, if there is one.
+    /// The URL of the picture, if there is one.
     picture_url: Option<String>,
-    /// The favourite team, if one was chosen.
+    /// The id of the favourite team, if one was chosen.
     favorite_team: Option<Team>,
-    /// The zone in which one's days begin and end.
+    /// The time zone that determines the fan's dates.
     time_zone: String,
-    /// Whether boards list the fan.
+    /// Whether leaderboards list the fan.
     leaderboard_visible: bool,
-    /// How many fans follow.
+    /// The number of followers.
     follower_count: i64,
-    /// How many fans are followed.
+    /// The number of fans that the fan follows.
     following_count: i64,
-    /// All points that were ever earned.
+    /// The sum of all points ever earned.
     points: i64,
     /// When the account was registered.
     created_at: Time,
@@ -180,29 +182,29 @@ impl From<&OwnProfileView> for OwnProfile {
     }
 }
 
-/// What everybody may see of somebody.
+/// A profile as other fans see it.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PublicProfile {
-    /// The account.
+    /// The id of the account.
     id: Uuid,
-    /// The name to sign in with.
+    /// The username.
     username: String,
-    /// The name to show.
+    /// The display name.
     display_name: String,
-    /// The biography; empty when none was written.
+    /// The biography; empty if there is none.
     bio: String,
-    /// Where the picture is, if there is one.
+    /// The URL of the picture, if there is one.
     picture_url: Option<String>,
-    /// The favourite team, if one was chosen.
+    /// The id of the favourite team, if one was chosen.
     favorite_team: Option<Team>,
-    /// How many fans follow.
+    /// The number of followers.
     follower_count: i64,
-    /// How many fans are followed.
+    /// The number of fans that the fan follows.
     following_count: i64,
-    /// Whether one follows them; false for who is signed out.
+    /// Whether the caller follows the fan; false for signed-out callers.
     following: bool,
-    /// Whether they follow the one who looks; false for who is signed out.
+    /// Whether the fan follows the caller; false for signed-out callers.
     follows_you: bool,
     /// When the account was registered.
     created_at: Time,
@@ -227,24 +229,24 @@ impl From<&PublicView> for PublicProfile {
     }
 }
 
-/// A signed-in device of one's own.
+/// A signed-in device of the caller.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Session {
-    /// The session.
+    /// The id of the session.
     id: Uuid,
     /// `browser` or `mobile`.
     #[schema(example = "browser")]
     kind: &'static str,
-    /// What its owner calls the device.
+    /// The name of the device, as its owner entered it.
     device_name: Option<String>,
-    /// When it was signed in.
+    /// When the session was started.
     created_at: Time,
-    /// When it was last used, to some minutes.
+    /// When the session was last used, to within some minutes.
     last_seen_at: Time,
-    /// When it ends unless it is prolonged.
+    /// When the session expires unless it is extended.
     expires_at: Time,
-    /// Whether it is the one that asks.
+    /// Whether this request uses the session.
     current: bool,
 }
 
@@ -263,12 +265,12 @@ impl Session {
     }
 }
 
-/// A page of one's own sessions, newest first.
+/// A page of the caller's sessions, newest first.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionList {
     /// The sessions.
     pub(crate) sessions: Vec<Session>,
-    /// Where the next page starts; null on the last.
+    /// The cursor of the next page; null on the last page.
     pub(crate) next_cursor: Option<String>,
 }

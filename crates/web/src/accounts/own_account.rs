@@ -24,15 +24,15 @@ use terrace_app::accounts::{ExportPage, ExportPlace, ExportRows, GetOwnProfile, 
 use terrace_identity::{Password, Viewer};
 use terrace_kernel::{Failure, SessionId};
 
-/// Delete one's own account.
+/// Delete the account.
 ///
-/// For good. It is gone for everybody with the answer: the profile, posts, comments, reactions and sessions. What is
-/// left of them in the database is removed in the minutes after. The name is not given out again.
+/// Deletion is permanent. The profile, posts, comments, reactions and sessions disappear with the response; the
+/// remaining rows are removed from the database within minutes. The username cannot be registered again.
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "deleteAccount",
     request_body = DeleteAccountBody,
-    responses((status = 204, description = "It is deleted; the cookie is cleared.")),
+    responses((status = 204, description = "The account is deleted; the cookie is cleared.")),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[delete("/api/user")]
@@ -50,15 +50,15 @@ pub(crate) async fn delete_account(
     Ok(HttpResponse::NoContent().cookie(shell.cleared_cookie()).finish())
 }
 
-/// Export everything that is kept about oneself.
+/// Export the account's data.
 ///
-/// One JSON document, written as it is read: a transfer that breaks off was not whole. What existed when it began, and
-/// still does, is in it once; what is written meanwhile may be.
+/// Returns one JSON document, streamed while it is read; an interrupted transfer is incomplete. It contains everything
+/// that exists from the beginning to the end of the export exactly once; it may contain what is written meanwhile.
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "exportAccount",
     responses((status = 200, description = "The document.", body = AccountExport, headers(
-        ("Content-Disposition" = String, description = "Proposes a file name."),
+        ("Content-Disposition" = String, description = "The proposed file name."),
     ))),
     security(("cookie" = []), ("bearer" = [])),
 )]

@@ -13,16 +13,16 @@ use terrace_scoring::{BoardEntry, PointsRecord, SeasonId, TeamBoardId};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// The proof that it is oneself who deletes the account.
+/// The caller's proof of identity for deleting the account.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct DeleteAccountBody {
-    /// The password.
+    /// The current password.
     #[schema(format = Password)]
     pub(crate) password: String,
 }
 
-/// Everything that is kept about an account. It is written part by part, in this order.
+/// All data of an account, written part by part in this order.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "it is written part by part and never whole: this is what the parts add up to")]
@@ -31,42 +31,42 @@ pub(crate) struct AccountExport {
     exported_at: Time,
     /// The profile.
     profile: OwnProfile,
-    /// What the account may do: `fan`, `team_manager`, `admin` or `super_admin`.
+    /// The role of the account: `fan`, `team_manager`, `admin` or `super_admin`.
     #[schema(example = "fan")]
     role: String,
-    /// Sessions, those that ended too, newest first.
+    /// Sessions, including ended ones, newest first.
     sessions: Vec<ExportedSession>,
     /// Posts, newest first.
     posts: Vec<ExportedPost>,
-    /// Comments, in the order of their ids.
+    /// Comments, ordered by id.
     comments: Vec<ExportedComment>,
-    /// Reactions, in the order of the posts' ids.
+    /// Reactions, ordered by the id of the post.
     reactions: Vec<ExportedReaction>,
-    /// Reports, in the order of the posts' ids.
+    /// Reports, ordered by the id of the post.
     reports: Vec<ExportedReport>,
-    /// Fans who are followed, in the order of their ids.
+    /// Followed fans, ordered by id.
     follows: Vec<ExportedTie>,
-    /// Teams that are followed, in the order of their ids.
+    /// Followed teams, ordered by id.
     team_follows: Vec<ExportedTeamFollow>,
-    /// Fans who are blocked, in the order of their ids.
+    /// Blocked fans, ordered by id.
     blocks: Vec<ExportedTie>,
-    /// Fans who are not to be recommended again, in the order of their ids.
+    /// Dismissed recommendations, ordered by id of the fan.
     dismissals: Vec<ExportedTie>,
     /// Records of points, newest first.
     points: Vec<ExportedPoints>,
-    /// Boards that the fan is or was on, in the order of their ids.
+    /// Leaderboards that the fan joined, including those left, ordered by id.
     leaderboards: Vec<ExportedBoard>,
-    /// Quests that were started, each daily one once for each day, in the order of their ids.
+    /// Started quests, daily ones once for each date, ordered by id.
     quests: Vec<ExportedQuest>,
-    /// Steps of quests that were done, in the order of their ids.
+    /// Completed steps of quests, ordered by id.
     quest_steps: Vec<ExportedQuestStep>,
-    /// What daily visits have come to; empty where there was none.
+    /// The progress of daily visits; empty if there was none.
     daily_visits: Vec<ExportedVisits>,
-    /// Achievements, in the order of their keys.
+    /// Achievements, ordered by key.
     achievements: Vec<ExportedAchievement>,
-    /// Accounts that ever held something, with their balances.
+    /// Ledger accounts that ever had entries, with their balances.
     accounts: Vec<Wallet>,
-    /// What was moved on them, newest first.
+    /// The entries of these accounts, newest first.
     entries: Vec<WalletEntry>,
     /// Purchases of packs, newest first.
     purchases: Vec<Purchase>,
@@ -74,11 +74,11 @@ pub(crate) struct AccountExport {
     packs: Vec<ExportedCopy>,
     /// Collectibles, newest first.
     collectibles: Vec<ExportedOwned>,
-    /// Idempotency keys under which an answer is still kept.
+    /// Idempotency keys whose responses are still stored.
     idempotency_keys: Vec<ExportedKey>,
 }
 
-/// How an export begins: everything before the first list.
+/// The start of an export: everything before the first list.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExportHead {
@@ -86,7 +86,7 @@ pub(crate) struct ExportHead {
     pub(crate) exported_at: Time,
     /// The profile.
     pub(crate) profile: OwnProfile,
-    /// What the account may do.
+    /// The role of the account.
     pub(crate) role: &'static str,
 }
 
@@ -94,22 +94,22 @@ pub(crate) struct ExportHead {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExportedSession {
-    /// The session.
+    /// The id of the session.
     id: Uuid,
     /// `browser` or `mobile`.
     #[schema(example = "browser")]
     kind: &'static str,
-    /// What its owner calls the device.
+    /// The name of the device, as its owner entered it.
     device_name: Option<String>,
-    /// When it was signed in.
+    /// When the session was started.
     created_at: Time,
-    /// When it was last used, to some minutes.
+    /// When the session was last used, to within some minutes.
     last_seen_at: Time,
-    /// When it ends, or would have ended.
+    /// When the session expires or would have expired.
     expires_at: Time,
-    /// When it was ended, if it was.
+    /// When the session was ended, if it was.
     ended_at: Option<Time>,
-    /// Whether it is the one that asks.
+    /// Whether this request uses the session.
     current: bool,
 }
 
@@ -134,15 +134,15 @@ impl ExportedSession {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExportedPost {
-    /// The post.
+    /// The id of the post.
     id: Uuid,
-    /// Its text.
+    /// The text.
     body: String,
-    /// The team whose room it is in; null in everybody's.
+    /// The id of the team whose room contains the post; null for the common room.
     team_id: Option<Uuid>,
-    /// Where its picture is, if there is one.
+    /// The URL of the picture, if there is one.
     image_url: Option<String>,
-    /// When it was created.
+    /// When the post was created.
     created_at: Time,
 }
 
@@ -162,13 +162,13 @@ impl From<&terrace_social::Post> for ExportedPost {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExportedComment {
-    /// The comment.
+    /// The id of the comment.
     id: Uuid,
-    /// The post that it belongs to.
+    /// The id of the post.
     post_id: Uuid,
-    /// Its text.
+    /// The text.
     body: String,
-    /// When it was created.
+    /// When the comment was created.
     created_at: Time,
 }
 
@@ -187,12 +187,12 @@ impl From<&terrace_social::Comment<()>> for ExportedComment {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExportedReaction {
-    /// The post.
+    /// The id of the post.
     post_id: Uuid,
-    /// One of `like`, `love`, `fire`, `clap`, `laugh`, `sad`.
+    /// The kind: `like`, `love`, `fire`, `clap`, `laugh` or `sad`.
     #[schema(example = "like")]
     kind: &'static str,
-    /// When it was set.
+    /// When the reaction was set.
     created_at: Time,
 }
 
@@ -210,11 +210,11 @@ impl From<&terrace_social::OwnReaction> for ExportedReaction {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExportedReport {
-    /// The post.
+    /// The id of the post.
     post_id: Uuid,
-    /// Why it was reported.
+    /// The reason of the report.
     reason: String,
-    /// When.
+    /// When the post was reported.
     created_at: Time,
 }
 
@@ -228,13 +228,13 @@ impl From<&terrace_social::OwnReport> for ExportedReport {
     }
 }
 
-/// Somebody who is followed, blocked or dismissed.
+/// A fan who is followed, blocked or dismissed.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExportedTie {
-    /// The account.
+    /// The id of the account.
     user_id: Uuid,
-    /// Since when.
+    /// Since when the relation exists.
     since: Time,
 }
 
@@ -244,13 +244,13 @@ impl From<&terrace_social::OwnTie> for ExportedTie {
     }
 }
 
-/// A team that is followed.
+/// A followed team.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExportedTeamFollow {
-    /// The team.
+    /// The id of the team.
     team_id: Uuid,
-    /// Since when.
+    /// Since when the follow exists.
     since: Time,
 }
 
@@ -264,21 +264,21 @@ impl From<&terrace_social::OwnTeamFollow> for ExportedTeamFollow {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExportedPoints {
-    /// The record.
+    /// The id of the record.
     id: Uuid,
-    /// How many; below zero where they were taken back.
+    /// The number of points; negative if points were reversed.
     #[schema(example = 50)]
     amount: i64,
-    /// What for, in words.
+    /// The reason, as a text.
     reason: String,
-    /// The fact that they are for.
+    /// The key of the rewarded event.
     #[schema(example = "import:tickets/4711")]
     source: String,
-    /// The season that they count in; null where they count in none.
+    /// The season that the points count in; null if they never count.
     season_id: Option<Uuid>,
-    /// The team's board that they count on; null where they count on none.
+    /// The team's leaderboard that the points count on; null if there is none.
     leaderboard_id: Option<Uuid>,
-    /// When it happened.
+    /// When the rewarded event happened.
     at: Time,
 }
 
@@ -296,20 +296,20 @@ impl From<&PointsRecord> for ExportedPoints {
     }
 }
 
-/// A board that the fan is or was on.
+/// A leaderboard that the fan joined.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExportedBoard {
-    /// The board.
+    /// The id of the leaderboard.
     leaderboard_id: Uuid,
-    /// The points there in that season.
+    /// The fan's points in the season.
     #[schema(example = 50)]
     points: i64,
-    /// The season that the points are of; null where there were none in an active one.
+    /// The season of the points; null if the fan has none in an active season.
     season_id: Option<Uuid>,
-    /// Since when.
+    /// When the fan joined.
     joined_at: Time,
-    /// When they left it, if they did.
+    /// When the fan left, if they did.
     left_at: Option<Time>,
 }
 
@@ -329,12 +329,12 @@ impl From<&BoardEntry> for ExportedBoard {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExportedKey {
-    /// The method and the route that it was sent to.
+    /// The method and route of the request.
     #[schema(example = "POST /api/locker-room")]
     route: String,
     /// The key, as the client chose it.
     key: String,
-    /// When it was used.
+    /// When the key was used.
     created_at: Time,
 }
 
@@ -348,21 +348,21 @@ impl From<&store::KeptKey> for ExportedKey {
     }
 }
 
-/// A quest that was started.
+/// A started quest.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExportedQuest {
-    /// The quest.
+    /// The id of the quest.
     quest_id: Uuid,
-    /// The local date, of a daily one.
+    /// The local date, for a daily quest.
     #[schema(format = Date, example = "2026-05-01")]
     date: Option<String>,
     /// `active` or `completed`.
     #[schema(example = "completed")]
     status: &'static str,
-    /// When it was started.
+    /// When the quest was started.
     started_at: Time,
-    /// When it was completed, if it was.
+    /// When the quest was completed, if it was.
     completed_at: Option<Time>,
 }
 
@@ -378,16 +378,16 @@ impl From<&Run> for ExportedQuest {
     }
 }
 
-/// A step of a quest that was done.
+/// A completed step of a quest.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExportedQuestStep {
-    /// The step.
+    /// The id of the step.
     step_id: Uuid,
-    /// The local date, where the quest is a daily one.
+    /// The local date, for a daily quest.
     #[schema(format = Date, example = "2026-05-01")]
     date: Option<String>,
-    /// When it was done.
+    /// When the step was completed.
     completed_at: Time,
 }
 
@@ -401,25 +401,25 @@ impl From<&OwnStep> for ExportedQuestStep {
     }
 }
 
-/// What daily visits have come to.
+/// The progress of daily visits.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExportedVisits {
-    /// The last local date that was paid.
+    /// The last paid local date.
     #[schema(format = Date, example = "2026-05-01")]
     last_paid: Option<String>,
-    /// The time zone by which dates count.
+    /// The time zone that determines dates.
     #[schema(example = "Europe/Lisbon")]
     time_zone: &'static str,
-    /// The time zone by which they will.
+    /// The next time zone, if it is about to change.
     next_time_zone: Option<&'static str>,
-    /// From when on.
+    /// When the next time zone takes effect.
     next_time_zone_from: Option<Time>,
-    /// Dates in a row.
+    /// The current streak in dates.
     streak: u32,
-    /// The most there ever were.
+    /// The longest streak in dates.
     longest_streak: u32,
-    /// Dates that may be missed without an end of the streak.
+    /// The number of dates that may be missed without ending the streak.
     freezes: u32,
 }
 
@@ -441,10 +441,10 @@ impl From<&Visits> for ExportedVisits {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExportedAchievement {
-    /// Its key.
+    /// The key of the achievement.
     #[schema(example = "first-quest")]
     key: String,
-    /// Since when.
+    /// When it was unlocked.
     unlocked_at: Time,
 }
 

@@ -11,7 +11,7 @@ use terrace_app::accounts::{ChangeProfile, GetOwnProfile, GetPublicProfile, NotF
 use terrace_identity::{Password, ProfileChange, TimeZone, bio, choose_display_name};
 use terrace_kernel::{Failure, UserId};
 
-/// Read one's own profile.
+/// Read the caller's own profile.
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "getOwnProfile",
@@ -31,14 +31,14 @@ pub(crate) async fn get_own_profile(
     }
 }
 
-/// Change one's own profile.
+/// Change the caller's own profile.
 ///
-/// What is left out stays as it is.
+/// Omitted fields keep their values.
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "changeProfile",
     request_body = ChangeProfileBody,
-    responses((status = 200, description = "The profile as it is now.", body = OwnProfile)),
+    responses((status = 200, description = "The updated profile.", body = OwnProfile)),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[patch("/api/user")]
@@ -66,14 +66,14 @@ fn profile_change(dto: ChangeProfileBody) -> Result<ProfileChange, ApiError> {
     invalid.finish(Some(change))
 }
 
-/// Change one's own password.
+/// Change the password.
 ///
-/// All other sessions end.
+/// All other sessions of the account end.
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "changePassword",
     request_body = ChangePasswordBody,
-    responses((status = 204, description = "It is changed; all other sessions are ended.")),
+    responses((status = 204, description = "The password is changed; all other sessions have ended.")),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[put("/api/user/password")]
@@ -94,13 +94,13 @@ pub(crate) async fn change_password(
     Ok(HttpResponse::NoContent().finish())
 }
 
-/// Read somebody's public profile.
+/// Read a fan's public profile.
 ///
-/// Of two fans one of whom blocks the other, neither finds the other's.
+/// If one of two fans blocks the other, neither can see the other's profile.
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "getPublicProfile",
-    params(("id" = uuid::Uuid, Path, description = "The account.")),
+    params(("id" = uuid::Uuid, Path, description = "The id of the account.")),
     responses((status = 200, description = "The profile.", body = PublicProfile)),
     security((), ("cookie" = []), ("bearer" = [])),
 )]

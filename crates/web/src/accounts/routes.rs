@@ -17,16 +17,16 @@ use terrace_kernel::{Failure, Outcome};
 
 /// Register.
 ///
-/// Creates an account and signs the browser in. With an `Idempotency-Key`, the same request again signs the
-/// same account in again.
+/// Creates an account and signs the browser in. A repeated request with the same `Idempotency-Key` signs the same
+/// account in again.
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "register",
     params(("Idempotency-Key" = Option<String>, Header, nullable = false, max_length = 128, pattern = "^[!-~]+$", description = "The client's name for this request, 1 to 128 visible ASCII characters.")),
     request_body = RegisterBody,
     responses((status = 201, description = "The account; the cookie is set.", body = UserEnvelope, headers(
-        ("Location" = String, description = "Where the public profile is."),
-        ("Set-Cookie" = String, description = "The session."),
+        ("Location" = String, description = "The URL of the public profile."),
+        ("Set-Cookie" = String, description = "The session cookie."),
     ))),
     security(()),
 )]
@@ -80,13 +80,13 @@ fn registration(dto: RegisterBody) -> Result<Registration, ApiError> {
 
 /// Sign in.
 ///
-/// An unknown name and a wrong password are told apart neither by words nor by time.
+/// The answers for an unknown name and for a wrong password are the same and take equally long.
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "login",
     request_body = LoginBody,
-    responses((status = 200, description = "Who signed in; the cookie is set.", body = UserEnvelope, headers(
-        ("Set-Cookie" = String, description = "The session."),
+    responses((status = 200, description = "The account that signed in; the cookie is set.", body = UserEnvelope, headers(
+        ("Set-Cookie" = String, description = "The session cookie."),
     ))),
     security(()),
 )]
@@ -110,7 +110,7 @@ pub(crate) async fn login(
 
 /// Sign out.
 ///
-/// The session ends at once, everywhere.
+/// Ends the session immediately, in all processes.
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "logout",
@@ -188,7 +188,8 @@ impl<'a> Attempt<'a> {
 
 /// Exchange a refresh token.
 ///
-/// Each is good for one exchange. One that comes a second time was copied: its whole family ends.
+/// A refresh token is valid for one exchange. A second use means that the token was copied: all tokens of the session
+/// end.
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "mobileRefresh",
@@ -222,7 +223,7 @@ pub(crate) async fn mobile_refresh(
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "mobileLogout",
-    responses((status = 204, description = "Signed out: both tokens are dead.")),
+    responses((status = 204, description = "Signed out: both tokens are invalid.")),
     security(("bearer" = [])),
 )]
 #[post("/api/mobile-auth/logout")]

@@ -12,9 +12,9 @@ use terrace_kernel::SessionId;
 
 const SESSIONS: &str = "sessions";
 
-/// List one's own sessions.
+/// List the caller's sessions.
 ///
-/// The live ones, newest first.
+/// Active sessions, newest first.
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "listSessions",
@@ -38,12 +38,12 @@ pub(crate) async fn list_sessions(
     }))
 }
 
-/// Sign one of one's own devices out.
+/// End one of the caller's sessions.
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "endSession",
-    params(("id" = uuid::Uuid, Path, description = "The session.")),
-    responses((status = 204, description = "It is ended.")),
+    params(("id" = uuid::Uuid, Path, description = "The id of the session.")),
+    responses((status = 204, description = "The session has ended.")),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[delete("/api/user/sessions/{id}")]

@@ -8,11 +8,11 @@ use terrace_ledger::{AccountKind, Balance, Entry};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// What an account holds.
+/// The kind of value that an account holds.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum WalletKind {
-    /// Points that can be spent.
+    /// Spendable points.
     Points,
     /// Coins.
     Coins,
@@ -20,19 +20,19 @@ pub(crate) enum WalletKind {
     Money,
 }
 
-/// An account.
+/// An account of the ledger.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Wallet {
-    /// What its entries call it: `points`, `coins` or the code of its currency.
+    /// The name used in entries: `points`, `coins` or the code of the currency.
     #[schema(example = "points")]
     id: String,
-    /// What it holds.
+    /// The kind of value that the account holds.
     kind: WalletKind,
-    /// The currency of money by its ISO 4217 code, in whose minor units amounts are; null for points and coins.
+    /// The ISO 4217 code of the currency, whose minor units amounts are in; null for points and coins.
     #[schema(example = json!(null))]
     currency: Option<String>,
-    /// What is on it, zero or more.
+    /// The balance, zero or more.
     #[schema(example = 120)]
     balance: i64,
 }
@@ -49,25 +49,25 @@ impl From<&Balance> for Wallet {
     }
 }
 
-/// What was moved on an account, once.
+/// One change of a balance.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WalletEntry {
-    /// Its id; that of points which were given is the record's.
+    /// The id of the transfer; for awarded points, the id of their record.
     id: Uuid,
-    /// The account.
+    /// The name of the account.
     #[schema(example = "points")]
     account: String,
-    /// By how much it changed; below zero where something was spent or taken back.
+    /// The amount of the change; negative if it was spent or reversed.
     #[schema(example = 50)]
     amount: i64,
-    /// What was on it then.
+    /// The balance after the change.
     #[schema(example = 120)]
     balance_after: i64,
-    /// What for, in words.
+    /// The reason, as a text.
     #[schema(example = "Daily visit")]
     reason: String,
-    /// When.
+    /// When it happened.
     created_at: Time,
 }
 
@@ -84,15 +84,15 @@ impl From<&Entry> for WalletEntry {
     }
 }
 
-/// One's accounts, and a page of what was moved on them.
+/// The caller's balances, and a page of their entries.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WalletPage {
-    /// Points and coins, and money where there ever was some.
+    /// The accounts: points and coins, and money if there ever was any.
     accounts: Vec<Wallet>,
-    /// What was moved, on whichever, the newest first.
+    /// The entries of all accounts, newest first.
     entries: Vec<WalletEntry>,
-    /// Where the next page starts; null on the last.
+    /// The cursor of the next page; null on the last page.
     next_cursor: Option<String>,
 }
 
@@ -106,14 +106,14 @@ impl WalletPage {
     }
 }
 
-/// How much money one has.
+/// The caller's balance in money.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CashBalance {
-    /// In minor units of the currency.
+    /// The amount in minor units of the currency.
     #[schema(example = 1250)]
     amount: i64,
-    /// By its ISO 4217 code.
+    /// The ISO 4217 code of the currency.
     #[schema(example = "EUR")]
     currency: String,
 }

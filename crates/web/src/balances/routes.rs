@@ -12,9 +12,10 @@ use terrace_app::balances::{ReadCash, ReadWallets};
 /// The name of the list in cursors.
 const ENTRIES: &str = "wallets";
 
-/// Read one's balances.
+/// Read the caller's balances.
 ///
-/// With what was moved on them. Every record of points gives as many to spend; spending changes no board.
+/// Returns the balances with their entries. Every record of points adds the same amount to the points balance;
+/// spending points does not affect leaderboards.
 #[utoipa::path(
     tag = "Balances",
     operation_id = "readWallets",
@@ -36,11 +37,11 @@ pub(crate) async fn read_wallets(
     Ok(Json(WalletPage::new(&wallets, next)))
 }
 
-/// Read how much money one has.
+/// Read the caller's balance in money.
 #[utoipa::path(
     tag = "Balances",
     operation_id = "readCashBalance",
-    responses((status = 200, description = "The amount; zero where there never was any.", body = CashBalance)),
+    responses((status = 200, description = "The amount; zero if there never was any.", body = CashBalance)),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[get("/api/cash-balance")]

@@ -11,27 +11,27 @@ use terrace_scoring::{
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// What a board ranks.
+/// The scope of a leaderboard.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum BoardKind {
-    /// Everybody, in one season.
+    /// All fans, in one season.
     Global,
-    /// The fans who got points for a team.
+    /// The fans who earned points for a team.
     Team,
 }
 
-/// A board.
+/// A leaderboard.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Leaderboard {
-    /// Its id.
+    /// The id of the leaderboard.
     id: Uuid,
-    /// What it ranks.
+    /// The scope.
     kind: BoardKind,
-    /// The team, where it is one's.
+    /// The team, for a team's leaderboard.
     team_id: Option<Uuid>,
-    /// What it is called.
+    /// The name to show.
     #[schema(example = "Global")]
     name: String,
 }
@@ -50,14 +50,14 @@ impl Leaderboard {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Season {
-    /// Its id.
+    /// The id of the season.
     id: Uuid,
-    /// What it is called.
+    /// The name of the season.
     #[schema(example = "Season 0.5")]
     name: String,
-    /// Its first instant.
+    /// The first instant of the season.
     starts_at: Time,
-    /// The first instant after it; null while its end is open.
+    /// The first instant after the season; null while no end is set.
     ends_at: Option<Time>,
 }
 
@@ -72,18 +72,18 @@ impl From<&ScoredSeason> for Season {
     }
 }
 
-/// A line of a board.
+/// A row of a leaderboard.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LeaderboardEntry {
-    /// 1 + the number of fans with strictly more points: ties share it.
+    /// 1 + the number of fans with strictly more points: ties share a rank.
     #[schema(minimum = 1)]
     rank: usize,
     /// The fan's points.
     points: i64,
-    /// The fan; null where the reader and they are hidden from each other by a block.
+    /// The fan; null if a block hides the fan and the reader from each other.
     user: Option<UserCard>,
-    /// Since when they have so many: who was first stands first among equals.
+    /// When the fan reached these points: among equals, the first to reach them comes first.
     reached_at: Time,
 }
 
@@ -98,19 +98,19 @@ impl From<&BoardLine> for LeaderboardEntry {
     }
 }
 
-/// Where the reader stands.
+/// The reader's position.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OwnStanding {
-    /// Their rank.
+    /// The reader's rank.
     #[schema(minimum = 1)]
     rank: usize,
-    /// Their points.
+    /// The reader's points.
     points: i64,
-    /// How many percent of the board's fans have at most as many points, to two places: 100 for the leaders.
+    /// The percentage of the listed fans who have at most as many points, to two decimal places: 100 for the leaders.
     #[schema(minimum = 0, maximum = 100, example = 97.5)]
     percentile: f64,
-    /// How many points they lack to share the next better rank; null at the top.
+    /// The points missing to share the next better rank; null at the top.
     to_next: Option<i64>,
 }
 
@@ -125,27 +125,27 @@ impl From<&Standing> for OwnStanding {
     }
 }
 
-/// A page of a board.
+/// A page of a leaderboard.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LeaderboardPage {
-    /// The board.
+    /// The leaderboard.
     leaderboard: Leaderboard,
-    /// The season whose points it shows.
+    /// The season whose points are shown.
     season: Season,
-    /// The lines, most points first.
+    /// The rows, most points first.
     entries: Vec<LeaderboardEntry>,
-    /// Where the reader stands; null for one who is signed out or not listed.
+    /// The reader's position; null if the reader is signed out or not listed.
     me: Option<OwnStanding>,
-    /// How many fans are listed.
+    /// The number of listed fans.
     #[schema(minimum = 0)]
     total: u64,
-    /// The place in the event log of the board's last change: the page is right as of there.
+    /// The position in the event log of the leaderboard's last change. The page is exact as of this position.
     #[schema(minimum = 0)]
     version: i64,
-    /// Where the next page starts; null on the last.
+    /// The cursor of the next page; null on the last page.
     next_cursor: Option<String>,
-    /// From where a stream tells what comes after this page.
+    /// The position at which a stream continues after this page.
     #[schema(minimum = 0)]
     stream_position: i64,
 }
@@ -172,35 +172,35 @@ impl LeaderboardPage {
     }
 }
 
-/// Boards.
+/// Leaderboards.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LeaderboardList {
-    /// One's own teams' first, then the global one, then the others.
+    /// First those of the caller's teams, then the global one, then the others.
     pub(crate) leaderboards: Vec<Leaderboard>,
 }
 
-/// Which board to join or to leave: exactly one of the two.
+/// The leaderboard to join or to leave: exactly one of the two fields.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(min_properties = 1, max_properties = 1)]
 pub(crate) struct JoinBody {
-    /// A board.
+    /// The id of a leaderboard.
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, value_type = Option<uuid::Uuid>)]
     pub(crate) leaderboard_id: Option<IdText<BoardId>>,
-    /// A team, whose board it is.
+    /// The id of a team, for its leaderboard.
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, value_type = Option<uuid::Uuid>)]
     pub(crate) team_id: Option<IdText<TeamId>>,
 }
 
-/// A board that was joined or left.
+/// A leaderboard that was joined or left.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct JoinedBoard {
-    /// The board.
+    /// The leaderboard.
     pub(crate) leaderboard: Leaderboard,
-    /// Where one stands; null for one who is not listed.
+    /// The caller's position; null if the caller is not listed.
     pub(crate) me: Option<OwnStanding>,
 }
 
@@ -208,20 +208,20 @@ pub(crate) struct JoinedBoard {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PointsEntry {
-    /// Its id.
+    /// The id of the record.
     id: Uuid,
-    /// How many points; below zero where some were taken back.
+    /// The number of points; negative if points were reversed.
     amount: i64,
-    /// What for, in words.
+    /// The reason, as a text.
     reason: String,
-    /// What for, as a name: `quest_step`, `quest`, `daily_visit`, `game`, `import` or `reversal`.
+    /// The kind of reason: `quest_step`, `quest`, `daily_visit`, `game`, `import` or `reversal`.
     #[schema(example = "daily_visit")]
     source: &'static str,
-    /// The season that it counts in; null for one that never counts.
+    /// The season that the points count in; null if they never count.
     season_id: Option<Uuid>,
-    /// The team's board that it counts on, beside the global one.
+    /// The team's leaderboard that the points count on, in addition to the global one.
     leaderboard_id: Option<Uuid>,
-    /// When what it is for happened.
+    /// When the rewarded event happened.
     created_at: Time,
 }
 
@@ -239,17 +239,17 @@ impl From<&PointsRecord> for PointsEntry {
     }
 }
 
-/// One's own points.
+/// The caller's points.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PointsPage {
-    /// All that one ever got, whatever the season.
+    /// The sum over all seasons.
     total: i64,
-    /// What one got in the season that is shown.
+    /// The sum in the shown season.
     season_total: i64,
-    /// The records, the newest first.
+    /// The records, newest first.
     history: Vec<PointsEntry>,
-    /// Where the next page starts; null on the last.
+    /// The cursor of the next page; null on the last page.
     next_cursor: Option<String>,
 }
 
@@ -264,31 +264,31 @@ impl PointsPage {
     }
 }
 
-/// Points for something that another service of the operator's knows of.
+/// Points for an event in another service of the operator.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct AwardBody {
-    /// Who gets them.
+    /// The id of the fan who receives the points.
     #[schema(value_type = uuid::Uuid)]
     pub(crate) user_id: IdText<UserId>,
-    /// How many: 0 to 1,000,000,000.
+    /// The number of points: 0 to 1,000,000,000.
     #[schema(minimum = 0, maximum = 1_000_000_000)]
     pub(crate) amount: i64,
-    /// What the fan reads: one line of 1 to 200 characters.
+    /// The reason that the fan sees: one line of 1 to 200 characters.
     #[schema(min_length = 1, max_length = 200)]
     pub(crate) reason: String,
-    /// The fact that they are for, which pays the fan once: `game:` and the id of a round, or `import:` and 1 to 64 of
-    /// `A-Z a-z 0-9 . _ / -`.
+    /// The key of the event, which is paid once for each fan: `game:` and the id of a round, or `import:` and 1 to 64
+    /// of `A-Z a-z 0-9 . _ / -`.
     #[schema(
         example = "import:ticket/4711",
         pattern = "^(game:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|import:[A-Za-z0-9._/-]{1,64})$"
     )]
     pub(crate) source: String,
-    /// The team that it was for; the fan's favourite when left out.
+    /// The id of the team that the points are for; defaults to the fan's favourite team.
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, value_type = Option<uuid::Uuid>)]
     pub(crate) team_id: Option<IdText<TeamId>>,
-    /// When it happened, not in the future; now when left out.
+    /// When the event happened, not in the future; defaults to now.
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, value_type = Option<String>, format = DateTime)]
     pub(crate) at: Option<Moment>,
@@ -305,17 +305,17 @@ impl<'de> Deserialize<'de> for Moment {
     }
 }
 
-/// What an award came to.
+/// The result of an award.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AwardResult {
-    /// How many points were written now; 0 where the fact had paid before.
+    /// The number of points written by this request; 0 if the event was paid before.
     points_awarded: i64,
-    /// Whether the fact had paid before.
+    /// Whether the event was paid before.
     already_awarded: bool,
-    /// The season that they count in; null where they never count.
+    /// The season that the points count in; null if they never count.
     season_id: Option<Uuid>,
-    /// The team's board that they count on, beside the global one.
+    /// The team's leaderboard that the points count on, in addition to the global one.
     leaderboard_id: Option<Uuid>,
 }
 

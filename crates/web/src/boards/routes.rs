@@ -24,21 +24,21 @@ const POINTS: &str = "points";
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct BoardQuery {
-    /// Which board; without it and without `teamId` the global one.
+    /// The id of the leaderboard; without it and without `teamId`, the global one.
     #[param(value_type = Option<uuid::Uuid>)]
     leaderboard_id: Option<String>,
-    /// Whose board; it is made when it is first asked for.
+    /// The team whose leaderboard is requested; it is created on the first request.
     #[param(value_type = Option<uuid::Uuid>)]
     team_id: Option<String>,
-    /// `me` or a fan's id: the lines around them in place of the top; none where they are not listed.
+    /// `me` or a fan's id: the rows around the fan instead of the top rows; empty if the fan is not listed.
     around: Option<String>,
-    /// Which season; the active one when left out, or between seasons the last.
+    /// The id of the season; defaults to the active one, or to the last one between seasons.
     #[param(value_type = Option<uuid::Uuid>)]
     season_id: Option<String>,
-    /// How many lines: 1 to 100, 25 when left out.
+    /// The number of rows: 1 to 100, by default 25.
     #[param(minimum = 1, maximum = 100, default = 25)]
     limit: Option<i64>,
-    /// The `nextCursor` of the page before.
+    /// The `nextCursor` of the previous page.
     cursor: Option<String>,
 }
 
@@ -76,16 +76,16 @@ impl BoardQuery {
     }
 }
 
-/// Read a board.
+/// Read a leaderboard.
 ///
-/// The global one, a team's, or any by its id, in the active season or in one that is over. A page is right as of its
-/// `version`; pages by cursor neither repeat nor skip a fan whose points stay as they are. Answers carry an `ETag`.
+/// The global one, a team's, or any by its id, in the active season or a closed one. A page is exact as of its
+/// `version`; paging by cursor neither repeats nor skips a fan whose points do not change. Responses carry an `ETag`.
 #[utoipa::path(
     tag = "Leaderboard",
     operation_id = "readLeaderboard",
     params(BoardQuery),
     responses(
-        (status = 200, description = "A page of the board.", body = LeaderboardPage),
+        (status = 200, description = "A page of the leaderboard.", body = LeaderboardPage),
         (status = 304, description = "Nothing has changed."),
     ),
     security((), ("cookie" = []), ("bearer" = [])),
@@ -119,12 +119,12 @@ pub(crate) async fn read_leaderboard(
     pages.answer(&app, now, &shown, asked, viewer.0.as_ref()).await
 }
 
-/// List boards.
+/// List leaderboards.
 #[utoipa::path(
     tag = "Leaderboard",
     operation_id = "listLeaderboards",
     responses(
-        (status = 200, description = "Every board of the season.", body = LeaderboardList),
+        (status = 200, description = "All leaderboards of the season.", body = LeaderboardList),
         (status = 304, description = "Nothing has changed."),
     ),
     security((), ("cookie" = []), ("bearer" = [])),
@@ -168,14 +168,14 @@ async fn change_membership(
     }))
 }
 
-/// Join a board.
+/// Join a leaderboard.
 ///
-/// The board lists the fan with what it already holds of theirs, zero included. Whoever is on it already stays so.
+/// The leaderboard lists the fan with their points, zero included. If the fan is listed already, nothing changes.
 #[utoipa::path(
     tag = "Leaderboard",
     operation_id = "joinLeaderboard",
     request_body = JoinBody,
-    responses((status = 200, description = "The board, and where one stands.", body = JoinedBoard)),
+    responses((status = 200, description = "The leaderboard and the caller's position.", body = JoinedBoard)),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[post("/api/leaderboard/join")]
@@ -187,14 +187,14 @@ pub(crate) async fn join_leaderboard(
     change_membership(&app, viewer.user_id, body.into_inner(), true).await
 }
 
-/// Leave a board.
+/// Leave a leaderboard.
 ///
-/// Points count on, and are there when one joins again; only the list does not show one any more.
+/// The leaderboard no longer lists the fan. Points continue to count and are shown again after the fan rejoins.
 #[utoipa::path(
     tag = "Leaderboard",
     operation_id = "leaveLeaderboard",
     request_body = JoinBody,
-    responses((status = 200, description = "The board.", body = JoinedBoard)),
+    responses((status = 200, description = "The leaderboard.", body = JoinedBoard)),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[delete("/api/leaderboard/join")]
@@ -206,7 +206,7 @@ pub(crate) async fn leave_leaderboard(
     change_membership(&app, viewer.user_id, body.into_inner(), false).await
 }
 
-/// Read one's own points.
+/// Read the caller's points.
 #[utoipa::path(
     tag = "Leaderboard",
     operation_id = "readPoints",

@@ -81,20 +81,20 @@ pub(crate) fn media_url(hash: &MediaHash) -> String {
     format!("/media/{hash}")
 }
 
-/// A person, as they stand beside what they wrote.
+/// A person, as shown next to their content.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = User)]
 pub(crate) struct UserCard {
-    /// The account.
+    /// The id of the account.
     id: Uuid,
-    /// The name to sign in with, as its owner writes it.
+    /// The username, as its owner writes it.
     #[schema(example = "mia")]
     username: String,
-    /// The name to show.
+    /// The display name.
     #[schema(example = "Mia Carter")]
     display_name: String,
-    /// Where the picture is, if there is one.
+    /// The URL of the picture, if there is one.
     picture_url: Option<String>,
 }
 

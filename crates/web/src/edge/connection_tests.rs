@@ -194,7 +194,7 @@ fn a_head_that_trickles_is_cut_off_the_first_and_every_further_one() {
         trickle(server.connect(), without_end("GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-slow: "));
     assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
     let answer = trickle(server.kept(), without_end("GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-slow: "));
-    assert_eq!(answer, "", "an answer would be taken for one to the request that nobody finished");
+    assert_eq!(answer, "", "an answer would be taken for the answer to the incomplete request");
     let mut silent = server.kept();
     silent.write_all(b"G").unwrap();
     assert!(matches!(silent.read(&mut [0; 16]), Ok(0)) || silent.read(&mut [0; 16]).is_err());

@@ -48,7 +48,7 @@ async fn readyz(shell: Data<Shell>) -> Result<HttpResponse, ApiError> {
     match tokio::time::timeout(PATIENCE, shell.backend.ready()).await {
         Ok(Ok(())) => Ok(ok()),
         Ok(Err(error)) => Err(ApiError::unavailable(error, 1)),
-        Err(_) => Err(ApiError::unavailable("the store did not say in time whether it is ready", 1)),
+        Err(_) => Err(ApiError::unavailable("the store did not answer in time", 1)),
     }
 }
 

@@ -63,6 +63,6 @@ mod tests {
         assert_eq!((0..100).filter(|key| familiar.knows(key)).count(), 10);
         familiar.remember(95);
         (100..109).for_each(|key| familiar.remember(key));
-        assert!(familiar.knows(&95), "who comes again is young again");
+        assert!(familiar.knows(&95), "a returning client is the newest again");
     }
 }

@@ -255,7 +255,8 @@ impl RateLimits {
         limiters.login_name.check(&name)
     }
 
-    /// Counts a failed login under `name` against the address, unless `name` has signed in from there before: such
+    /// Counts a failed login under `name` against the address, unless `name` has signed in from that address earlier:
+    /// such
     /// logins have a separate limit.
     pub(crate) fn note_failed_login(&self, address: Address, name: &str) {
         if let Some(limiters) = &self.0

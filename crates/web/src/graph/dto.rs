@@ -9,37 +9,37 @@ use terrace_kernel::{TeamId, UserId};
 use terrace_social::{Blocked, FollowEdge, FollowedTeam};
 use utoipa::ToSchema;
 
-/// Whom or what to follow, or to follow no more: exactly one of the two.
+/// The fan or team to follow or unfollow: exactly one of the two fields.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(min_properties = 1, max_properties = 1)]
 pub(crate) struct FollowBody {
-    /// A fan.
+    /// The id of a fan.
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, value_type = Option<uuid::Uuid>)]
     pub(crate) user_id: Option<IdText<UserId>>,
-    /// A team.
+    /// The id of a team.
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, value_type = Option<uuid::Uuid>)]
     pub(crate) team_id: Option<IdText<TeamId>>,
 }
 
-/// Whom to block, or to block no more.
+/// The fan to block or unblock.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct BlockBody {
-    /// A fan.
+    /// The id of a fan.
     #[schema(value_type = uuid::Uuid)]
     pub(crate) user_id: IdText<UserId>,
 }
 
-/// How one stands to a fan or a team now.
+/// The caller's relation to a fan or team.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FollowState {
-    /// Whether one follows.
+    /// Whether the caller follows the fan or team.
     following: bool,
-    /// How many fans follow the same.
+    /// The number of followers of the fan or team.
     follower_count: i64,
 }
 
@@ -49,25 +49,25 @@ impl From<Following> for FollowState {
     }
 }
 
-/// Whether one blocks a fan now.
+/// Whether the caller blocks a fan.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct BlockState {
-    /// Whether one does.
+    /// Whether the caller blocks the fan.
     pub(crate) blocked: bool,
 }
 
-/// A fan in a list of followers, or of those who are followed.
+/// A fan in a list of followers or of followed fans.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FollowEntry {
-    /// Who.
+    /// The fan.
     user: UserCard,
-    /// Whether it is mutual: among followers, that whose list it is follows them too; among those who are followed,
-    /// that they follow back.
+    /// Whether the follow is mutual: among followers, whether the owner of the list follows back; among followed fans,
+    /// whether they follow back.
     follows_back: bool,
-    /// Whether the one who reads the list follows them.
+    /// Whether the reader of the list follows the fan.
     following: bool,
-    /// Since when.
+    /// Since when the follow exists.
     since: Time,
 }
 
@@ -82,12 +82,12 @@ impl From<&FollowEdge<AuthorCard>> for FollowEntry {
     }
 }
 
-/// A team that is followed.
+/// A followed team.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct TeamEntry {
     /// The team.
     team: Team,
-    /// Since when.
+    /// Since when the follow exists.
     since: Time,
 }
 
@@ -97,38 +97,38 @@ impl From<&FollowedTeam<terrace_identity::Team>> for TeamEntry {
     }
 }
 
-/// A page of followers, the newest first.
+/// A page of followers, newest first.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FollowerList {
-    /// Who follows.
+    /// The followers.
     pub(crate) followers: Vec<FollowEntry>,
-    /// How many there are, as the profile counts them: those whom one does not see included.
+    /// The total number, as in the profile; includes fans that the reader cannot see.
     pub(crate) total: i64,
-    /// Where the next page starts; null on the last.
+    /// The cursor of the next page; null on the last page.
     pub(crate) next_cursor: Option<String>,
 }
 
-/// A page of those who are followed, the newest first.
+/// A page of followed fans, newest first.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FollowingList {
-    /// Fans who are followed.
+    /// The followed fans.
     pub(crate) following: Vec<FollowEntry>,
-    /// Teams that are followed, the newest first: all of them on the first page, none on the others.
+    /// The followed teams, newest first: all of them on the first page, none on later pages.
     pub(crate) teams: Vec<TeamEntry>,
-    /// How many fans there are, as the profile counts them: those whom one does not see included.
+    /// The total number of fans, as in the profile; includes fans that the reader cannot see.
     pub(crate) total: i64,
-    /// Where the next page of fans starts; null on the last.
+    /// The cursor of the next page of fans; null on the last page.
     pub(crate) next_cursor: Option<String>,
 }
 
-/// Somebody whom one blocks.
+/// A blocked fan.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct BlockEntry {
-    /// Who.
+    /// The fan.
     user: UserCard,
-    /// Since when.
+    /// Since when the block exists.
     since: Time,
 }
 
@@ -138,12 +138,12 @@ impl From<&Blocked<AuthorCard>> for BlockEntry {
     }
 }
 
-/// A page of those whom one blocks, in the order of their ids.
+/// A page of blocked fans, ordered by id.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BlockList {
-    /// Who is blocked.
+    /// The blocked fans.
     pub(crate) blocks: Vec<BlockEntry>,
-    /// Where the next page starts; null on the last.
+    /// The cursor of the next page; null on the last page.
     pub(crate) next_cursor: Option<String>,
 }

@@ -11,20 +11,20 @@ use terrace_app::graph::Dismiss;
 use terrace_kernel::{Limit, UserId};
 use utoipa::IntoParams;
 
-/// How many are wanted.
+/// The parameters of recommendations.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RecommendedQuery {
-    /// How many people: 1 to 100, 25 when left out.
+    /// The number of people: 1 to 100, by default 25.
     #[param(minimum = 1, maximum = 100, default = 25)]
     limit: Option<i64>,
 }
 
-/// Read whom to follow.
+/// Recommend people to follow.
 ///
-/// Best first. Never oneself, nor who is followed, blocked or dismissed, who blocks one, or who had no session for 90
-/// days.
+/// Best first. Excludes the caller; fans that the caller follows, blocks or has dismissed; fans who block the caller;
+/// and fans without a session in the last 90 days.
 #[utoipa::path(
     tag = "Fans",
     operation_id = "readRecommended",
@@ -46,14 +46,14 @@ pub(crate) async fn read_recommended(
     Ok(Json(RecommendedList { users: suggestions.iter().map(Recommended::from).collect() }))
 }
 
-/// Take somebody out of one's recommendations.
+/// Dismiss a recommendation.
 ///
-/// For good; a second time changes nothing.
+/// The dismissal is permanent; repeating it changes nothing.
 #[utoipa::path(
     tag = "Fans",
     operation_id = "dismissRecommended",
-    params(("userId" = uuid::Uuid, Path, description = "Who.")),
-    responses((status = 204, description = "They are not recommended any more.")),
+    params(("userId" = uuid::Uuid, Path, description = "The id of the fan.")),
+    responses((status = 204, description = "The fan is no longer recommended.")),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[delete("/api/user/recommended/{userId}")]

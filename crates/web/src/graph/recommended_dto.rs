@@ -5,19 +5,19 @@ use serde::Serialize;
 use terrace_app::{Suggestion, SuggestionReason};
 use utoipa::ToSchema;
 
-/// Somebody to follow.
+/// A recommended fan.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Recommended {
-    /// Who.
+    /// The fan.
     user: UserCard,
-    /// How many people whom you follow follow them.
+    /// The number of people followed by the caller who follow the fan.
     mutual_count: u32,
-    /// Why, in words that end a sentence about them.
+    /// The reason as a text that completes a sentence about the fan.
     #[schema(example = "followed by 3 people you follow")]
     reason: String,
-    /// Why, for clients with words of their own: `followed_by`, `follows_you`, `supports_team`, `followed_by_alike`,
-    /// `popular_in_team`, `popular_in_league`, `popular` or `active`. There may be more one day.
+    /// The reason for clients with their own texts: `followed_by`, `follows_you`, `supports_team`,
+    /// `followed_by_alike`, `popular_in_team`, `popular_in_league`, `popular` or `active`. More may be added.
     #[schema(example = "followed_by")]
     reason_kind: &'static str,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Recommended {
 /// People to follow, best first.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RecommendedList {
-    /// The people; fewer than asked for where there are no more.
+    /// The people; fewer than requested if there are no more.
     pub(crate) users: Vec<Recommended>,
 }
 
@@ -51,7 +51,7 @@ fn described(reason: &SuggestionReason) -> (&'static str, String) {
         SuggestionReason::FollowsYou => ("follows_you", "follows you".to_owned()),
         SuggestionReason::SupportsTeam(team) => ("supports_team", format!("also supports {team}")),
         SuggestionReason::FollowedByAlike => {
-            ("followed_by_alike", "followed by people who follow the same as you".to_owned())
+            ("followed_by_alike", "followed by people with similar follows".to_owned())
         }
         SuggestionReason::PopularInTeam(team) => {
             ("popular_in_team", format!("popular with supporters of {team}"))

@@ -41,13 +41,13 @@ impl FollowBody {
 
 /// Follow a fan or a team.
 ///
-/// Whoever follows already goes on: nothing changes. A fan who is not there, or who cannot be seen because one of the
-/// two blocks the other, is not found. To follow a team and to have it as the favourite team are two things.
+/// Following again changes nothing. A fan who does not exist, or who is hidden because one of the two blocks the
+/// other, is not found. Following a team and choosing it as the favourite team are independent.
 #[utoipa::path(
     tag = "Fans",
     operation_id = "follow",
     request_body = FollowBody,
-    responses((status = 200, description = "How it is now.", body = FollowState)),
+    responses((status = 200, description = "The current state.", body = FollowState)),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[post("/api/user/follow")]
@@ -64,14 +64,14 @@ pub(crate) async fn follow(
     Ok(Json(following.into()))
 }
 
-/// Follow a fan or a team no more.
+/// Unfollow a fan or a team.
 ///
-/// Whoever does not follow goes on like that: nothing changes.
+/// If the caller does not follow, nothing changes.
 #[utoipa::path(
     tag = "Fans",
     operation_id = "unfollow",
     request_body = FollowBody,
-    responses((status = 200, description = "How it is now.", body = FollowState)),
+    responses((status = 200, description = "The current state.", body = FollowState)),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[delete("/api/user/follow")]
@@ -93,13 +93,13 @@ pub(crate) async fn unfollow(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct FollowQuery {
-    /// Whose list; one's own when left out.
+    /// The id of the owner of the list; defaults to the caller.
     #[param(value_type = Option<uuid::Uuid>)]
     user_id: Option<String>,
-    /// How many rows: 1 to 100, 25 when left out.
+    /// The number of rows: 1 to 100, by default 25.
     #[param(minimum = 1, maximum = 100, default = 25)]
     limit: Option<i64>,
-    /// The `nextCursor` of the page before.
+    /// The `nextCursor` of the previous page.
     cursor: Option<String>,
 }
 
@@ -117,7 +117,7 @@ impl FollowQuery {
 
 /// List followers.
 ///
-/// The newest first. Accounts that are put aside, and fans whom one does not see, are left out, though counted.
+/// Newest first. Omits suspended accounts and fans that the reader cannot see, though the total includes them.
 #[utoipa::path(
     tag = "Fans",
     operation_id = "listFollowers",
@@ -143,14 +143,14 @@ pub(crate) async fn list_followers(
     }))
 }
 
-/// List who and what is followed.
+/// List followed fans and teams.
 ///
-/// The newest first. Accounts that are put aside, and fans whom one does not see, are left out, though counted.
+/// Newest first. Omits suspended accounts and fans that the reader cannot see, though the total includes them.
 #[utoipa::path(
     tag = "Fans",
     operation_id = "listFollowing",
     params(FollowQuery),
-    responses((status = 200, description = "A page of fans; on the first, the teams.", body = FollowingList)),
+    responses((status = 200, description = "A page of fans; the first page also has the teams.", body = FollowingList)),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[get("/api/user/following")]
@@ -174,13 +174,13 @@ pub(crate) async fn list_following(
 
 /// Block a fan.
 ///
-/// The follows in both directions end, and neither sees the other any more. Whoever blocks already goes on: nothing
-/// changes. Who is blocked is not told.
+/// Ends the follows in both directions and hides the two fans from each other. Blocking again changes nothing. The
+/// blocked fan is not notified.
 #[utoipa::path(
     tag = "Fans",
     operation_id = "block",
     request_body = BlockBody,
-    responses((status = 200, description = "How it is now.", body = BlockState)),
+    responses((status = 200, description = "The current state.", body = BlockState)),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[post("/api/user/block")]
@@ -194,14 +194,14 @@ pub(crate) async fn block(
     Ok(Json(BlockState { blocked: true }))
 }
 
-/// Block a fan no more.
+/// Unblock a fan.
 ///
-/// The follows that the block ended do not come back. Whoever blocks nobody goes on like that: nothing changes.
+/// The follows that the block ended are not restored. If the caller does not block the fan, nothing changes.
 #[utoipa::path(
     tag = "Fans",
     operation_id = "unblock",
     request_body = BlockBody,
-    responses((status = 200, description = "How it is now.", body = BlockState)),
+    responses((status = 200, description = "The current state.", body = BlockState)),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[delete("/api/user/block")]
@@ -215,12 +215,12 @@ pub(crate) async fn unblock(
     Ok(Json(BlockState { blocked: false }))
 }
 
-/// List whom one blocks.
+/// List blocked fans.
 #[utoipa::path(
     tag = "Fans",
     operation_id = "listBlocks",
     params(PageQuery),
-    responses((status = 200, description = "A page of those whom one blocks.", body = BlockList)),
+    responses((status = 200, description = "A page of blocked fans.", body = BlockList)),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[get("/api/user/blocks")]

@@ -6,13 +6,13 @@ use terrace_app::media::Uploaded;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// A picture that waits for a post.
+/// An uploaded picture that is not attached to a post.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UploadedMedia {
-    /// What the post names it by: once, within a day.
+    /// The id for attaching the picture to one post, within a day.
     media_id: Uuid,
-    /// Where it is seen meanwhile, and afterwards.
+    /// The URL of the picture, before and after it is attached.
     #[schema(example = "/media/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")]
     url: String,
 }

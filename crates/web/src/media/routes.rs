@@ -22,16 +22,16 @@ const FOR_EVER: &str = "public, max-age=31536000, immutable";
 const POLICY: &str =
     "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox";
 
-/// Set one's own picture.
+/// Set the caller's profile picture.
 ///
-/// The body is the file. It is scaled down to 512 pixels a side at most, turned upright and encoded anew, so that
-/// nothing but pixels remains of it. At most 5 MiB, 10,000 pixels a side and 25 million pixels; of an animation,
-/// the first frame.
+/// The body is the file. It is scaled down to at most 512 pixels a side, rotated upright and encoded again, so that
+/// only its pixels remain. At most 5 MiB, 10,000 pixels a side and 25 million pixels; of an animation, the first frame
+/// is used.
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "setPicture",
     request_body(description = "The picture.", content(("image/jpeg"), ("image/png"), ("image/webp"))),
-    responses((status = 200, description = "The profile as it is now.", body = OwnProfile)),
+    responses((status = 200, description = "The updated profile.", body = OwnProfile)),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[put("/api/user/picture")]
@@ -44,13 +44,13 @@ pub(crate) async fn set_picture(
     Ok(Json(OwnProfile::from(&profile)))
 }
 
-/// Take one's own picture away.
+/// Remove the caller's profile picture.
 ///
-/// It is not given out any more at once, unless something else shows the same picture.
+/// The picture is no longer served, unless another profile or post shows the same one.
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "removePicture",
-    responses((status = 204, description = "There is none any more.")),
+    responses((status = 204, description = "The picture is removed.")),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[delete("/api/user/picture")]
@@ -64,14 +64,14 @@ pub(crate) async fn remove_picture(
 
 /// Upload a picture for a post.
 ///
-/// The body is the file; it is treated as a profile's picture is, and scaled down to 2,048 pixels a side at most.
-/// One post of the uploader takes it by its `mediaId`, within a day.
+/// The body is the file. It is processed like a profile picture and scaled down to at most 2,048 pixels a side. One
+/// post of the uploader can attach it by its `mediaId`, within a day.
 #[utoipa::path(
     tag = "Locker room",
     operation_id = "uploadMedia",
     params(("Idempotency-Key" = Option<String>, Header, nullable = false, max_length = 128, pattern = "^[!-~]+$", description = "The client's name for this request, 1 to 128 visible ASCII characters.")),
     request_body(description = "The picture.", content(("image/jpeg"), ("image/png"), ("image/webp"))),
-    responses((status = 201, description = "The picture.", body = UploadedMedia, headers(("Location" = String, description = "Where the picture is.")))),
+    responses((status = 201, description = "The picture.", body = UploadedMedia, headers(("Location" = String, description = "The URL of the picture.")))),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[post("/api/media")]
@@ -92,17 +92,17 @@ fn uploaded(uploaded: &Uploaded) -> StoredAnswer {
     created(media_url(&uploaded.hash), &UploadedMedia::from(uploaded))
 }
 
-/// See a picture.
+/// Read a picture.
 ///
-/// The address is the SHA-256 of its bytes: what is there never changes, and may be kept for ever. It ends with the
-/// last profile or post that shows it.
+/// The URL contains the SHA-256 of the picture's bytes, so the content never changes and may be cached forever. The
+/// picture is removed with the last profile or post that shows it.
 #[utoipa::path(
     tag = "Media",
     operation_id = "getMedia",
     params(("hash" = String, Path, description = "The SHA-256 of the picture, 64 lower-case hexadecimal digits.", pattern = "^[0-9a-f]{64}$")),
     responses(
         (status = 200, description = "The picture.", content(("image/jpeg"), ("image/png"))),
-        (status = 304, description = "It is what you have."),
+        (status = 304, description = "The cached picture is current."),
     ),
     security(()),
 )]

@@ -13,17 +13,17 @@ use terrace_packs::{
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// How rare a collectible is.
+/// The rarity of a collectible.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Rarity {
-    /// The most frequent.
+    /// The most frequent rarity.
     Common,
-    /// Rarer than common ones.
+    /// Rarer than common.
     Uncommon,
-    /// Rarer than uncommon ones.
+    /// Rarer than uncommon.
     Rare,
-    /// Rarer than rare ones.
+    /// Rarer than rare.
     Epic,
     /// The rarest.
     Legendary,
@@ -41,11 +41,11 @@ impl From<Named> for Rarity {
     }
 }
 
-/// What is paid with.
+/// The kind of value that a price is paid in.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum PackPriceKind {
-    /// Points that can be spent.
+    /// Spendable points.
     Points,
     /// Coins.
     Coins,
@@ -57,23 +57,23 @@ pub(crate) enum PackPriceKind {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PackPrice {
-    /// What is paid with.
+    /// The kind of value that is paid.
     kind: PackPriceKind,
-    /// Points or coins, or minor units of the currency.
+    /// The amount: points or coins, or minor units of the currency.
     #[schema(example = 100)]
     amount: i64,
-    /// The currency of money by its ISO 4217 code; null for points and coins.
+    /// The ISO 4217 code of the currency; null for points and coins.
     #[schema(example = json!(null))]
     currency: Option<String>,
 }
 
 impl PackPrice {
-    /// What one copy costs.
+    /// The price of one copy.
     fn of_one(price: &Price) -> Self {
         Self::of(price, Quantity::ONE)
     }
 
-    /// What so many copies cost together.
+    /// The price of this number of copies.
     pub(crate) fn of(price: &Price, quantity: Quantity) -> Self {
         let kind = match price.kind() {
             PriceKind::Points => PackPriceKind::Points,
@@ -89,12 +89,12 @@ impl PackPrice {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RarityOdds {
-    /// Which.
+    /// The rarity.
     rarity: Rarity,
-    /// The share of the collectibles of this pack that are of the rarity, the guarantee included; all shares add up to 1.
+    /// The share of the pack's collectibles that have the rarity, including the guarantee; all shares add up to 1.
     #[schema(example = 0.1)]
     probability: f64,
-    /// The probability that a copy holds at least one of the rarity.
+    /// The probability that a copy contains at least one collectible of the rarity.
     #[schema(example = 0.19)]
     at_least_one: f64,
 }
@@ -109,36 +109,37 @@ impl From<&Chance> for RarityOdds {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Pack {
-    /// Its id.
+    /// The id of the pack.
     id: Uuid,
-    /// Its key.
+    /// The stable key of the pack.
     #[schema(example = "match-day")]
     key: String,
-    /// What it is called.
+    /// The name of the pack.
     name: String,
-    /// What it is about.
+    /// The description of the pack.
     description: String,
-    /// Its picture: an https address, or a path of this service.
+    /// The URL of the picture: an https URL, or a path of this service.
     image_url: Option<String>,
-    /// What one copy costs.
+    /// The price of one copy.
     price: PackPrice,
     /// Whether a copy can be bought now.
     available: bool,
-    /// How many more copies can be sold; null for any number.
+    /// The number of copies that can still be sold; null if unlimited.
     remaining: Option<u32>,
-    /// How many copies a fan may buy; null for any number.
+    /// The number of copies that one fan may buy; null if unlimited.
     per_user_limit: Option<u32>,
-    /// Its first instant.
+    /// The first instant of the sale.
     opens_at: Option<Time>,
-    /// The first instant after it.
+    /// The first instant after the sale.
     closes_at: Option<Time>,
-    /// How many collectibles a copy gives.
+    /// The number of collectibles in a copy.
     slots: usize,
-    /// The least rarity that every copy holds at least one of, or of a rarer one; null where nothing is promised.
+    /// The guarantee: every copy contains at least one collectible of this rarity or a rarer one; null without a
+    /// guarantee.
     guarantee: Option<Rarity>,
-    /// What a copy gives, from the most frequent rarity to the rarest.
+    /// The odds of each rarity, from the most frequent to the rarest.
     odds: Vec<RarityOdds>,
-    /// What it may give; left out in lists.
+    /// The collectibles that a copy may contain; omitted in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     contents: Option<Vec<PackContent>>,
@@ -170,7 +171,7 @@ impl Pack {
         }
     }
 
-    /// The pack with what it may give.
+    /// The pack with its contents.
     pub(crate) fn in_full(pack: &DomainPack, book: &PackBook, supply: &Supply, now: Timestamp) -> Self {
         let odds = odds(pack, &supply.minted);
         let content = |content: &Content| {
@@ -186,9 +187,9 @@ impl Pack {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PackList {
-    /// Those that are on sale, in the order of the content, sold-out ones included.
+    /// The packs on sale, including sold-out ones, in the order of the content.
     pub(crate) packs: Vec<Pack>,
-    /// Where the next page begins; null on the last.
+    /// The cursor of the next page; null on the last page.
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -196,18 +197,18 @@ pub(crate) struct PackList {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Collectible {
-    /// Its id.
+    /// The id of the collectible.
     id: Uuid,
-    /// Its key.
+    /// The stable key of the collectible.
     #[schema(example = "scarf")]
     key: String,
-    /// What it is called.
+    /// The name of the collectible.
     name: String,
-    /// How rare it is.
+    /// The rarity.
     rarity: Rarity,
-    /// Its picture: an https address, or a path of this service.
+    /// The URL of the picture: an https URL, or a path of this service.
     image_url: Option<String>,
-    /// The team that it belongs to.
+    /// The team of the collectible, if any.
     team_id: Option<Uuid>,
 }
 
@@ -228,17 +229,17 @@ impl From<&DomainCollectible> for Collectible {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PackContent {
-    /// Which.
+    /// The collectible.
     collectible: Collectible,
-    /// Its weight among the collectibles of its rarity.
+    /// The weight among the collectibles of the same rarity.
     weight: u32,
-    /// The probability with which each slot gives it; 0 once none is left.
+    /// The probability of the collectible in each slot; 0 once none is left.
     probabilities: Vec<f64>,
-    /// How many copies there may ever be; null for any number.
+    /// The size of the edition; null if unlimited.
     edition: Option<u32>,
-    /// How many of a limited edition were minted; null of an open one.
+    /// The number of minted copies of a limited edition; null for an open edition.
     minted: Option<u32>,
-    /// How many of a limited edition are left; null of an open one.
+    /// The number of remaining copies of a limited edition; null for an open edition.
     left: Option<u32>,
 }
 
@@ -261,6 +262,6 @@ impl PackContent {
 /// A pack.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PackEnvelope {
-    /// The pack as it is now.
+    /// The pack in its current state.
     pub(crate) pack: Pack,
 }

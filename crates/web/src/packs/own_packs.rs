@@ -24,9 +24,9 @@ const OPENED: &str = "opened-packs";
 const COLLECTIBLES: &str = "collectibles";
 const PURCHASES: &str = "purchases";
 
-/// List one's packs.
+/// List the caller's packs.
 ///
-/// Every copy, the newest first.
+/// All copies, newest first.
 #[utoipa::path(
     tag = "Packs",
     operation_id = "listOwnPacks",
@@ -43,9 +43,9 @@ pub(crate) async fn list_own_packs(
     copies(&app, viewer.user_id, &query, (CopyList::Bought, BOUGHT)).await
 }
 
-/// List the packs that one has opened.
+/// List the caller's opened packs.
 ///
-/// The one opened last comes first.
+/// The last opened copy first.
 #[utoipa::path(
     tag = "Packs",
     operation_id = "listOpenedPacks",
@@ -83,16 +83,16 @@ async fn copies(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct OwnedQuery {
-    /// Only those of this rarity: `common`, `uncommon`, `rare`, `epic` or `legendary`.
+    /// Only collectibles of this rarity: `common`, `uncommon`, `rare`, `epic` or `legendary`.
     #[param(value_type = Option<Rarity>, inline)]
     rarity: Option<String>,
-    /// Only those of this team.
+    /// Only collectibles of this team.
     #[param(value_type = Option<uuid::Uuid>)]
     team_id: Option<String>,
-    /// How many rows: 1 to 100, 25 when left out.
+    /// The number of rows: 1 to 100, by default 25.
     #[param(minimum = 1, maximum = 100, default = 25)]
     limit: Option<i64>,
-    /// The `nextCursor` of the page before.
+    /// The `nextCursor` of the previous page.
     cursor: Option<String>,
 }
 
@@ -101,9 +101,9 @@ fn read<T: FromStr<Err: Display>>(name: &str, text: Option<&str>) -> Result<Opti
     read.map_err(|error: T::Err| ApiError::invalid_part(format!("/{name}"), error.to_string()))
 }
 
-/// List one's collectibles.
+/// List the caller's collectibles.
 ///
-/// The newest first.
+/// Newest first.
 #[utoipa::path(
     tag = "Packs",
     operation_id = "listCollectibles",
@@ -132,9 +132,9 @@ pub(crate) async fn list_collectibles(
     }))
 }
 
-/// List one's purchases.
+/// List the caller's purchases.
 ///
-/// The newest first.
+/// Newest first.
 #[utoipa::path(
     tag = "Packs",
     operation_id = "listPurchases",
@@ -158,13 +158,13 @@ pub(crate) async fn list_purchases(
     }))
 }
 
-/// Read a purchase of one's own.
+/// Read one of the caller's purchases.
 ///
-/// With the copies that came with it.
+/// Includes the copies that were bought.
 #[utoipa::path(
     tag = "Packs",
     operation_id = "getPurchase",
-    params(("id" = uuid::Uuid, Path, description = "The purchase.")),
+    params(("id" = uuid::Uuid, Path, description = "The id of the purchase.")),
     responses((status = 200, description = "The purchase.", body = PurchaseResult)),
     security(("cookie" = []), ("bearer" = [])),
 )]

@@ -13,43 +13,43 @@ use terrace_packs::{
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// How much is bought.
+/// The quantity to buy.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct PurchaseBody {
-    /// How many copies: 1 to 20, 1 when left out.
+    /// The number of copies: 1 to 20, by default 1.
     #[serde(default, deserialize_with = "given")]
     #[schema(minimum = 1, maximum = 20, default = 1, nullable = false)]
     pub(crate) quantity: Option<i64>,
 }
 
-/// What is opened.
+/// The copy to open.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct OpenBody {
-    /// Which copy; the oldest sealed one when left out.
+    /// The id of the copy; defaults to the oldest sealed one.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<Uuid>, nullable = false)]
     pub(crate) user_pack_id: Option<IdText<UserPackId>>,
-    /// One's own half of the draw, 1 to 64 characters; the service picks one when left out.
+    /// The client seed of the draw, 1 to 64 characters; chosen by the service if omitted.
     #[serde(default, deserialize_with = "given")]
     #[schema(min_length = 1, max_length = 64, nullable = false)]
     pub(crate) client_seed: Option<String>,
 }
 
-/// Where a purchase stands.
+/// The state of a purchase.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum PurchaseStatus {
-    /// It waits for its payment.
+    /// The payment is pending.
     Pending,
-    /// Paid: the copies are the fan's.
+    /// The purchase is paid and the fan owns the copies.
     Completed,
-    /// The payment did not come in time.
+    /// The payment did not arrive in time.
     Expired,
-    /// The payment was declined, or given up.
+    /// The payment was declined or abandoned.
     Cancelled,
-    /// What was paid was given back.
+    /// The payment was refunded.
     Refunded,
 }
 
@@ -69,21 +69,21 @@ impl From<PurchaseState> for PurchaseStatus {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Purchase {
-    /// Its id.
+    /// The id of the purchase.
     id: Uuid,
-    /// What was bought.
+    /// The id of the pack.
     pack_id: Uuid,
-    /// How many copies.
+    /// The number of copies.
     quantity: u32,
-    /// Where it stands.
+    /// The state of the purchase.
     status: PurchaseStatus,
-    /// What all copies cost together.
+    /// The price of all copies together.
     price: PackPrice,
-    /// Where it is paid, while it waits for money.
+    /// The URL at which to pay, while a payment in money is pending.
     checkout_url: Option<String>,
-    /// Until when it waits for its payment; null for what was paid at once.
+    /// When the pending payment expires; null for purchases that completed immediately.
     expires_at: Option<Time>,
-    /// When it was started.
+    /// When the quest was started.
     created_at: Time,
 }
 
@@ -102,15 +102,15 @@ impl From<&terrace_packs::Purchase> for Purchase {
     }
 }
 
-/// Where a copy stands.
+/// The state of a copy.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum UserPackStatus {
-    /// Nobody knows yet what it holds.
+    /// The copy is sealed; its content is not drawn yet.
     Sealed,
-    /// What it held is the fan's.
+    /// The copy is opened and the fan owns its content.
     Opened,
-    /// Taken back with what it held.
+    /// The copy and its content were revoked.
     Revoked,
 }
 
@@ -124,18 +124,18 @@ impl From<UserPackState> for UserPackStatus {
     }
 }
 
-/// A pack, as it stands beside its copies.
+/// A pack, as shown next to its copies.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PackCard {
-    /// Its id.
+    /// The id of the pack.
     id: Uuid,
-    /// Its key.
+    /// The stable key of the pack.
     #[schema(example = "match-day")]
     key: String,
-    /// What it is called.
+    /// The name of the pack.
     name: String,
-    /// Its picture.
+    /// The URL of the picture.
     image_url: Option<String>,
 }
 
@@ -143,24 +143,24 @@ pub(crate) struct PackCard {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UserPack {
-    /// Its id.
+    /// The id of the copy.
     id: Uuid,
-    /// The pack's id.
+    /// The id of the pack.
     pack_id: Uuid,
-    /// The pack; null for a moment where it has just come into the content.
+    /// The pack; null for a moment if it was just added to the content.
     pack: Option<PackCard>,
-    /// The purchase that it came with.
+    /// The id of the purchase.
     purchase_id: Uuid,
-    /// Its place in its purchase, from 1; the nonce of its draw.
+    /// The position in the purchase, from 1; also the nonce of the draw.
     nonce: u32,
-    /// Where it stands.
+    /// The state of the copy.
     status: UserPackStatus,
-    /// The SHA-256 of the server's half of its draw.
+    /// The SHA-256 of the server seed of the draw.
     #[schema(example = "630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd")]
     server_seed_hash: String,
-    /// When it became the fan's.
+    /// When the fan received the copy.
     purchased_at: Time,
-    /// When it was opened.
+    /// When the copy was opened.
     opened_at: Option<Time>,
 }
 
@@ -186,13 +186,13 @@ impl UserPack {
     }
 }
 
-/// A purchase and what came with it.
+/// A purchase and its copies.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PurchaseResult {
     /// The purchase.
     purchase: Purchase,
-    /// The copies; none while it waits for its payment.
+    /// The copies; empty while the payment is pending.
     user_packs: Vec<UserPack>,
 }
 
@@ -217,9 +217,9 @@ impl From<&PackPurchased> for PurchaseResult {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PurchaseList {
-    /// Purchases, the newest first.
+    /// The purchases, newest first.
     pub(crate) purchases: Vec<Purchase>,
-    /// Where the next page begins; null on the last.
+    /// The cursor of the next page; null on the last page.
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -227,17 +227,17 @@ pub(crate) struct PurchaseList {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UserPackList {
-    /// Copies, the newest first.
+    /// The copies, newest first.
     pub(crate) packs: Vec<UserPack>,
-    /// Where the next page begins; null on the last.
+    /// The cursor of the next page; null on the last page.
     pub(crate) next_cursor: Option<String>,
 }
 
-/// Where a collectible came from.
+/// The source of a collectible.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OwnedFrom {
-    /// A pack that was opened.
+    /// An opened pack.
     Pack,
 }
 
@@ -245,19 +245,19 @@ pub(crate) enum OwnedFrom {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OwnedCollectible {
-    /// The id of this one.
+    /// The id of the owned collectible.
     id: Uuid,
-    /// What it is; null for a moment where it has just come into the content.
+    /// The collectible; null for a moment if it was just added to the content.
     collectible: Option<Collectible>,
-    /// Its number within a limited edition, from 1; null of an open one.
+    /// The serial number in a limited edition, from 1; null for an open edition.
     serial: Option<u32>,
-    /// How many there may ever be; null for any number.
+    /// The size of the edition; null if unlimited.
     edition: Option<u32>,
-    /// When it became the fan's.
+    /// When the fan received the collectible.
     acquired_at: Time,
-    /// Where it came from.
+    /// The source of the collectible.
     source: OwnedFrom,
-    /// The copy of the pack that gave it.
+    /// The id of the copy that contained it.
     user_pack_id: Uuid,
 }
 
@@ -281,9 +281,9 @@ impl OwnedCollectible {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OwnedList {
-    /// Collectibles, the newest first.
+    /// The collectibles, newest first.
     pub(crate) collectibles: Vec<OwnedCollectible>,
-    /// Where the next page begins; null on the last.
+    /// The cursor of the next page; null on the last page.
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -291,9 +291,9 @@ pub(crate) struct OwnedList {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DrawnCollectible {
-    /// Which.
+    /// The id of the collectible.
     id: Uuid,
-    /// Its weight among those of its rarity.
+    /// The weight among the collectibles of the same rarity.
     weight: u32,
 }
 
@@ -301,11 +301,11 @@ pub(crate) struct DrawnCollectible {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DrawnRarity {
-    /// Which.
+    /// The rarity.
     rarity: Rarity,
-    /// Its weight among the rarities of the slot.
+    /// The weight among the rarities of the slot.
     weight: u32,
-    /// Its collectibles that were left.
+    /// The collectibles of the rarity that were left.
     collectibles: Vec<DrawnCollectible>,
 }
 
@@ -323,13 +323,13 @@ impl From<&RarityRow> for DrawnRarity {
     }
 }
 
-/// What the slots of a copy were drawn from.
+/// The tables that the slots of a copy were drawn from.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DrawTable {
-    /// The least rarity that was promised.
+    /// The guaranteed rarity, if any.
     guarantee: Option<Rarity>,
-    /// The table of each slot when it was drawn.
+    /// The table of each slot at its draw.
     slots: Vec<Vec<DrawnRarity>>,
 }
 
@@ -343,27 +343,27 @@ impl From<&Tables> for DrawTable {
     }
 }
 
-/// Everything that it takes to recompute a draw.
+/// All input for recomputing a draw.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Proof {
-    /// How it was drawn.
+    /// The name of the algorithm.
     #[schema(example = "hmac-sha256-v1")]
     algorithm: &'static str,
-    /// The server's half, revealed: 64 hexadecimal digits.
+    /// The revealed server seed: 64 hexadecimal digits.
     server_seed: String,
-    /// Its SHA-256, as it was published when the copy was bought.
+    /// The SHA-256 of the server seed, as published at the purchase.
     server_seed_hash: String,
-    /// The fan's half.
+    /// The client seed.
     client_seed: String,
-    /// Who gave the fan's half: `client` or `server`.
+    /// The origin of the client seed: `client` or `server`.
     #[schema(example = "client")]
     client_seed_source: &'static str,
-    /// The copy's place in its purchase, from 1.
+    /// The position of the copy in its purchase, from 1.
     nonce: u32,
-    /// What the slots were drawn from.
+    /// The tables of the slots.
     table: DrawTable,
-    /// The SHA-256 of the table's text.
+    /// The SHA-256 of the text of the tables.
     table_hash: String,
 }
 
@@ -382,15 +382,15 @@ impl From<&DomainProof> for Proof {
     }
 }
 
-/// What a copy gave, and the proof of it.
+/// The content of an opened copy and the proof of its draw.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OpenResult {
-    /// The copy as it is now.
+    /// The copy in its current state.
     user_pack: UserPack,
-    /// What it gave, by slot.
+    /// The collectibles, by slot.
     collectibles: Vec<OwnedCollectible>,
-    /// How it was drawn.
+    /// The proof of the draw.
     proof: Proof,
 }
 
@@ -405,27 +405,27 @@ impl From<&PackOpened> for OpenResult {
     }
 }
 
-/// A copy of a pack, as an export has it.
+/// A copy of a pack in an export.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExportedCopy {
-    /// Its id.
+    /// The id of the copy.
     id: Uuid,
-    /// Of which pack.
+    /// The id of the pack.
     pack_id: Uuid,
-    /// The purchase that it came with.
+    /// The id of the purchase.
     purchase_id: Uuid,
-    /// Where it stands.
+    /// The state of the copy.
     status: UserPackStatus,
-    /// The SHA-256 of the server's half of its draw.
+    /// The SHA-256 of the server seed of the draw.
     server_seed_hash: String,
-    /// When it became the fan's.
+    /// When the fan received the copy.
     purchased_at: Time,
-    /// When it was opened.
+    /// When the copy was opened.
     opened_at: Option<Time>,
-    /// The fan's half of its draw; null before it was opened.
+    /// The client seed of the draw; null before the copy is opened.
     client_seed: Option<String>,
-    /// Who gave the fan's half: `client` or `server`.
+    /// The origin of the client seed: `client` or `server`.
     #[schema(example = "client")]
     client_seed_source: Option<&'static str>,
 }
@@ -448,19 +448,19 @@ impl From<&KeptCopy> for ExportedCopy {
     }
 }
 
-/// A collectible that a fan owns, as an export has it.
+/// An owned collectible in an export.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExportedOwned {
-    /// The id of this one.
+    /// The id of the owned collectible.
     id: Uuid,
-    /// What it is.
+    /// The id of the collectible.
     collectible_id: Uuid,
-    /// Its number within a limited edition.
+    /// The serial number in a limited edition.
     serial: Option<u32>,
-    /// When it became the fan's.
+    /// When the fan received the collectible.
     acquired_at: Time,
-    /// The copy of the pack that gave it.
+    /// The id of the copy that contained it.
     user_pack_id: Uuid,
 }
 

@@ -24,8 +24,8 @@ fn no_pack() -> ApiError {
 
 /// List packs.
 ///
-/// Those that are on sale, in the order of the content; sold-out ones are not `available`. Odds and what remains are
-/// computed from the tables that are drawn from. Answers carry an `ETag`.
+/// Returns the packs on sale, in the order of the content; sold-out ones are not `available`. Odds and remaining
+/// quantities are computed from the tables of the draw. Responses carry an `ETag`.
 #[utoipa::path(
     tag = "Packs",
     operation_id = "listPacks",
@@ -70,12 +70,12 @@ fn after<'b>(book: &'b PackBook, key: Option<&str>) -> impl Iterator<Item = &'b 
 
 /// Read a pack.
 ///
-/// Any that was ever on sale, with its contents: the probability of each collectible in each slot, and how many of limited
-/// ones were minted and are left.
+/// Returns any pack that was ever on sale, with its contents: the probability of each collectible in each slot, and
+/// how many copies of limited editions were minted and are left.
 #[utoipa::path(
     tag = "Packs",
     operation_id = "getPack",
-    params(("id" = uuid::Uuid, Path, description = "The pack.")),
+    params(("id" = uuid::Uuid, Path, description = "The id of the pack.")),
     responses(
         (status = 200, description = "The pack.", body = PackEnvelope),
         (status = 304, description = "Nothing has changed."),
@@ -97,20 +97,20 @@ pub(crate) async fn get_pack(
 
 /// Buy copies of a pack.
 ///
-/// What is paid with points or coins completes at once. Each copy comes with the hash of the server's half of its draw. What
-/// costs money stays `pending` for 30 minutes and is paid at its `checkoutUrl`; meanwhile it holds its stock. At most 3
-/// purchases of a fan wait at once. An account that is less than a day old holds at most one unpaid copy of a limited pack, and all
-/// such accounts together a quarter of what is left. After three unpaid purchases of limited packs within a day, further
-/// ones are 429 `too_many_abandoned`.
+/// A purchase for points or coins completes immediately. Each copy comes with the hash of the server seed of its draw.
+/// A purchase for money stays `pending` for 30 minutes and is paid at its `checkoutUrl`; it reserves its stock
+/// meanwhile. A fan may have at most 3 pending purchases. An account that is less than a day old may hold at most one
+/// unpaid copy of a limited pack, and all such accounts together at most a quarter of what is left. After three unpaid
+/// purchases of limited packs within a day, further ones are refused with 429 `too_many_abandoned`.
 #[utoipa::path(
     tag = "Packs",
     operation_id = "purchasePack",
     params(
-        ("id" = uuid::Uuid, Path, description = "The pack."),
+        ("id" = uuid::Uuid, Path, description = "The id of the pack."),
         ("Idempotency-Key" = String, Header, max_length = 128, pattern = "^[!-~]+$", description = "The client's name for this request, 1 to 128 visible ASCII characters."),
     ),
     request_body = PurchaseBody,
-    responses((status = 201, description = "The purchase.", body = PurchaseResult, headers(("Location" = String, description = "Where the purchase is.")))),
+    responses((status = 201, description = "The purchase.", body = PurchaseResult, headers(("Location" = String, description = "The URL of the purchase.")))),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[post("/api/packs/{id}/purchase")]
@@ -156,14 +156,14 @@ fn own_site(http: &HttpRequest, config: &WebConfig) -> Option<String> {
 
 /// Complete the purchase of a pack.
 ///
-/// Gives the copies once the payment is confirmed, and the same again whenever it is asked. Before that it is 409
-/// `payment_pending`; a purchase that came to nothing says which way it did. What was paid with points or coins was
-/// complete at once.
+/// Returns the copies once the payment is confirmed; repeated requests return the same copies. Before that, the
+/// response is 409 `payment_pending`; if the purchase failed, the response names the reason. A purchase for points or
+/// coins is already complete.
 #[utoipa::path(
     tag = "Packs",
     operation_id = "completePurchase",
     params(
-        ("id" = uuid::Uuid, Path, description = "The pack."),
+        ("id" = uuid::Uuid, Path, description = "The id of the pack."),
         ("Idempotency-Key" = Option<String>, Header, nullable = false, max_length = 128, pattern = "^[!-~]+$", description = "The client's name for this request, 1 to 128 visible ASCII characters."),
     ),
     request_body = CompleteBody,
@@ -200,18 +200,18 @@ fn before_checkout(outcome: &PackPurchased) -> StoredAnswer {
 
 /// Open a copy of a pack.
 ///
-/// The outcome follows from the server's half of the draw, whose hash was published when the copy was bought, one's own
-/// `clientSeed` and the published tables; the proof has all of them. A copy that was opened before answers what it gave,
-/// whatever the seed. An `Idempotency-Key` is required where no copy is named.
+/// The content follows from the server seed, whose hash was published at the purchase, the caller's `clientSeed` and
+/// the published tables; the proof contains all of them. For a copy that is already open, the response returns its
+/// content, whatever the seed. An `Idempotency-Key` is required if no copy is named.
 #[utoipa::path(
     tag = "Packs",
     operation_id = "openPack",
     params(
-        ("id" = uuid::Uuid, Path, description = "The pack."),
+        ("id" = uuid::Uuid, Path, description = "The id of the pack."),
         ("Idempotency-Key" = Option<String>, Header, nullable = false, max_length = 128, pattern = "^[!-~]+$", description = "The client's name for this request, 1 to 128 visible ASCII characters."),
     ),
     request_body = OpenBody,
-    responses((status = 200, description = "What the copy gave.", body = OpenResult)),
+    responses((status = 200, description = "The content of the copy.", body = OpenResult)),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[post("/api/packs/{id}/open")]

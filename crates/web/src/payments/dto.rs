@@ -1,4 +1,4 @@
-//! What is told of payments, and what a timer is told of purchases that were reconciled.
+//! Requests and responses of payments, and the result of reconciling purchases.
 
 use crate::dto::{IdText, Time};
 use serde::{Deserialize, Serialize};
@@ -7,80 +7,80 @@ use terrace_packs::PurchaseId;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// Which purchase was paid.
+/// The purchase that a payment belongs to.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct CompleteBody {
-    /// The purchase.
+    /// The id of the purchase.
     #[schema(value_type = Uuid)]
     pub(crate) purchase_id: IdText<PurchaseId>,
 }
 
-/// What happened to a payment.
+/// The kind of a payment event.
 #[derive(ToSchema)]
 #[schema(rename_all = "snake_case")]
 #[expect(dead_code, reason = "documents a message that the use cases read, after its signature")]
 pub(crate) enum PaymentNoticeKind {
-    /// It was paid.
+    /// The payment succeeded.
     Paid,
-    /// It was tried, and came to nothing.
+    /// The payment failed.
     Failed,
-    /// It was given up, or out of time.
+    /// The payment was abandoned or expired.
     Cancelled,
-    /// All of it was given back.
+    /// The payment was refunded in full.
     Refunded,
 }
 
-/// What the sandbox tells of a payment. Fields that are not named here are not looked at.
+/// A payment event of the sandbox. Other fields are ignored.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "documents a message that the use cases read, after its signature")]
 pub(crate) struct PaymentNoticeBody {
-    /// The provider's name for the event, the same each time it is told: 1 to 255 visible ASCII characters.
+    /// The provider's id of the event, the same for every delivery: 1 to 255 visible ASCII characters.
     #[schema(example = "sandbox_paid_0190a6f27c1e7abc8def0123456789ab", min_length = 1, max_length = 255)]
     event_id: String,
     /// The purchase.
     purchase_id: Uuid,
-    /// What happened.
+    /// The kind of event.
     kind: PaymentNoticeKind,
-    /// All that was moved, in minor units of the currency.
+    /// The amount in minor units of the currency.
     #[schema(example = 499)]
     amount: i64,
-    /// The currency by its ISO 4217 code.
+    /// The ISO 4217 code of the currency.
     #[schema(example = "EUR")]
     currency: String,
-    /// The provider's name for the checkout: 1 to 255 visible ASCII characters.
+    /// The provider's id of the checkout: 1 to 255 visible ASCII characters.
     #[schema(min_length = 1, max_length = 255)]
     reference: String,
-    /// When it happened.
+    /// When the event happened.
     occurred_at: Time,
 }
 
-/// What a wish for reconciled purchases came to. Counts are null when another did the work.
+/// The result of reconciling purchases. Counts are null if another call did the work.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PurchaseReconcileReport {
-    /// Whether this call did the work; false when another was at it, whose end was waited for.
+    /// Whether this call did the work; false if it waited for another call that did.
     refreshed: bool,
-    /// How long that took, in milliseconds.
+    /// The duration in milliseconds.
     #[schema(example = 42)]
     duration_ms: u64,
-    /// How many payments were due to be looked at.
+    /// The number of payments that were due for a check.
     #[schema(example = 7)]
     looked_at: Option<u64>,
-    /// How many purchases were found to be paid, and are completed.
+    /// The number of purchases that were found to be paid and were completed.
     #[schema(example = 1)]
     completed: Option<u64>,
-    /// How many ran out of time; what they held can be bought by others.
+    /// The number of purchases that expired; their reserved stock can be sold again.
     #[schema(example = 2)]
     expired: Option<u64>,
-    /// How many were declined, or given up.
+    /// The number of purchases that were declined or abandoned.
     #[schema(example = 1)]
     cancelled: Option<u64>,
-    /// How many payments were given back.
+    /// The number of refunded payments.
     #[schema(example = 1)]
     refunded: Option<u64>,
-    /// How many are left for later: not paid yet, or their provider did not answer.
+    /// The number of purchases left for later: not paid yet, or without an answer of the provider.
     #[schema(example = 2)]
     left: Option<u64>,
 }

@@ -9,17 +9,17 @@ use actix_web::{HttpRequest, HttpResponse, post};
 use terrace_app::App;
 use terrace_app::payments::{NoticeFault, NoticeTaken};
 
-/// Take what the payment provider tells.
+/// Receive a payment event.
 ///
-/// The provider signs each message; nothing of one is looked at before its signature is found right. Each event counts once,
-/// in any order, and one that is told again is acknowledged and moves nothing. Kinds that nobody knows are acknowledged. The
-/// body that is documented is the sandbox's; a card provider's is its own.
+/// The provider signs each message; a message is read only after its signature was verified. Each event counts once,
+/// in any order; a repeated event is acknowledged and changes nothing. Events of unknown kinds are acknowledged. The
+/// documented body is the sandbox's; a card provider sends its own format.
 #[utoipa::path(
     tag = "Platform",
     operation_id = "takePaymentNotice",
     params(("Terrace-Signature" = String, Header, description = "`t=<seconds since 1970>,v1=<HMAC-SHA256 over t, a point and the body>`.")),
     request_body = PaymentNoticeBody,
-    responses((status = 204, description = "It was taken, or had been before.")),
+    responses((status = 204, description = "The event was accepted, now or before.")),
     security(()),
 )]
 #[post("/api/webhooks/payments")]

@@ -13,10 +13,10 @@ use utoipa::IntoParams;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct PageQuery {
-    /// How many rows: 1 to 100, 25 when left out.
+    /// The number of rows: 1 to 100, by default 25.
     #[param(minimum = 1, maximum = 100, default = 25)]
     limit: Option<i64>,
-    /// The `nextCursor` of the page before.
+    /// The `nextCursor` of the previous page.
     cursor: Option<String>,
 }
 

@@ -13,13 +13,13 @@ use terrace_app::boards::AwardPoints;
 use terrace_app::{App, OnDemand};
 use terrace_scoring::{NewAward, Points, SourceKey, SourceKind, Writer, reason};
 
-/// Refresh what is trending.
+/// Refresh trends.
 ///
-/// Of several calls at once, in any process, one does the work; the others wait for it.
+/// Of several concurrent calls, in any process, one does the work and the others wait for it.
 #[utoipa::path(
     tag = "Platform",
     operation_id = "syncTrends",
-    responses((status = 200, description = "It is fresh.", body = SyncReport)),
+    responses((status = 200, description = "The trends are current.", body = SyncReport)),
     security(("cron" = [])),
 )]
 #[post("/api/cron/sync-trends")]
@@ -27,14 +27,15 @@ pub(crate) async fn sync_trends(_: CronCaller, app: Data<App>) -> Result<Json<Sy
     Ok(Json(app.into_inner().sync_trends().await?.into()))
 }
 
-/// Put the boards in order.
+/// Synchronise leaderboards.
 ///
-/// Begins and closes the seasons that are due, and makes what stands on boards what the ledger of points says, where it
-/// does not; then completes the steps of quests that ask for a rank, of fans who have it. Of several calls at once, in any process, one does the work; the others wait for it.
+/// Starts and closes the seasons that are due, repairs leaderboards that differ from the points ledger, and completes
+/// rank steps of quests for fans who have the rank. Of several concurrent calls, in any process, one does the work and
+/// the others wait for it.
 #[utoipa::path(
     tag = "Platform",
     operation_id = "syncLeaderboards",
-    responses((status = 200, description = "They are in order.", body = LeaderboardSyncReport)),
+    responses((status = 200, description = "The leaderboards are synchronised.", body = LeaderboardSyncReport)),
     security(("cron" = [])),
 )]
 #[post("/api/cron/sync-leaderboards")]
@@ -46,15 +47,15 @@ pub(crate) async fn sync_leaderboards(
     Ok(Json(on_demand.sync_leaderboards(app.into_inner()).await?.into()))
 }
 
-/// Bring quests up to date.
+/// Synchronise quests.
 ///
-/// Completes what fans have fulfilled in the quests that they are in, also where only the clock, the content or others'
-/// points brought it about, and grants the achievements that they have come to. Of several calls at once, in any process,
-/// one does the work; the others wait for it.
+/// Completes fulfilled steps of started quests, including those fulfilled by the clock, a change of the content or
+/// other fans' points, and grants the earned achievements. Of several concurrent calls, in any process, one does the
+/// work and the others wait for it.
 #[utoipa::path(
     tag = "Platform",
     operation_id = "syncQuests",
-    responses((status = 200, description = "They are up to date.", body = QuestSyncReport)),
+    responses((status = 200, description = "The quests are synchronised.", body = QuestSyncReport)),
     security(("cron" = [])),
 )]
 #[post("/api/cron/sync-quests")]
@@ -68,12 +69,12 @@ pub(crate) async fn sync_quests(
 
 /// Reconcile purchases.
 ///
-/// Completes what was paid without its notice, ends what was not paid in time, and has given back what is owed. Of several
-/// calls at once, in any process, one does the work; the others wait for it.
+/// Completes purchases that were paid without a payment event, ends those that were not paid in time, and refunds what
+/// is owed. Of several concurrent calls, in any process, one does the work and the others wait for it.
 #[utoipa::path(
     tag = "Platform",
     operation_id = "reconcilePurchases",
-    responses((status = 200, description = "They are reconciled.", body = PurchaseReconcileReport)),
+    responses((status = 200, description = "The purchases are reconciled.", body = PurchaseReconcileReport)),
     security(("cron" = [])),
 )]
 #[post("/api/cron/reconcile-purchases")]
@@ -87,13 +88,13 @@ pub(crate) async fn reconcile_purchases(
 
 /// Award points.
 ///
-/// For what other services of the operator's know of: a ticket that was used, a game that was played. A fact pays a fan
-/// once, however often and by however many it is told.
+/// For events of the operator's other services, such as a used ticket or a played game. An event pays a fan once,
+/// however often it is reported.
 #[utoipa::path(
     tag = "Platform",
     operation_id = "awardPoints",
     request_body = AwardBody,
-    responses((status = 200, description = "The points are written, or were before.", body = AwardResult)),
+    responses((status = 200, description = "The points are recorded, now or before.", body = AwardResult)),
     security(("cron" = [])),
 )]
 #[post("/api/cron/award-points")]

@@ -12,22 +12,22 @@ use terrace_quests::{
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// The condition of a step: its kind, and with some a number.
+/// The condition of a step: its kind, and for some kinds a number.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StepCheck {
     /// `follow_user`, `upload_profile_picture`, `choose_favorite_team`, `complete_profile`, `get_followers`,
     /// `join_leaderboard`, `points_threshold` or `rank_threshold`.
     kind: &'static str,
-    /// How many fans, of `follow_user` and `get_followers`.
+    /// The number of fans, for `follow_user` and `get_followers`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     count: Option<i64>,
-    /// How many points of the season, of `points_threshold`.
+    /// The number of points in the season, for `points_threshold`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     points: Option<i64>,
-    /// Which rank or a better one, of `rank_threshold`.
+    /// The rank to reach, for `rank_threshold`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     rank: Option<i64>,
@@ -40,13 +40,13 @@ impl From<&Check> for StepCheck {
     }
 }
 
-/// What a step is at for the reader.
+/// The reader's status in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StepStatus {
-    /// Not done.
+    /// Not completed.
     Available,
-    /// Done.
+    /// Completed.
     Completed,
 }
 
@@ -54,24 +54,24 @@ pub(crate) enum StepStatus {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct QuestStep {
-    /// Its id.
+    /// The id of the step.
     id: Uuid,
-    /// Its key within the quest.
+    /// The key of the step within the quest.
     #[schema(example = "favorite-team")]
     key: String,
-    /// What it is called.
+    /// The title of the step.
     title: String,
-    /// Its place in the quest.
+    /// The position in the quest.
     position: u32,
-    /// Whether the quest is complete only with it.
+    /// Whether the step is required to complete the quest.
     required: bool,
-    /// What it pays.
+    /// The points of the step.
     points: i64,
-    /// Its condition; null for one that the fan confirms.
+    /// The condition; null for a step that the fan confirms.
     check: Option<StepCheck>,
-    /// What it is at for the reader.
+    /// The reader's status.
     status: StepStatus,
-    /// When the reader did it.
+    /// When the reader completed the step.
     completed_at: Option<Time>,
 }
 
@@ -92,7 +92,7 @@ impl QuestStep {
     }
 }
 
-/// What a quest is at for the reader.
+/// The reader's status in a quest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum QuestStatus {
@@ -100,7 +100,7 @@ pub(crate) enum QuestStatus {
     Available,
     /// Started.
     Active,
-    /// Completed; a daily one on the reader's date.
+    /// Completed; for a daily quest, on the reader's date.
     Completed,
 }
 
@@ -108,33 +108,33 @@ pub(crate) enum QuestStatus {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Quest {
-    /// Its id.
+    /// The id of the quest.
     id: Uuid,
-    /// Its key.
+    /// The stable key of the quest.
     #[schema(example = "welcome")]
     key: String,
-    /// What it is called.
+    /// The title of the quest.
     title: String,
-    /// What it is about.
+    /// The description of the quest.
     description: String,
     /// `once` or `daily`.
     #[schema(example = "once")]
     cadence: &'static str,
-    /// The team whose board its points count on.
+    /// The team whose leaderboard the points count on.
     team_id: Option<Uuid>,
-    /// What completing it pays on top.
+    /// The points of completing the quest, in addition to its steps.
     bonus: i64,
-    /// What all of it pays.
+    /// The points of the quest and all its steps.
     total_points: i64,
-    /// Whether its steps are to be done in order.
+    /// Whether the steps must be completed in order.
     sequential: bool,
-    /// Its first instant.
+    /// The first instant at which the quest is open.
     opens_at: Option<Time>,
-    /// The first instant after it.
+    /// The first instant after it is open.
     closes_at: Option<Time>,
-    /// What it is at for the reader.
+    /// The reader's status.
     status: QuestStatus,
-    /// Its steps, in order.
+    /// The steps, in order.
     steps: Vec<QuestStep>,
 }
 
@@ -167,7 +167,7 @@ impl Quest {
 /// Quests.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct QuestList {
-    /// Those that are open, in the order of the content.
+    /// The open quests, in the order of the content.
     quests: Vec<Quest>,
 }
 
@@ -182,68 +182,68 @@ impl QuestList {
 /// A quest.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct QuestEnvelope {
-    /// The quest as it is now.
+    /// The quest in its current state.
     pub(crate) quest: Quest,
 }
 
-/// Which quest to start.
+/// The quest to start.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct StartBody {
-    /// Its id.
+    /// The id of the quest.
     #[schema(value_type = uuid::Uuid)]
     pub(crate) quest_id: IdText<QuestId>,
 }
 
-/// Which step is done.
+/// The step to complete.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct StepBody {
-    /// Its id.
+    /// The id of the step.
     #[schema(value_type = uuid::Uuid)]
     pub(crate) step_id: IdText<StepId>,
 }
 
-/// Nothing needs to be said.
+/// An empty body.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EmptyBody {}
 
-/// What a step came to.
+/// The result of completing a step.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StepResult {
-    /// The step as it is now.
+    /// The step in its current state.
     pub(crate) step: QuestStep,
-    /// What was paid now, the quest's bonus included; 0 where the step had been done.
+    /// The points paid by this request, including the bonus of the quest; 0 if the step was completed before.
     pub(crate) points_awarded: i64,
-    /// Whether the quest was completed with it.
+    /// Whether the step completed the quest.
     pub(crate) quest_completed: bool,
-    /// The quest as it is now.
+    /// The quest in its current state.
     pub(crate) quest: Quest,
 }
 
-/// What a check of progress came to.
+/// The result of a progress check.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CheckResult {
-    /// The steps that were completed by it.
+    /// The steps that the check completed.
     pub(crate) completed_steps: Vec<QuestStep>,
-    /// The quests that were.
+    /// The quests that the check completed.
     pub(crate) completed_quests: Vec<Quest>,
-    /// What they paid.
+    /// The points paid for them.
     pub(crate) points_awarded: i64,
 }
 
-/// What a daily visit came to.
+/// The result of a daily visit.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct VisitResult {
-    /// Whether the day was paid before.
+    /// Whether the date was paid before.
     already_completed: bool,
-    /// What was paid now.
+    /// The points paid by this request.
     points_awarded: i64,
-    /// On how many days in a row one has visited.
+    /// The number of consecutive dates with a visit.
     streak: u32,
     /// The first instant at which a visit pays again.
     next_visit_at: Time,
@@ -260,17 +260,17 @@ impl From<VisitMade> for VisitResult {
     }
 }
 
-/// A quest that was completed.
+/// A completed quest.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CompletedQuest {
-    /// Which.
+    /// The id of the quest.
     quest_id: Uuid,
-    /// What it is called.
+    /// The title of the quest.
     title: String,
-    /// What it paid, steps and bonus.
+    /// The points of the quest, steps and bonus included.
     points_earned: i64,
-    /// When.
+    /// When the quest was completed.
     completed_at: Time,
 }
 
@@ -289,9 +289,9 @@ impl From<&Completed> for CompletedQuest {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CompletedQuestList {
-    /// The newest first.
+    /// The completed quests, newest first.
     pub(crate) quests: Vec<CompletedQuest>,
-    /// Where the next page starts; null on the last.
+    /// The cursor of the next page; null on the last page.
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -299,18 +299,18 @@ pub(crate) struct CompletedQuestList {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Achievement {
-    /// Its key.
+    /// The key of the achievement.
     #[schema(example = "first-quest")]
     key: String,
-    /// What it is called.
+    /// The title of the achievement.
     title: String,
-    /// What it is for.
+    /// The description of the achievement.
     description: String,
-    /// How far one is.
+    /// The caller's progress.
     progress: u64,
-    /// How far one has to come.
+    /// The progress that unlocks the achievement.
     target: u64,
-    /// Since when one has it; null before.
+    /// When it was unlocked; null before.
     unlocked_at: Option<Time>,
 }
 
@@ -332,6 +332,6 @@ impl Achievement {
 /// Achievements.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct AchievementList {
-    /// Those that one may see: secret ones once they are unlocked.
+    /// The visible achievements: secret ones once they are unlocked.
     pub(crate) achievements: Vec<Achievement>,
 }

@@ -20,7 +20,8 @@ const COMPLETED: &str = "completed-quests";
 
 /// List quests.
 ///
-/// Those that are open, in the order of the content; with one's own status when signed in. Answers carry an `ETag`.
+/// Returns the open quests in the order of the content; with the caller's status when signed in. Responses carry an
+/// `ETag`.
 #[utoipa::path(
     tag = "Quests",
     operation_id = "listQuests",
@@ -58,12 +59,13 @@ async fn own_quest(app: &App, book: &QuestBook, user: UserId, id: QuestId) -> Re
 
 /// Start a quest.
 ///
-/// Whoever is in it, or through it, stays so: the answer is the same. A daily one is started for one's own date.
+/// If the quest is already started or completed, nothing changes and the response is the same. A daily quest is
+/// started for the fan's date.
 #[utoipa::path(
     tag = "Quests",
     operation_id = "startQuest",
     request_body = StartBody,
-    responses((status = 200, description = "The quest as it is now.", body = QuestEnvelope)),
+    responses((status = 200, description = "The quest in its current state.", body = QuestEnvelope)),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[post("/api/quests/start")]
@@ -80,13 +82,13 @@ pub(crate) async fn start_quest(
 
 /// Complete a step.
 ///
-/// It pays at once, and the quest with its last required step. A second time changes and pays nothing. A step with a
-/// condition is completed only where that holds.
+/// Pays the step immediately, and the quest with its last required step. Repeating the request changes and pays
+/// nothing. A step with a condition is completed only if the condition holds.
 #[utoipa::path(
     tag = "Quests",
     operation_id = "completeStep",
     request_body = StepBody,
-    responses((status = 200, description = "What it came to.", body = StepResult)),
+    responses((status = 200, description = "The result.", body = StepResult)),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[post("/api/quests/complete-step")]
@@ -108,14 +110,14 @@ pub(crate) async fn complete_step(
     }))
 }
 
-/// Check one's progress.
+/// Check the caller's progress.
 ///
-/// Completes the steps of started quests whose conditions hold, also where they held before the start.
+/// Completes the steps of started quests whose conditions hold, including conditions that held before the start.
 #[utoipa::path(
     tag = "Quests",
     operation_id = "checkProgress",
     request_body = EmptyBody,
-    responses((status = 200, description = "What was completed by it.", body = CheckResult)),
+    responses((status = 200, description = "The completed steps and quests.", body = CheckResult)),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[post("/api/quests/check-progress")]
@@ -146,14 +148,15 @@ pub(crate) async fn check_progress(
     Ok(Json(result))
 }
 
-/// Visit the dashboard.
+/// Record a daily visit.
 ///
-/// The first visit of each of one's own dates pays; dates in a row are a streak, with more at some lengths.
+/// The first visit on each of the fan's dates pays points; consecutive dates form a streak, which pays more at some
+/// lengths.
 #[utoipa::path(
     tag = "Quests",
     operation_id = "visitDaily",
     request_body = EmptyBody,
-    responses((status = 200, description = "What it came to.", body = VisitResult)),
+    responses((status = 200, description = "The result.", body = VisitResult)),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[post("/api/quests/daily-visit")]
@@ -168,7 +171,7 @@ pub(crate) async fn visit_daily(
 
 /// List completed quests.
 ///
-/// Derived from one's records of points, the newest first.
+/// Derived from the caller's records of points, newest first.
 #[utoipa::path(
     tag = "Quests",
     operation_id = "listCompletedQuests",
@@ -195,7 +198,7 @@ pub(crate) async fn list_completed_quests(
 
 /// List achievements.
 ///
-/// With one's own progress; secret ones once they are unlocked.
+/// Includes the caller's progress; secret achievements are listed once they are unlocked.
 #[utoipa::path(
     tag = "Quests",
     operation_id = "listAchievements",

@@ -20,7 +20,7 @@ const COMMENTS: &str = "comments";
 #[utoipa::path(
     tag = "Locker room",
     operation_id = "listComments",
-    params(("id" = uuid::Uuid, Path, description = "The post."), PageQuery),
+    params(("id" = uuid::Uuid, Path, description = "The id of the post."), PageQuery),
     responses((status = 200, description = "A page of comments.", body = CommentList)),
     security((), ("cookie" = []), ("bearer" = [])),
 )]
@@ -46,11 +46,11 @@ pub(crate) async fn list_comments(
     tag = "Locker room",
     operation_id = "createComment",
     params(
-        ("id" = uuid::Uuid, Path, description = "The post."),
+        ("id" = uuid::Uuid, Path, description = "The id of the post."),
         ("Idempotency-Key" = Option<String>, Header, nullable = false, max_length = 128, pattern = "^[!-~]+$", description = "The client's name for this request, 1 to 128 visible ASCII characters."),
     ),
     request_body = CreateCommentBody,
-    responses((status = 201, description = "The comment.", body = CommentEnvelope, headers(("Location" = String, description = "Where the comment is.")))),
+    responses((status = 201, description = "The comment.", body = CommentEnvelope, headers(("Location" = String, description = "The URL of the comment.")))),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[post("/api/locker-room/{id}/comments")]
@@ -82,8 +82,8 @@ fn comment_created(outcome: &CommentCreated) -> StoredAnswer {
     tag = "Locker room",
     operation_id = "getComment",
     params(
-        ("id" = uuid::Uuid, Path, description = "The post."),
-        ("commentId" = uuid::Uuid, Path, description = "The comment."),
+        ("id" = uuid::Uuid, Path, description = "The id of the post."),
+        ("commentId" = uuid::Uuid, Path, description = "The id of the comment."),
     ),
     responses((status = 200, description = "The comment.", body = CommentEnvelope)),
     security((), ("cookie" = []), ("bearer" = [])),
@@ -99,15 +99,15 @@ pub(crate) async fn get_comment(
     Ok(Json(CommentEnvelope { comment: Comment::from(&comment) }))
 }
 
-/// Delete a comment of one's own.
+/// Delete one of the caller's comments.
 #[utoipa::path(
     tag = "Locker room",
     operation_id = "deleteComment",
     params(
-        ("id" = uuid::Uuid, Path, description = "The post."),
-        ("commentId" = uuid::Uuid, Path, description = "The comment."),
+        ("id" = uuid::Uuid, Path, description = "The id of the post."),
+        ("commentId" = uuid::Uuid, Path, description = "The id of the comment."),
     ),
-    responses((status = 204, description = "It is gone.")),
+    responses((status = 204, description = "The comment is deleted.")),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[delete("/api/locker-room/{id}/comments/{commentId}")]

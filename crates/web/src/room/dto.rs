@@ -10,24 +10,24 @@ use terrace_social::{PostView, ReactionCounts, ReactionKind};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// A post that is to be created.
+/// A post to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct CreatePostBody {
     /// 1 to 2000 characters after trimming.
     #[schema(example = "What a save!", min_length = 1, max_length = 2000)]
     pub(crate) body: String,
-    /// The team whose room it is for; everybody's when left out.
+    /// The id of the team whose room the post is for; defaults to the common room.
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, value_type = Option<Uuid>)]
     pub(crate) team_id: Option<IdText<TeamId>>,
-    /// A picture that goes with it: one's own upload, which no other post has taken.
+    /// The id of an attached picture: an upload of the caller that no other post has attached.
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, value_type = Option<Uuid>)]
     pub(crate) media_id: Option<IdText<MediaId>>,
 }
 
-/// A comment that is to be created.
+/// A comment to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct CreateCommentBody {
@@ -36,20 +36,20 @@ pub(crate) struct CreateCommentBody {
     pub(crate) body: String,
 }
 
-/// A reaction that is to be set.
+/// A reaction to set.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ReactBody {
-    /// One of `like`, `love`, `fire`, `clap`, `laugh`, `sad`.
+    /// The kind: `like`, `love`, `fire`, `clap`, `laugh` or `sad`.
     #[schema(example = "like", pattern = "^(like|love|fire|clap|laugh|sad)$")]
     pub(crate) kind: String,
 }
 
-/// Why a post is reported.
+/// A report of a post.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ReportBody {
-    /// 1 to 500 characters after trimming.
+    /// The reason: 1 to 500 characters after trimming.
     #[schema(example = "It is an advertisement.", min_length = 1, max_length = 500)]
     pub(crate) reason: String,
 }
@@ -58,27 +58,27 @@ pub(crate) struct ReportBody {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Post {
-    /// The post.
+    /// The id of the post.
     id: Uuid,
-    /// Who wrote it.
+    /// The author.
     author: UserCard,
-    /// Its text.
+    /// The text.
     body: String,
-    /// The team whose room it is in; null in everybody's.
+    /// The id of the team whose room contains the post; null for the common room.
     team_id: Option<Uuid>,
-    /// Where its picture is, if there is one.
+    /// The URL of the picture, if there is one.
     image_url: Option<String>,
-    /// How many comments it has.
+    /// The number of comments.
     comment_count: i64,
-    /// How many reactions it has.
+    /// The number of reactions.
     reaction_count: i64,
-    /// How many of each kind; kinds that nobody chose are left out.
+    /// The number of reactions of each kind; kinds without reactions are omitted.
     #[schema(value_type = std::collections::HashMap<String, i64>, example = json!({"like": 3}))]
     reactions: Reactions,
-    /// One's own reaction; null when there is none or nobody is signed in.
+    /// The caller's own reaction; null if there is none or the caller is signed out.
     #[schema(example = "like")]
     my_reaction: Option<&'static str>,
-    /// When it was created.
+    /// When the post was created.
     created_at: Time,
 }
 
@@ -100,7 +100,7 @@ impl From<&PostView<AuthorCard>> for Post {
     }
 }
 
-/// The counts of the kinds that somebody chose.
+/// The counts of the kinds that are in use.
 pub(crate) struct Reactions(pub(crate) ReactionCounts);
 
 impl Serialize for Reactions {
@@ -120,15 +120,15 @@ impl Serialize for Reactions {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Comment {
-    /// The comment.
+    /// The id of the comment.
     id: Uuid,
-    /// The post that it belongs to.
+    /// The id of the post.
     post_id: Uuid,
-    /// Who wrote it.
+    /// The author.
     author: UserCard,
-    /// Its text.
+    /// The text.
     body: String,
-    /// When it was created.
+    /// When the comment was created.
     created_at: Time,
 }
 
@@ -157,11 +157,12 @@ pub(crate) struct PostEnvelope {
 pub(crate) struct PostList {
     /// The posts.
     pub(crate) posts: Vec<Post>,
-    /// Where the next page starts; null on the last.
+    /// The cursor of the next page; null on the last page.
     pub(crate) next_cursor: Option<String>,
-    /// Where the stream of changes goes on from this page.
+    /// The position at which the stream of changes continues after this page.
     pub(crate) stream_position: i64,
-    /// With `scope=following`: these are everybody's posts, because one follows nobody. Left out otherwise.
+    /// With `scope=following`: the posts are those of the common feed, because the caller follows no one. Omitted
+    /// otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(crate) fallback: Option<bool>,
@@ -191,6 +192,6 @@ pub(crate) struct CommentEnvelope {
 pub(crate) struct CommentList {
     /// The comments.
     pub(crate) comments: Vec<Comment>,
-    /// Where the next page starts; null on the last.
+    /// The cursor of the next page; null on the last page.
     pub(crate) next_cursor: Option<String>,
 }

@@ -36,7 +36,7 @@ impl From<DeletePostRefusal> for ApiError {
     fn from(refusal: DeletePostRefusal) -> Self {
         match refusal {
             DeletePostRefusal::NotFound => no_post(),
-            DeletePostRefusal::NotYours => Self::new(Code::Forbidden, "somebody else wrote this post"),
+            DeletePostRefusal::NotYours => Self::new(Code::Forbidden, "another fan wrote this post"),
         }
     }
 }
@@ -54,7 +54,7 @@ impl From<DeleteCommentRefusal> for ApiError {
     fn from(refusal: DeleteCommentRefusal) -> Self {
         match refusal {
             DeleteCommentRefusal::NotFound => Self::new(Code::NotFound, "there is no such comment"),
-            DeleteCommentRefusal::NotYours => Self::new(Code::Forbidden, "somebody else wrote this comment"),
+            DeleteCommentRefusal::NotYours => Self::new(Code::Forbidden, "another fan wrote this comment"),
         }
     }
 }

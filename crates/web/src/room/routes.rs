@@ -18,25 +18,25 @@ use terrace_kernel::{PostId, TeamId, UserId};
 use terrace_social::{PostView, ReactionKind, post_body, report_reason};
 use utoipa::{IntoParams, ToSchema};
 
-/// Which part of the locker room is read.
+/// The part of the locker room to read.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Scope {
-    /// Everybody's posts.
+    /// All posts.
     All,
-    /// Of the people and in the rooms of the teams that one follows, and one's own.
+    /// Posts of followed people, posts in the rooms of followed teams, and the caller's own.
     Following,
     /// The room of a team.
     Team,
 }
 
-/// In which order the feed is read.
+/// The order of the feed.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum Sort {
     /// Newest first.
     Recent,
-    /// What is talked about first; see `/api/trends`.
+    /// Trending posts first; see `/api/trends`.
     Trending,
 }
 
@@ -45,19 +45,19 @@ enum Sort {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct FeedQuery {
-    /// Which part is read; everybody's posts when left out. `following`, and `team` without a team, take a session.
+    /// The part to read; by default all posts. `following`, and `team` without a team, require a session.
     #[param(inline)]
     scope: Option<Scope>,
-    /// With `scope=team`: which team's room; one's own teams' when left out.
+    /// With `scope=team`: the team whose room is read; defaults to the caller's teams.
     #[param(value_type = Option<uuid::Uuid>)]
     team_id: Option<String>,
-    /// In which order; newest first when left out.
+    /// The order; by default newest first.
     #[param(inline)]
     sort: Option<Sort>,
-    /// How many posts: 1 to 100, 25 when left out.
+    /// The number of posts: 1 to 100, by default 25.
     #[param(minimum = 1, maximum = 100, default = 25)]
     limit: Option<i64>,
-    /// The `nextCursor` of the page before.
+    /// The `nextCursor` of the previous page.
     cursor: Option<String>,
 }
 
@@ -94,9 +94,10 @@ impl FeedQuery {
 
 /// Read the feed.
 ///
-/// Newest first. Every post that existed when the first page was read appears exactly once while one pages on,
-/// whatever is posted meanwhile. Who follows nobody gets everybody's posts with `scope=following`, marked `fallback`.
-/// Trending posts are those of one ranking, on every page; once it is gone, its cursors are 400 `cursor_expired`.
+/// Newest first. While a client pages through the feed, every post that existed at the first page appears exactly
+/// once, even if others are posted meanwhile. With `scope=following`, a caller who follows no one gets all posts,
+/// marked `fallback`. Trending posts belong to one ranking on all pages; after that ranking expires, its cursors are
+/// refused with 400 `cursor_expired`.
 #[utoipa::path(
     tag = "Locker room",
     operation_id = "readFeed",
@@ -133,13 +134,13 @@ pub(crate) async fn read_feed(
 
 /// Create a post.
 ///
-/// In everybody's room, or in a team's.
+/// Creates a post in the common room, or in a team's room.
 #[utoipa::path(
     tag = "Locker room",
     operation_id = "createPost",
     params(("Idempotency-Key" = Option<String>, Header, nullable = false, max_length = 128, pattern = "^[!-~]+$", description = "The client's name for this request, 1 to 128 visible ASCII characters.")),
     request_body = CreatePostBody,
-    responses((status = 201, description = "The post.", body = PostEnvelope, headers(("Location" = String, description = "Where the post is.")))),
+    responses((status = 201, description = "The post.", body = PostEnvelope, headers(("Location" = String, description = "The URL of the post.")))),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[post("/api/locker-room")]
@@ -174,7 +175,7 @@ fn envelope(view: &PostView<AuthorCard>) -> PostEnvelope {
 #[utoipa::path(
     tag = "Locker room",
     operation_id = "getPost",
-    params(("id" = uuid::Uuid, Path, description = "The post.")),
+    params(("id" = uuid::Uuid, Path, description = "The id of the post.")),
     responses((status = 200, description = "The post.", body = PostEnvelope)),
     security((), ("cookie" = []), ("bearer" = [])),
 )]
@@ -188,12 +189,12 @@ pub(crate) async fn get_post(
     Ok(Json(envelope(&app.query(GetPost { post, reader }).await?)))
 }
 
-/// Delete a post of one's own.
+/// Delete one of the caller's posts.
 #[utoipa::path(
     tag = "Locker room",
     operation_id = "deletePost",
-    params(("id" = uuid::Uuid, Path, description = "The post.")),
-    responses((status = 204, description = "It is gone.")),
+    params(("id" = uuid::Uuid, Path, description = "The id of the post.")),
+    responses((status = 204, description = "The post is deleted.")),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[delete("/api/locker-room/{id}")]
@@ -208,13 +209,13 @@ pub(crate) async fn delete_post(
 
 /// React to a post.
 ///
-/// One reaction per fan and post: the same kind again changes nothing, another replaces it.
+/// Each fan has at most one reaction to a post: the same kind again changes nothing, another kind replaces it.
 #[utoipa::path(
     tag = "Locker room",
     operation_id = "react",
-    params(("id" = uuid::Uuid, Path, description = "The post.")),
+    params(("id" = uuid::Uuid, Path, description = "The id of the post.")),
     request_body = ReactBody,
-    responses((status = 200, description = "The post as it is now.", body = PostEnvelope)),
+    responses((status = 200, description = "The updated post.", body = PostEnvelope)),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[post("/api/locker-room/{id}/react")]
@@ -233,12 +234,12 @@ pub(crate) async fn react(
     Ok(Json(envelope(&view)))
 }
 
-/// Take a reaction back.
+/// Remove a reaction.
 #[utoipa::path(
     tag = "Locker room",
     operation_id = "takeReactionBack",
-    params(("id" = uuid::Uuid, Path, description = "The post.")),
-    responses((status = 200, description = "The post as it is now.", body = PostEnvelope)),
+    params(("id" = uuid::Uuid, Path, description = "The id of the post.")),
+    responses((status = 200, description = "The updated post.", body = PostEnvelope)),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[delete("/api/locker-room/{id}/react")]
@@ -253,13 +254,13 @@ pub(crate) async fn take_reaction_back(
 
 /// Report a post.
 ///
-/// Once per fan and post: a second report changes nothing.
+/// Each fan can report a post once: a second report changes nothing.
 #[utoipa::path(
     tag = "Locker room",
     operation_id = "reportPost",
-    params(("id" = uuid::Uuid, Path, description = "The post.")),
+    params(("id" = uuid::Uuid, Path, description = "The id of the post.")),
     request_body = ReportBody,
-    responses((status = 204, description = "It is noted.")),
+    responses((status = 204, description = "The report is recorded.")),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[post("/api/locker-room/{id}/report")]

@@ -133,7 +133,7 @@ impl StreamBody {
             let _turn = streams.replays.acquire().await;
             match app.replay_after(after, Arc::new(part)).await {
                 Ok(Ok(batch)) => {
-                    let frames = batch.told.iter().filter_map(frame::encode);
+                    let frames = batch.events.iter().filter_map(frame::encode);
                     let frames = frames.filter(|(kind, _)| *kind == kind_of(part)).map(|(_, frame)| frame);
                     Found::Events { frames: frames.collect(), reached: batch.reached, more: batch.more }
                 }

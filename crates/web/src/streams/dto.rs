@@ -19,7 +19,7 @@ pub(crate) struct PostCreated {
     post: StreamedPost,
 }
 
-/// A post as everybody gets it: without the reader's own reaction.
+/// A post without the reader's own reaction.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct StreamedPost {
@@ -65,7 +65,7 @@ pub(crate) struct PostDeleted {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CommentCreated {
     pub(crate) comment: Comment,
-    /// How many the post has now.
+    /// The current number of comments on the post.
     pub(crate) comment_count: i64,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct CommentCreated {
 pub(crate) struct CommentDeleted {
     pub(crate) post_id: Uuid,
     pub(crate) comment_id: Uuid,
-    /// How many the post has now.
+    /// The current number of comments on the post.
     pub(crate) comment_count: i64,
 }
 
@@ -98,9 +98,9 @@ impl ReactionChanged {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ScoreChanged {
-    /// Null where the reader and the fan are hidden from each other.
+    /// Null if a block hides the fan and the reader from each other.
     user_id: Option<Uuid>,
-    /// Null, as the rank, where the board does not list the fan any more.
+    /// Null, like the rank, if the leaderboard no longer lists the fan.
     points: Option<i64>,
     rank: Option<u64>,
 }
@@ -119,7 +119,7 @@ impl ScoreChanged {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BoardReset {
-    /// The season that boards show now.
+    /// The season that leaderboards show now.
     pub(crate) season_id: Uuid,
 }
 

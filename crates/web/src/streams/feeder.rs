@@ -133,7 +133,7 @@ fn publish(streams: &Streams, listening: &Listening, batch: &StreamBatch) {
         }
     }
     let mut by_kind: [Vec<Frame>; 3] = [Vec::new(), Vec::new(), Vec::new()];
-    for event in &batch.told {
+    for event in &batch.events {
         if let StreamWhat::PostDeleted(on) = &event.what {
             streams.room.mark(&Away::Post(on.post));
         } else if let StreamWhat::CommentDeleted { comment, .. } = &event.what {

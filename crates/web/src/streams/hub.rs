@@ -235,8 +235,8 @@ impl Hub {
             Waits::Woken(number) => place.next = place.next.max(number),
         }
         let view = reader.map(|reader| (reader.user, reader.view()));
-        let hides_nobody = view.as_ref().is_none_or(|(_, view)| view.hidden.is_empty());
-        if part.is_common() && hides_nobody {
+        let hides_none = view.as_ref().is_none_or(|(_, view)| view.hidden.is_empty());
+        if part.is_common() && hides_none {
             return self.read_common(slot.kind, part, place);
         }
         let view = view.as_ref().map(|(user, view)| (*user, &**view));

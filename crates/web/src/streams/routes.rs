@@ -18,8 +18,8 @@ use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
 /// A whole number of any size: one that is no valid position is treated like a position that is too old.
 fn position() -> Object {
-    const IS: &str = "A `streamPosition`, or the id of an event: the stream goes on behind it. What happens from now on \
-                      when left out.";
+    const IS: &str = "A `streamPosition`, or the id of an event, after which the stream continues. Without it, the stream \
+                      starts with new events.";
     ObjectBuilder::new().schema_type(Type::Integer).description(Some(IS)).build()
 }
 
@@ -28,13 +28,14 @@ fn position() -> Object {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct RoomStreamQuery {
-    /// Which part; everybody's posts when left out. `following`, and `team` without a team, take a session.
+    /// The part to stream; by default all posts. `following`, and `team` without a team, require a session.
     #[param(inline)]
     scope: Option<Scope>,
-    /// With `scope=team`: which team's room; one's own teams' when left out.
+    /// With `scope=team`: the team whose room is streamed; defaults to the caller's teams.
     #[param(value_type = Option<uuid::Uuid>)]
     team_id: Option<String>,
-    /// The `streamPosition` of a page: the stream goes on behind it. What happens from now on when left out.
+    /// The `streamPosition` of a page, after which the stream continues. Without it, the stream starts with new
+    /// events.
     #[param(schema_with = position, required = false)]
     since: Option<String>,
 }
@@ -44,13 +45,15 @@ struct RoomStreamQuery {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct BoardStreamQuery {
-    /// Which board; without it and without `teamId` the global one of the season that is shown, whichever that is.
+    /// The id of the leaderboard; without it and without `teamId`, the global one of the shown season, also after the
+    /// season changes.
     #[param(value_type = Option<uuid::Uuid>)]
     leaderboard_id: Option<String>,
-    /// Whose board; it is made when it is first asked for.
+    /// The team whose leaderboard is requested; it is created on the first request.
     #[param(value_type = Option<uuid::Uuid>)]
     team_id: Option<String>,
-    /// The `streamPosition` of a page: the stream goes on behind it. What happens from now on when left out.
+    /// The `streamPosition` of a page, after which the stream continues. Without it, the stream starts with new
+    /// events.
     #[param(schema_with = position, required = false)]
     since: Option<String>,
 }
@@ -60,20 +63,21 @@ struct BoardStreamQuery {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct OwnStreamQuery {
-    /// A `streamPosition`, or the id of an event: the stream goes on behind it. What happens from now on when left out.
+    /// A `streamPosition`, or the id of an event, after which the stream continues. Without it, the stream starts with
+    /// new events.
     #[param(schema_with = position, required = false)]
     since: Option<String>,
 }
 
 /// Stream the locker room.
 ///
-/// Server-sent events, whose ids are positions that only grow: `post.created`, `post.deleted`, `comment.created`,
-/// `comment.deleted`, `reaction.changed`; and `resync` where the position is too old or unknown: read the page again. A
-/// `Last-Event-ID` goes before `since`. The stream ends after some minutes: connect again, with the last id.
+/// Server-sent events with increasing positions as ids: `post.created`, `post.deleted`, `comment.created`,
+/// `comment.deleted` and `reaction.changed`; and `resync` if the position is too old or unknown: read the page again.
+/// `Last-Event-ID` takes precedence over `since`. The stream ends after some minutes: reconnect with the last id.
 #[utoipa::path(
     tag = "Locker room",
     operation_id = "streamLockerRoom",
-    params(RoomStreamQuery, ("Last-Event-ID" = Option<String>, Header, nullable = false, description = "The id that was heard last.")),
+    params(RoomStreamQuery, ("Last-Event-ID" = Option<String>, Header, nullable = false, description = "The id of the last received event.")),
     responses((status = 200, description = "Events.", body = String, content_type = "text/event-stream")),
     security((), ("cookie" = []), ("bearer" = [])),
 )]
@@ -105,13 +109,13 @@ pub(crate) async fn stream_locker_room(
 
 /// Stream a board.
 ///
-/// Server-sent events, whose ids are positions that only grow: `score.changed`, `board.reset`; and `resync` where the
-/// position is too old or unknown: read the page again. Several changes of one fan may come as the newest. A
-/// `Last-Event-ID` goes before `since`. The stream ends after some minutes: connect again, with the last id.
+/// Server-sent events with increasing positions as ids: `score.changed` and `board.reset`; and `resync` if the
+/// position is too old or unknown: read the page again. Several changes of one fan may be merged into the newest.
+/// `Last-Event-ID` takes precedence over `since`. The stream ends after some minutes: reconnect with the last id.
 #[utoipa::path(
     tag = "Leaderboard",
     operation_id = "streamLeaderboard",
-    params(BoardStreamQuery, ("Last-Event-ID" = Option<String>, Header, nullable = false, description = "The id that was heard last.")),
+    params(BoardStreamQuery, ("Last-Event-ID" = Option<String>, Header, nullable = false, description = "The id of the last received event.")),
     responses((status = 200, description = "Events.", body = String, content_type = "text/event-stream")),
     security((), ("cookie" = []), ("bearer" = [])),
 )]
@@ -139,15 +143,16 @@ pub(crate) async fn stream_leaderboard(
     open(&req, &shell, &app.into_inner(), asked).await
 }
 
-/// Stream what concerns oneself.
+/// Stream the caller's own events.
 ///
-/// Server-sent events, whose ids are positions that only grow: one's own `points.awarded`, `step.completed`,
-/// `quest.completed`, `achievement.unlocked`, `purchase.changed`; and `resync` where the position is too old or unknown: read again what is
-/// shown. A `Last-Event-ID` goes before `since`. The stream ends after some minutes: connect again, with the last id.
+/// Server-sent events with increasing positions as ids: the caller's `points.awarded`, `step.completed`,
+/// `quest.completed`, `achievement.unlocked` and `purchase.changed`; and `resync` if the position is too old or
+/// unknown: read the shown data again. `Last-Event-ID` takes precedence over `since`. The stream ends after some
+/// minutes: reconnect with the last id.
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "streamOwn",
-    params(OwnStreamQuery, ("Last-Event-ID" = Option<String>, Header, nullable = false, description = "The id that was heard last.")),
+    params(OwnStreamQuery, ("Last-Event-ID" = Option<String>, Header, nullable = false, description = "The id of the last received event.")),
     responses((status = 200, description = "Events.", body = String, content_type = "text/event-stream")),
     security(("cookie" = []), ("bearer" = [])),
 )]

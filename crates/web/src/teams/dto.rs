@@ -8,12 +8,12 @@ use uuid::Uuid;
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct League {
-    /// The league.
+    /// The id of the league.
     id: Uuid,
-    /// Its stable key.
+    /// The stable key of the league.
     #[schema(example = "premier-league")]
     key: String,
-    /// Its name.
+    /// The name of the league.
     #[schema(example = "Premier League")]
     name: String,
     /// ISO 3166-1 alpha-2, or `INT` for several countries.
@@ -40,25 +40,25 @@ impl From<&terrace_identity::League> for League {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Team {
-    /// The team.
+    /// The id of the team.
     id: Uuid,
-    /// Its stable key.
+    /// The stable key of the team.
     #[schema(example = "arsenal")]
     key: String,
-    /// Its full name.
+    /// The full name of the team.
     #[schema(example = "Arsenal")]
     name: String,
-    /// A name that fits on a tab.
+    /// A short name.
     #[schema(example = "Arsenal")]
     short_name: String,
-    /// The league that it plays in.
+    /// The league that the team plays in.
     league_id: Uuid,
-    /// Its colours, `#rrggbb`, the main one first.
+    /// The team's colours, `#rrggbb`, the main one first.
     #[schema(example = json!(["#ef0107", "#ffffff"]))]
     colors: Vec<String>,
-    /// Where its crest is, if there is one.
+    /// The URL of the crest, if there is one.
     crest_url: Option<String>,
-    /// How many fans follow it.
+    /// The number of followers.
     follower_count: i64,
 }
 
@@ -83,7 +83,7 @@ impl From<&terrace_identity::Team> for Team {
 pub(crate) struct LeagueList {
     /// The leagues.
     pub(crate) leagues: Vec<League>,
-    /// Where the next page starts; null on the last.
+    /// The cursor of the next page; null on the last page.
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -93,7 +93,7 @@ pub(crate) struct LeagueList {
 pub(crate) struct TeamList {
     /// The teams.
     pub(crate) teams: Vec<Team>,
-    /// Where the next page starts; null on the last.
+    /// The cursor of the next page; null on the last page.
     pub(crate) next_cursor: Option<String>,
 }
 

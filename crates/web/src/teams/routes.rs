@@ -18,7 +18,7 @@ const TEAMS: &str = "teams";
 
 /// List leagues.
 ///
-/// In the order of their keys. Answers carry an `ETag`.
+/// Ordered by key. Responses carry an `ETag`.
 #[utoipa::path(
     tag = "Teams",
     operation_id = "listLeagues",
@@ -48,7 +48,7 @@ pub(crate) async fn list_leagues(
 #[utoipa::path(
     tag = "Teams",
     operation_id = "getLeague",
-    params(("id" = uuid::Uuid, Path, description = "The league.")),
+    params(("id" = uuid::Uuid, Path, description = "The id of the league.")),
     responses(
         (status = 200, description = "The league.", body = LeagueEnvelope),
         (status = 304, description = "Nothing has changed."),
@@ -73,16 +73,16 @@ struct TeamQuery {
     /// Only teams of this league.
     #[param(value_type = Option<uuid::Uuid>)]
     league_id: Option<String>,
-    /// How many rows: 1 to 100, 25 when left out.
+    /// The number of rows: 1 to 100, by default 25.
     #[param(minimum = 1, maximum = 100, default = 25)]
     limit: Option<i64>,
-    /// The `nextCursor` of the page before.
+    /// The `nextCursor` of the previous page.
     cursor: Option<String>,
 }
 
 /// List teams.
 ///
-/// In the order of their keys. Answers carry an `ETag`.
+/// Ordered by key. Responses carry an `ETag`.
 #[utoipa::path(
     tag = "Teams",
     operation_id = "listTeams",
@@ -119,7 +119,7 @@ pub(crate) async fn list_teams(
 #[utoipa::path(
     tag = "Teams",
     operation_id = "getTeam",
-    params(("id" = uuid::Uuid, Path, description = "The team.")),
+    params(("id" = uuid::Uuid, Path, description = "The id of the team.")),
     responses(
         (status = 200, description = "The team.", body = TeamEnvelope),
         (status = 304, description = "Nothing has changed."),

@@ -9,17 +9,17 @@ use terrace_app::trends::Trends;
 use terrace_social::RankedTopic;
 use utoipa::ToSchema;
 
-/// A topic that is talked about.
+/// A trending topic.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TrendingTopic {
     /// The hashtag without its `#`, in lower case.
     #[schema(example = "matchday")]
     tag: String,
-    /// What it is worth, in thousandths: for each fan who posted under it, the best of their posts.
+    /// The score in thousandths: the sum over all fans who posted under it of the score of each fan's best post.
     #[schema(example = 12_500, minimum = 0)]
     score: i64,
-    /// How many posts of the last days are under it.
+    /// The number of posts of the last days under the topic.
     #[schema(example = 7, minimum = 1)]
     post_count: i64,
 }
@@ -30,15 +30,15 @@ impl From<&RankedTopic> for TrendingTopic {
     }
 }
 
-/// What is trending at a glance.
+/// Trending topics and posts.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TrendList {
     /// The topics, best first.
     topics: Vec<TrendingTopic>,
-    /// The posts, best first; `GET /api/locker-room?sort=trending` goes on.
+    /// The posts, best first; `GET /api/locker-room?sort=trending` has more.
     posts: Vec<Post>,
-    /// The instant for which they were ranked; null before the first time.
+    /// The instant of the ranking; null before the first ranking.
     refreshed_at: Option<Time>,
 }
 
@@ -52,16 +52,16 @@ impl From<&Trends> for TrendList {
     }
 }
 
-/// What a wish for fresh derived data came to.
+/// The result of refreshing trends.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SyncReport {
-    /// Whether this call did the work; false when another was at it, whose end was waited for.
+    /// Whether this call did the work; false if it waited for another call that did.
     refreshed: bool,
-    /// How long that took, in milliseconds.
+    /// The duration in milliseconds.
     #[schema(example = 42)]
     duration_ms: u64,
-    /// The instant for which the data is reckoned now.
+    /// The instant for which the data is computed.
     refreshed_at: Option<Time>,
 }
 

@@ -13,13 +13,13 @@ use terrace_app::trends::TrendingScope;
 
 const TRENDING: &str = "trending";
 
-/// Read what is trending.
+/// Read trends.
 ///
-/// Topics and posts that fans talk about most, newer ones before older ones of the same echo.
+/// The topics and posts that fans discuss most; of equally discussed ones, the newer first.
 #[utoipa::path(
     tag = "Locker room",
     operation_id = "getTrends",
-    responses((status = 200, description = "What is trending.", body = TrendList)),
+    responses((status = 200, description = "The trends.", body = TrendList)),
     security((), ("cookie" = []), ("bearer" = [])),
 )]
 #[get("/api/trends")]

@@ -53,8 +53,8 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     }
     let [global, popular, quiet] = feeds;
     let what = [
-        format!("a page of {FOLLOWED} whom one follows by how much they write, {posts} posts"),
-        format!("a page of {FOLLOWED} quiet ones whom one follows, {deep} posts deep"),
+        format!("a page of {FOLLOWED} followed authors by how much they write, {posts} posts"),
+        format!("a page of {FOLLOWED} followed quiet authors, {deep} posts deep"),
     ];
     let figures = [popular, quiet].into_iter().zip(what).zip(TARGETS).map(|((feed, what), target)| {
         let cost = Quantity::new(mean(&feed.samples), "ms");
@@ -89,7 +89,7 @@ impl Feed {
         while cursors.len() < CURSORS {
             let answer = caller.get(&target, &cookie)?;
             let page: FeedPage = serde_json::from_slice(&answer.body).context("not a page of the feed")?;
-            ensure!(page.fallback.is_none(), "{} follows nobody", reader.name);
+            ensure!(page.fallback.is_none(), "{} follows no one", reader.name);
             if newest.is_none() {
                 newest = page.posts.first().map(|post| post.created_at.parse::<Timestamp>()).transpose()?;
             }

@@ -45,7 +45,7 @@ fn measure(plan: &Plan, name: &str, are_mutual: bool) -> Result<Vec<Figure>> {
     let load = millis(begun.elapsed());
     let after = process::resident(std::process::id()).unwrap_or(0.0);
     let bytes = float(u64::try_from(graph.bytes() / graph.len().max(1))?);
-    let hub = (0..people).max_by_key(|one| graph.degrees(user(*one)).1).context("nobody is there")?;
+    let hub = (0..people).max_by_key(|one| graph.degrees(user(*one)).1).context("there are no people")?;
     let hub_followers = graph.degrees(user(hub)).1;
 
     let viewers = enter(&mut graph, people, &pairs, are_mutual);

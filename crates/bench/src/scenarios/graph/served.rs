@@ -109,7 +109,7 @@ fn lists(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
         .against("budget", BUDGET_MILLIS, WITHIN)
         .with(details),
         figure("the same, mean".to_owned(), mean(&alone), "ms"),
-        figure(format!("the same for {FANS} at once"), rate(&together), "requests/s"),
+        figure(format!("the same for {FANS} concurrently"), rate(&together), "requests/s"),
         figure("reading that graph at the start".to_owned(), loaded, "s"),
         memory(&terrace, "these runs", kind.name())?,
     ])

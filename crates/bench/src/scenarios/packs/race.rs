@@ -213,7 +213,7 @@ fn checks(world: &World) -> Vec<(&'static str, String, u64)> {
         ("copies in stock's count", format!("SELECT sold FROM pack_stock WHERE pack_id = {pack}"), EDITIONS),
         ("sealed copies in it", format!("SELECT sealed FROM pack_stock WHERE pack_id = {pack}"), 0),
         (
-            "transfers to the house",
+            "transfers to the service",
             "SELECT count(*) FROM ledger_transfers WHERE credit_house = 'revenue'".to_owned(),
             EDITIONS,
         ),

@@ -68,10 +68,10 @@ fn throughput(
         ours.push(observed.post(plan, None)?);
     }
     readers.settle(ours.iter().map(|sample| sample.answered).sum())?;
-    let what = format!("POST {}, {FANS} connections, told to a reader", posts::PATH);
+    let what = format!("POST {}, {FANS} connections, published to a reader", posts::PATH);
     Ok(Figure::plain(what, observed.world.kind().name(), Quantity::new(rate(&ours), "posts/s"))
-        .against("told to nobody", rate(&alone), UNOBSERVED)
-        .with(json!({"told": shown(&ours), "untold": shown(&alone)})))
+        .against("without readers", rate(&alone), UNOBSERVED)
+        .with(json!({"published": shown(&ours), "unobserved": shown(&alone)})))
 }
 
 /// A rate that is easily sustained, without readers and with many.
@@ -80,7 +80,7 @@ fn beside_many(
     (observed, unobserved): (&mut Side, &mut Side),
     readers: &mut Readers,
 ) -> Result<Figure> {
-    let many = plan.crowds.last().context("somebody reads")? / SHARE;
+    let many = plan.crowds.last().context("a crowd of readers")? / SHARE;
     log::info!("{PACE} posts a second, without readers and with {many}");
     // Earlier readers have missed events, so all readers start anew here.
     *readers = Readers::of(observed.terrace.address(), PATH, many)?;
@@ -90,11 +90,11 @@ fn beside_many(
         ours.push(observed.post(plan, Some(PACE))?);
     }
     readers.settle(ours.iter().map(|sample| sample.answered).sum())?;
-    let what = format!("POST {}, {PACE} posts/s told to {many} readers, p99", posts::PATH);
+    let what = format!("POST {}, {PACE} posts/s published to {many} readers, p99", posts::PATH);
     // A single run has few samples, so all runs are merged.
     Ok(Figure::plain(what, observed.world.kind().name(), Quantity::new(slow(&ours), "ms"))
-        .against("told to nobody", slow(&alone), BESIDE)
-        .with(json!({"told": shown(&ours), "untold": shown(&alone)})))
+        .against("without readers", slow(&alone), BESIDE)
+        .with(json!({"published": shown(&ours), "unobserved": shown(&alone)})))
 }
 
 fn slow(samples: &[Sample]) -> f64 {

@@ -113,7 +113,7 @@ fn delays(posted: &[Posted], deliveries: &[Delivery], first: u64) -> Result<Dela
         delays.answer.record(clock::between(posted.sent, posted.answered));
     }
     for delivery in deliveries.iter().filter(|delivery| delivery.number >= first) {
-        let posted = known.get(&delivery.number).context("a post that nobody wrote was delivered")?;
+        let posted = known.get(&delivery.number).context("an unknown post was delivered")?;
         delays.of_commit.record(clock::between(posted.answered, delivery.at));
         delays.of_request.record(clock::between(posted.sent, delivery.at));
     }

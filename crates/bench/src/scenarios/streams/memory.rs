@@ -86,7 +86,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan) -> Result<Vec<Figure>> {
         busy = process::cpu(pid)?.saturating_sub(cpu).as_secs_f64() / from.elapsed().as_secs_f64();
         held.push(Held::look(*count, pid)?);
     }
-    let most = held.last().context("somebody waits")?;
+    let most = held.last().context("waiting readers")?;
     let many = held.iter().find(|held| held.readers == MANY).unwrap_or(most);
     let mut figures = of_each(many, &baseline);
     figures.extend(of_all(&held, most, &baseline, busy));

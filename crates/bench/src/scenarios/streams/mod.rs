@@ -21,13 +21,13 @@ pub(super) const PATH: &str = "/api/locker-room/stream";
 /// What can be measured by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Part {
-    /// Deliveries when there is always something to tell.
+    /// Deliveries under a constant load of events.
     Saturated,
     /// What readers who wait take of the memory.
     Memory,
     /// How late deliveries come.
     Late,
-    /// What commands pay for being told of.
+    /// The cost of publishing for commands.
     Commands,
 }
 

@@ -390,7 +390,7 @@ impl Known {
         let id: UserId = id_of("User", old);
         match self.users.get(&id) {
             Some(zone) => Ok((id, *zone)),
-            None => Err(Bad::new("names a fan whom User.csv does not have", old)),
+            None => Err(Bad::new("names a fan that is not in User.csv", old)),
         }
     }
 

@@ -80,7 +80,7 @@ pub enum LegacyError {
         words: String,
     },
     /// Another process is importing the same files, or the database was restored in the meantime.
-    #[error("another process brings these files in, too")]
+    #[error("another process is importing these files")]
     Raced,
     /// The files, or the rows of the service that they refer to, have changed since they were checked.
     #[error("the files, or the teams, quests and names that they mean, have changed meanwhile")]

@@ -47,7 +47,7 @@ pub enum MoveRefusal {
     #[error("other accounts have these usernames by now: {}", .0.join(", "))]
     NameTaken(Vec<String>),
     /// Records that were imported before differ from the files.
-    #[error("{0} records of points were brought in before with another amount, time, season or board")]
+    #[error("{0} records of points were imported before with another amount, time, season or board")]
     Changed(u64),
     /// The sums of the rows read and of the rows written differ.
     #[error("what would be written does not come to what was read; nothing was")]
@@ -56,7 +56,7 @@ pub enum MoveRefusal {
     #[error("a season does not fit in: {0}")]
     Season(String),
     /// The number of staged rows differs from the number read: another process restarted the import.
-    #[error("another process brings these files in, too")]
+    #[error("another process is importing these files")]
     Raced,
 }
 

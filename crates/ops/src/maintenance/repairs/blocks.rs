@@ -12,7 +12,7 @@ const PORTION: u32 = 200;
 
 /// Removes follows that a block forbids.
 pub(in crate::maintenance) fn blocked_follows() -> Task {
-    let about = "Ends the follows between fans of whom one blocks the other";
+    let about = "Removes follows between fans if one of them blocks the other";
     Task::new("sweep-blocked-follows", Category::CleanUp, about, |work| async move {
         walk(&work, BlockedFollows).await
     })

@@ -12,7 +12,7 @@ use terrace_store::{ReadTx, Tx};
 
 /// Assigns boards to records.
 pub(in crate::maintenance) fn boards() -> Task {
-    let about = "Names the board of records of points that have none, where it can be known";
+    let about = "Assigns a leaderboard to records of points without one, where it can be determined";
     Task::new(
         "backfill-boards",
         Category::Backfill,

@@ -9,8 +9,7 @@ use terrace_store::{ReadTx, Tx};
 const PORTION: u32 = 1_000;
 
 pub(in crate::maintenance) fn counters() -> Task {
-    let about =
-        "Counts again what posts, fans and teams say of their comments, reactions, follows and followers";
+    let about = "Recounts the comments, reactions, follows and followers of posts, fans and teams";
     Task::new("repair-counters", Category::Repair, about, |work: Work| async move {
         work.expect(work.ask(CountRows(Extent::Posts)).await?);
         work.expect(work.ask(CountRows(Extent::Accounts)).await?);

@@ -17,7 +17,7 @@ const LATE: Duration = Duration::from_hours(1);
 
 /// Removes what deleted accounts left behind.
 pub(in crate::maintenance) fn deleted_accounts() -> Task {
-    let about = "Removes what deleted accounts have left, as their end should have";
+    let about = "Removes remaining rows of deleted accounts";
     Task::new("sweep-deleted-accounts", Category::CleanUp, about, |work: Work| async move {
         let mut after = None;
         loop {
@@ -36,7 +36,7 @@ pub(in crate::maintenance) fn deleted_accounts() -> Task {
 
 /// Removes deleted posts that still exist.
 pub(in crate::maintenance) fn deleted_posts() -> Task {
-    let about = "Removes posts that were deleted more than an hour ago and are still there, with all that belongs to them";
+    let about = "Removes remaining rows of posts that were deleted more than an hour ago";
     Task::new("sweep-deleted-posts", Category::CleanUp, about, |work: Work| async move {
         let before = work.app().now().minus(LATE);
         let mut after = None;

@@ -10,7 +10,7 @@ const PORTION: u32 = 200;
 
 /// Opens missing lanes of fans with pending messages.
 pub(in crate::maintenance) fn minting_lanes() -> Task {
-    let about = "Opens the lanes of fans whose messages to the minter wait and have none";
+    let about = "Creates the missing delivery lanes of fans with pending messages to the minter";
     Task::new("repair-minting-lanes", Category::Repair, about, |work| async move { walk(&work, Lanes).await })
 }
 

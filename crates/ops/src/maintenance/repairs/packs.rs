@@ -18,7 +18,7 @@ const PORTION: u32 = 500;
 
 /// Repairs the states of purchases, copies and payments.
 pub(in crate::maintenance) fn purchases() -> Task {
-    let about = "Makes the states of purchases and copies what the journal and the draws say";
+    let about = "Repairs the states of purchases and copies from the journal and the draws";
     Task::new("repair-purchases", Category::Repair, about, |work: Work| async move {
         walk(&work, Purchases).await
     })
@@ -26,7 +26,7 @@ pub(in crate::maintenance) fn purchases() -> Task {
 
 /// Restores missing copies and collectibles.
 pub(in crate::maintenance) fn packs() -> Task {
-    let about = "Gives fans the copies that they paid and the collectibles that their draws gave, where these are missing";
+    let about = "Adds missing copies that fans paid for, and missing collectibles that they drew";
     Task::new("backfill-packs", Category::Backfill, about, |work: Work| async move {
         let (book, safe) = (work.app().pack_book().await?, work.app().seed_cipher()?);
         walk(&work, Packs { book, safe }).await

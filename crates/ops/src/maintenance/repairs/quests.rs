@@ -12,7 +12,7 @@ use terrace_store::{Command, ReadTx, Tx};
 
 /// Starts onboarding quests for fans who registered before these existed.
 pub(in crate::maintenance) fn onboarding() -> Task {
-    let about = "Starts the onboarding quests for fans who registered before there were any";
+    let about = "Starts the onboarding quests for fans who registered before these quests existed";
     Task::new("backfill-onboarding", Category::Backfill, about, |work: Work| async move {
         let book = crate::quests::fresh_quest_book(work.app()).await?;
         walk_fans(&work, Onboarding { book }).await
@@ -23,7 +23,7 @@ pub(in crate::maintenance) fn onboarding() -> Task {
 
 /// Restores missing runs of completed steps.
 pub(in crate::maintenance) fn quest_runs() -> Task {
-    let about = "Notes the runs of quests that steps were done in and that there are not";
+    let about = "Creates missing quest runs for completed steps";
     Task::new("repair-quest-runs", Category::Repair, about, |work: Work| async move {
         let book = crate::quests::fresh_quest_book(work.app()).await?;
         walk_fans(&work, QuestRuns { book }).await
@@ -33,8 +33,7 @@ pub(in crate::maintenance) fn quest_runs() -> Task {
 
 /// Renumbers steps.
 pub(in crate::maintenance) fn step_order() -> Task {
-    let about =
-        "Gives the steps of each quest the places from 1 on, without gaps, in the order that they have";
+    let about = "Renumbers the steps of each quest from 1, without gaps, in their current order";
     Task::new("repair-step-order", Category::Repair, about, |work: Work| async move {
         let moved = work.batch(OrderSteps).await?;
         work.count("places of steps", moved);

@@ -7,7 +7,7 @@ use terrace_packs::{CollectibleId, PackId};
 use terrace_store::{Command, Query, ReadTx, Tx};
 
 pub(in crate::maintenance) fn pack_stock() -> Task {
-    let about = "Makes the stock of packs what was bought and opened, and editions as far given out as their serials say";
+    let about = "Repairs the stock of packs from purchases and openings, and the minted counts of editions from serial numbers";
     Task::new("repair-pack-stock", Category::Repair, about, |work: Work| async move {
         let (packs, collectibles) = work.ask(Misstocked).await?;
         // One transaction for each: every buyer of a pack waits for the lock on its stock.

@@ -46,7 +46,7 @@ where
     F: Fn(&mut dyn Tx, &mut Ctx) -> Outcome<T, TestRefusal> + Send + 'static,
     T: Send + 'static,
 {
-    const NAME: &'static str = "improvised";
+    const NAME: &'static str = "closure";
     type Ports = dyn Tx;
     type Output = T;
     type Refusal = TestRefusal;
@@ -62,7 +62,7 @@ where
     F: Fn(&mut dyn ReadTx) -> Result<T, StoreError> + Send + 'static,
     T: Send + 'static,
 {
-    const NAME: &'static str = "improvised";
+    const NAME: &'static str = "closure";
     type Ports = dyn ReadTx;
     type Output = T;
     type Refusal = TestRefusal;

@@ -232,7 +232,7 @@ impl PacksRepair for DieselTx<'_> {
         let own = pack_purchases::table.find(Key::of(purchase));
         on!(self.conn, |conn| diesel::update(own).set(values).execute(conn))
             .map(drop)
-            .map_err(broken("mend the state of a purchase"))
+            .map_err(broken("repair the state of a purchase"))
     }
 
     fn put_copy_opened(
@@ -252,11 +252,11 @@ impl PacksRepair for DieselTx<'_> {
         );
         on!(self.conn, |conn| diesel::update(sealed).set(values).execute(conn))
             .map(|rows| rows == 1)
-            .map_err(broken("mend the state of a copy"))
+            .map_err(broken("repair the state of a copy"))
     }
 
     fn lost_serials(&mut self, collectible: CollectibleId) -> Result<Vec<u32>, StoreError> {
-        let fail = broken("find the serials that nobody has");
+        let fail = broken("find unassigned serials");
         let id = Key::of(collectible);
         let own = crate::schema::collectibles::table.find(id);
         let minted = own.select(crate::schema::collectibles::minted);
@@ -301,7 +301,7 @@ impl PacksRepair for DieselTx<'_> {
     }
 
     fn restock(&mut self, pack: PackId) -> Result<bool, StoreError> {
-        let fail = broken("mend what stands of a pack");
+        let fail = broken("repair the stock of a pack");
         let id = Key::of(pack);
         let own = pack_stock::table.find(id).select((pack_stock::sold, pack_stock::sealed));
         let kept: Option<(i32, i32)> = match &mut self.conn {
@@ -324,7 +324,7 @@ impl PacksRepair for DieselTx<'_> {
     fn raise_minted(&mut self, collectible: CollectibleId) -> Result<bool, StoreError> {
         on!(self.conn, |conn| diesel::sql_query(RAISE).bind::<Uid, _>(Key::of(collectible)).execute(conn))
             .map(|rows| rows == 1)
-            .map_err(broken("mend how much of an edition is minted"))
+            .map_err(broken("repair the minted count of an edition"))
     }
 
     fn wake_payment(&mut self, purchase: PurchaseId, at: Timestamp) -> Result<bool, StoreError> {
