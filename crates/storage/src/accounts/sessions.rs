@@ -1,7 +1,5 @@
 //! Sessions and their tokens.
 
-#![expect(clippy::ref_option_ref, reason = "diesel derives this for a row with an optional text")]
-
 #[cfg(test)]
 mod tests;
 
