@@ -28,7 +28,7 @@ fn excerpts(document: &str) -> Result<Vec<Excerpt>> {
             found.last_mut().context("a block")?.code.extend(code_line(line));
         } else {
             let names = line.split('`').skip(1).step_by(2);
-            let is_source = |name: &&str| name.starts_with("crates/") && name.ends_with(".rs");
+            let is_source = |name: &&str| name.starts_with("crates/") && !name.ends_with('/');
             file = names.filter(is_source).last().map(str::to_owned).or(file);
         }
     }

@@ -105,7 +105,7 @@ async fn import_batches(
         if batch.len() == COMPLETIONS_BATCH || (is_last && !batch.is_empty()) {
             let batch = mem::replace(&mut batch, Vec::with_capacity(COMPLETIONS_BATCH));
             let begun = Instant::now();
-            let mut imported = terrace_ops::import_completions(&app, batch, dry_run).await?;
+            let mut imported = terrace_ops::import_completions(app, batch, dry_run).await?;
             left.note(mem::take(&mut imported.not_matched));
             all += imported;
             // A server on the same embedded database only polls for the write lock.

@@ -108,7 +108,7 @@ impl GraphFile {
             if batch.len() == IMPORT_BATCH || (is_last && !batch.is_empty()) {
                 let batch = mem::replace(&mut batch, Vec::with_capacity(IMPORT_BATCH));
                 let begun = Instant::now();
-                all += terrace_ops::import_follows(&app, batch).await?;
+                all += terrace_ops::import_follows(app, batch).await?;
                 // A server on the same embedded database only polls for the write lock.
                 tokio::time::sleep(begun.elapsed() / TURN).await;
                 progress.show(self.list.bytes())?;

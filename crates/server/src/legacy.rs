@@ -74,7 +74,7 @@ async fn import_tables(
     (sources, size): (&[LegacySource], u64),
     skip_bad: bool,
 ) -> anyhow::Result<ExitCode> {
-    if !terrace_ops::legacy::has_seasons(&app).await? {
+    if !terrace_ops::legacy::has_seasons(app).await? {
         bail!("the database has no seasons, teams or quests yet: `terrace seed` brings them");
     }
     let mut progress = Progress::new(size);
@@ -83,7 +83,7 @@ async fn import_tables(
         LegacyProgress::Moving => Ok(()),
     };
     let checked =
-        terrace_ops::legacy::check_legacy(&app, sources, &mut watch).await.context("nothing was written")?;
+        terrace_ops::legacy::check_legacy(app, sources, &mut watch).await.context("nothing was written")?;
     if checked.bad_records() > 0 && !skip_bad {
         progress.end()?;
         print_counts(&checked)?;
@@ -92,7 +92,7 @@ async fn import_tables(
         return Ok(ExitCode::FAILURE);
     }
     let import = import_id(sources, &checked)?;
-    let moved = terrace_ops::legacy::import_legacy(&app, import, sources, &checked, &mut watch).await;
+    let moved = terrace_ops::legacy::import_legacy(app, import, sources, &checked, &mut watch).await;
     progress.end()?;
     print_counts(&checked)?;
     let moved = moved.context("no imported data is visible; run the same command to continue")?;
