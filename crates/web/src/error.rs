@@ -1,5 +1,5 @@
 //! Error codes with their statuses and titles, and the error type that handlers, extractors and middleware
-//! return. [`crate::edge::normalize`] renders it as a problem document.
+//! return. `edge::normalize` renders it as a problem document.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
@@ -261,7 +261,7 @@ impl fmt::Display for ApiError {
     }
 }
 
-/// The problem document needs the request's id and path, which are not available here: [`crate::edge::normalize`]
+/// The problem document needs the request's id and path, which are not available here: `edge::normalize`
 /// writes it.
 impl ResponseError for ApiError {
     fn status_code(&self) -> StatusCode {

@@ -2,21 +2,21 @@
 //!
 //! From the outside in, with the reason for each position:
 //!
-//! 1. [`edge`](crate::edge): assigns the request id, so that everything below can be found in the log; rewrites HEAD
-//!    to GET before routing; determines the client's address and the request's [area](crate::edge::area); refuses
-//!    paths that the router would decode differently, and [hosts](crate::edge::host) that the service does not serve;
+//! 1. `edge`: assigns the request id, so that everything below can be found in the log; rewrites HEAD
+//!    to GET before routing; determines the client's address and the request's area; refuses
+//!    paths that the router would decode differently, and hosts that the service does not serve;
 //!    catches panics of everything below; turns every failure into a problem document; writes the security and CORS
 //!    headers of every response; logs and counts the final response.
-//! 2. [`etag`](crate::edge::etag): outside compression, because a strong tag covers the content coding, and so that a
+//! 2. `etag`: outside compression, because a strong tag covers the content coding, and so that a
 //!    response answered with 304 is never compressed.
 //! 3. compression: its own refusals (406) become problem documents in `edge`.
-//! 4. [`crosssite`](crate::edge::crosssite): needs no lookup, so it precedes the middleware that does one.
-//! 5. [`in_time`](crate::edge::in_time): around everything that calls the store.
-//! 6. [`auth`](crate::edge::auth): applies the limit of the address, resolves the session, then applies the limit of
+//! 4. `crosssite`: needs no lookup, so it precedes the middleware that does one.
+//! 5. `in_time`: around everything that calls the store.
+//! 6. `auth`: applies the limit of the address, resolves the session, then applies the limit of
 //!    the account. It precedes routing so that extractors of handlers need not wait, and so that a missing session is
 //!    reported before any error in the body.
-//! 7. [`parameters`](crate::edge::parameters): after `auth`, because a missing session is reported first.
-//! 8. the routes, and [`fallback`](crate::edge::fallback) for requests that match none of them.
+//! 7. `parameters`: after `auth`, because a missing session is reported first.
+//! 8. the routes, and `fallback` for requests that match none of them.
 
 use crate::boards::BoardPages;
 use crate::docs::{self, Document};

@@ -2,7 +2,7 @@
 //!
 //! Browsers report the origin of a request in `Sec-Fetch-Site`, and on every write in `Origin`. A request with
 //! neither header comes from no browser. A request with a bearer token is exempt: a page cannot attach another user's
-//! token. So are pages of the origins that the operator configured for [`cors`](crate::edge::cors).
+//! token. So are pages of the origins that the operator configured for `cors`.
 
 use crate::edge::area::Area;
 use crate::edge::auth::has_bearer;

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use terrace_app::media::ImageType;
 
 /// A body declared as a picture. Another content type is 415, a body beyond the size limit is 413; the content is
-/// checked later. Memory is reserved before the body is read ([`crate::media::picture_bodies`]).
+/// checked later. Memory is reserved before the body is read (`media::picture_bodies`).
 #[derive(Debug)]
 pub(crate) struct ImageBody {
     /// The declared type.
