@@ -3,12 +3,11 @@
 
 use crate::maintenance::{AdaptiveBatch, TaskContext, TaskFailure};
 use crate::walked::{HELD, PORTION, Portion, Settled, WalkReport};
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::time::Duration;
 use terrace_app::App;
 use terrace_app::platform::Job;
-use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId, num};
+use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
 use terrace_ledger::{FanLedger, LedgerCheck, LedgerFault, LedgerRepairWrite};
 use terrace_store::{Command, OpsReadTx, OpsTx, Query, into_infallible};
 
@@ -85,24 +84,17 @@ struct CheckLedger {
 
 impl Query for CheckLedger {
     const NAME: &'static str = "check_ledger";
-    /// `None` after the last account.
     type Ports = dyn OpsReadTx;
+    /// `None` after the last account.
     type Output = Option<Portion<LedgerCheck>>;
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn OpsReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let fans = tx.fans_after(self.after, PORTION)?;
         let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
-        let count = num::to_u64(fans.len());
-        let mut portion =
-            Portion { checked: BTreeMap::new(), fans: count, suspects: Vec::new(), last: *last };
+        let mut portion = Portion::of(fans.len(), *last);
         for fan in tx.ledger_between(*first, *last)? {
-            for (check, count) in fan.checked() {
-                *portion.checked.entry(check).or_default() += count;
-            }
-            if !fan.audit().0.is_empty() {
-                portion.suspects.push(fan.user);
-            }
+            portion.audited(fan.user, fan.checked(), !fan.audit().0.is_empty());
         }
         Ok(Some(portion))
     }

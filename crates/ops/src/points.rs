@@ -241,8 +241,8 @@ struct CheckPoints {
 
 impl Query for CheckPoints {
     const NAME: &'static str = "check_points";
-    /// `None` after the last account.
     type Ports = dyn OpsReadTx;
+    /// `None` after the last account.
     type Output = Option<Portion<PointsCheck>>;
     type Refusal = Infallible;
 
@@ -250,17 +250,10 @@ impl Query for CheckPoints {
         let fans = tx.fans_after(self.after, PORTION)?;
         let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
         let books = books(tx)?;
-        let count = num::to_u64(fans.len());
-        let mut portion =
-            Portion { checked: BTreeMap::new(), fans: count, suspects: Vec::new(), last: *last };
+        let mut portion = Portion::of(fans.len(), *last);
         for fan in tx.points_between(*first, *last)? {
             let FanAudit { checked, faults, .. } = books.audit(&fan, now);
-            for (check, count) in checked {
-                *portion.checked.entry(check).or_default() += count;
-            }
-            if !faults.is_empty() {
-                portion.suspects.push(fan.user);
-            }
+            portion.audited(fan.user, checked, !faults.is_empty());
         }
         Ok(Some(portion))
     }
@@ -372,7 +365,7 @@ fn misplaced(board: BoardId, lines: &[RankLine]) -> Vec<Fault> {
         (line.key.user, total)
     };
     let index: RankIndex = lines.iter().map(total).collect();
-    let place = |ranked: &Ranked| (widened(ranked.position), widened(ranked.rank));
+    let place = |ranked: &Ranked| (num::to_u64(ranked.position), num::to_u64(ranked.rank));
     let wrong = |line: &&RankLine| {
         let served = index.standing(line.key.user).map(|standing| place(&standing.ranked));
         served != Some((line.position, line.rank))
@@ -383,10 +376,6 @@ fn misplaced(board: BoardId, lines: &[RankLine]) -> Vec<Fault> {
         Fault { check: PointsCheck::Ranks, user: Some(line.key.user), board, words }
     };
     lines.iter().filter(wrong).map(fault).collect()
-}
-
-fn widened(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use terrace_kernel::UserId;
+use terrace_kernel::{UserId, num};
 
 /// Accounts that one query checks.
 pub(crate) const PORTION: u32 = 2_000;
@@ -79,6 +79,28 @@ pub(crate) struct Portion<C> {
     pub(crate) suspects: Vec<UserId>,
     /// The last account: the next portion starts after it.
     pub(crate) last: UserId,
+}
+
+impl<C: Ord> Portion<C> {
+    /// A portion of `fans` accounts, of which none is checked yet.
+    pub(crate) fn of(fans: usize, last: UserId) -> Self {
+        Self { checked: BTreeMap::new(), fans: num::to_u64(fans), suspects: Vec::new(), last }
+    }
+
+    /// Adds the audit of one account.
+    pub(crate) fn audited(
+        &mut self,
+        fan: UserId,
+        checked: impl IntoIterator<Item = (C, u64)>,
+        is_wrong: bool,
+    ) {
+        for (check, count) in checked {
+            *self.checked.entry(check).or_default() += count;
+        }
+        if is_wrong {
+            self.suspects.push(fan);
+        }
+    }
 }
 
 /// Confirmed faults of locked accounts.

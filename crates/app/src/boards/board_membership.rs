@@ -108,8 +108,8 @@ pub(crate) struct EnsureTeamBoard(pub(crate) TeamId);
 
 impl Command for EnsureTeamBoard {
     const NAME: &'static str = "ensure_team_board";
-    /// `None` if the team does not exist.
     type Ports = dyn BoardWrite;
+    /// `None` if the team does not exist.
     type Output = Option<Board>;
     type Refusal = std::convert::Infallible;
 

@@ -173,9 +173,9 @@ pub(crate) struct ReadRows {
 impl Query for ReadRows {
     const NAME: &'static str = "read_board_rows";
     const CONSISTENT_SNAPSHOT: bool = true;
+    type Ports = dyn PointsReadTx;
     /// `None` if the rows do not correspond to any position in the event log, because some of their events have no
     /// position yet.
-    type Ports = dyn PointsReadTx;
     type Output = Option<(Rows, Position)>;
     type Refusal = Infallible;
 

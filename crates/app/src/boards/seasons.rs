@@ -16,8 +16,8 @@ const FIRST: [(&str, &str); 2] = [("0", "Season 0"), ("0.5", "Season 0.5")];
 
 impl Command for FoundSeasons {
     const NAME: &'static str = "found_seasons";
-    /// Whether the seasons were created.
     type Ports = dyn BoardWrite;
+    /// Whether the seasons were created.
     type Output = bool;
     type Refusal = Infallible;
     const AFFECTS_LEADERBOARD: bool = true;
@@ -57,8 +57,8 @@ pub struct StartSeason {
 
 impl Command for StartSeason {
     const NAME: &'static str = "start_season";
-    /// The seasons that were written.
     type Ports = dyn BoardWrite;
+    /// The seasons that were written.
     type Output = Vec<Season>;
     type Refusal = SeasonRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
@@ -101,8 +101,8 @@ pub struct TurnSeasons;
 
 impl Command for TurnSeasons {
     const NAME: &'static str = "turn_seasons";
-    /// The seasons that were written.
     type Ports = dyn BoardWrite;
+    /// The seasons that were written.
     type Output = Vec<Season>;
     type Refusal = Infallible;
     const AFFECTS_LEADERBOARD: bool = true;

@@ -140,8 +140,8 @@ struct Consume {
 
 impl Command for Consume {
     const NAME: &'static str = "consume";
-    /// Whether there is more to do.
     type Ports = dyn Tx;
+    /// Whether there is more to do.
     type Output = bool;
     type Refusal = Infallible;
 

@@ -499,8 +499,8 @@ impl<C> Ahead<C> {
 
 impl<M: LiveModel> Query for LookUp<M> {
     const NAME: &'static str = "live_look_up";
-    /// `None` if events after the known position are missing.
     type Ports = dyn LiveReadTx;
+    /// `None` if events after the known position are missing.
     type Output = Option<Ahead<M::Changes>>;
     type Refusal = Infallible;
 

@@ -89,8 +89,8 @@ pub struct StandingsPortion {
 
 impl Query for ReadStandings {
     const NAME: &'static str = "read_standings_in_quests";
-    /// `None` after the last account.
     type Ports = dyn StandingsReadTx;
+    /// `None` after the last account.
     type Output = Option<StandingsPortion>;
     type Refusal = Infallible;
 

@@ -89,8 +89,8 @@ pub(super) struct LookUp {
 
 impl Query for LookUp {
     const NAME: &'static str = "stream_look_up";
-    /// `None` if events after the given position are gone, or never existed.
     type Ports = dyn StreamReadTx;
+    /// `None` if events after the given position are gone, or never existed.
     type Output = Option<LogPart>;
     type Refusal = Infallible;
 

@@ -25,7 +25,7 @@ use terrace_app::App;
 use terrace_app::graph::follows_imported;
 use terrace_identity::ports::NewAccount;
 use terrace_identity::{PasswordHash, Role, TimeZone, Username};
-use terrace_kernel::{Ctx, Outcome, StoreError, UserId};
+use terrace_kernel::{Ctx, Outcome, StoreError, UserId, num};
 use terrace_store::{Command, Tx, into_infallible};
 use uuid::Builder;
 
@@ -90,10 +90,10 @@ impl Command for ImportFollows {
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Imported, Infallible> {
         let mut imported = Imported::default();
         let edges: Vec<(u64, u64)> = self.edges.iter().copied().filter(|(from, to)| from != to).collect();
-        imported.selves = count(self.edges.len() - edges.len());
+        imported.selves = num::to_u64(self.edges.len() - edges.len());
         let numbers: BTreeSet<u64> = edges.iter().flat_map(|(from, to)| [*from, *to]).collect();
         let accounts = numbers.iter().map(|number| account(*number, ctx)).collect::<Result<Vec<_>, _>>()?;
-        imported.fans = count(tx.insert_accounts(&accounts)?.len());
+        imported.fans = num::to_u64(tx.insert_accounts(&accounts)?.len());
 
         let ids: Vec<UserId> = accounts.iter().map(|account| account.id).collect();
         let active: HashSet<UserId> = tx.lock_active(&ids)?.into_iter().collect();
@@ -110,7 +110,7 @@ impl Command for ImportFollows {
         }
         let wanted: Vec<(UserId, UserId)> = wanted.into_iter().collect();
         let inserted = tx.insert_follows(&wanted, ctx.now())?;
-        imported.follows = count(inserted.len());
+        imported.follows = num::to_u64(inserted.len());
         tx.count_follows(&inserted)?;
         let mut fresh: HashSet<(UserId, UserId)> = inserted.iter().copied().collect();
         for (from, to) in lines {
@@ -139,10 +139,6 @@ fn account(number: u64, ctx: &Ctx) -> Result<NewAccount, StoreError> {
         password: PasswordHash::of_nothing(),
         created_at: ctx.now(),
     })
-}
-
-fn count(number: usize) -> u64 {
-    u64::try_from(number).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -75,8 +75,8 @@ pub struct MaintenanceHistory {
 
 impl Query for MaintenanceHistory {
     const NAME: &'static str = "maintenance_history";
-    /// The newest first.
     type Ports = dyn ReadTx;
+    /// The newest first.
     type Output = Vec<(RunRecord, RunState)>;
     type Refusal = Infallible;
 
@@ -129,8 +129,8 @@ pub(super) struct BeginRun {
 
 impl Command for BeginRun {
     const NAME: &'static str = "begin_maintenance";
-    /// Id of the run, or the run that holds the lease.
     type Ports = dyn Tx;
+    /// Id of the run, or the run that holds the lease.
     type Output = Result<Uuid, Busy>;
     type Refusal = Infallible;
 

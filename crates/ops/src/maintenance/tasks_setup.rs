@@ -10,7 +10,7 @@ use terrace_app::packs::{LoadPacks, PackContent};
 use terrace_app::quests::{LoadQuests, QuestContent};
 use terrace_app::teams::Catalogue;
 use terrace_identity::{League, Team};
-use terrace_kernel::{Ctx, Failure, Limit, Outcome, StoreError};
+use terrace_kernel::{Ctx, Failure, Limit, Outcome, StoreError, num};
 use terrace_packs::{Collectible, Pack};
 use terrace_quests::Quest;
 use terrace_store::{Command, ReadTx, Tx};
@@ -67,10 +67,10 @@ pub(super) fn demo() -> Task {
         work.app().forget_pack_book();
         match loaded? {
             Ok(DemoOutcome::Loaded { fans, posts, comments, awards }) => {
-                work.count("fans", tally(fans));
-                work.count("posts", tally(posts));
-                work.count("comments", tally(comments));
-                work.count("awards of points", tally(awards));
+                work.count("fans", num::to_u64(fans));
+                work.count("posts", num::to_u64(posts));
+                work.count("comments", num::to_u64(comments));
+                work.count("awards of points", num::to_u64(awards));
             }
             Ok(DemoOutcome::AlreadyThere | DemoOutcome::NotNew) | Err(_) => {
                 work.print("the demo content, or an account of one of its names, is there");
@@ -85,10 +85,6 @@ pub(super) fn demo() -> Task {
 
 fn wrong(error: impl Display) -> TaskFailure {
     TaskFailure::Refused(error.to_string())
-}
-
-fn tally(rows: usize) -> u64 {
-    u64::try_from(rows).unwrap_or(u64::MAX)
 }
 
 async fn load(work: &Work, content: Content) -> Result<(), TaskFailure> {
@@ -120,8 +116,8 @@ struct Load {
 
 impl Command for Load {
     const NAME: &'static str = "set_up_content";
-    /// Number of rows by kind.
     type Ports = dyn Tx;
+    /// Number of rows by kind.
     type Output = Vec<(&'static str, u64)>;
     /// Description of the error in the content.
     type Refusal = String;
@@ -161,7 +157,7 @@ impl Command for Load {
 /// Counts rows that are new or changed.
 fn changed<T: PartialEq, I: Eq + Hash>(before: Vec<T>, after: &[T], id: impl Fn(&T) -> I) -> u64 {
     let known: HashMap<I, T> = before.into_iter().map(|row| (id(&row), row)).collect();
-    tally(after.iter().filter(|row| known.get(&id(row)) != Some(*row)).count())
+    num::to_u64(after.iter().filter(|row| known.get(&id(row)) != Some(*row)).count())
 }
 
 fn leagues(tx: &mut dyn ReadTx) -> Result<Vec<League>, StoreError> {

@@ -5,6 +5,7 @@ use crate::walked::CheckReport;
 use crate::{balances, minting, name_skeletons, points, purchases, quests, topics};
 use terrace_app::ReconcileReport;
 use terrace_app::boards::TurnSeasons;
+use terrace_kernel::num;
 
 /// Opens and closes seasons that are due.
 pub(super) fn turn_seasons() -> Task {
@@ -14,7 +15,7 @@ pub(super) fn turn_seasons() -> Task {
         for season in &turned {
             work.print(&format!("season {} is {}", season.key, season.status));
         }
-        work.count("seasons", tally(turned.len()));
+        work.count("seasons", num::to_u64(turned.len()));
         Ok(())
     })
     .after(&["seasons"])
@@ -151,8 +152,4 @@ pub(super) fn mint_earlier() -> Task {
         Ok(())
     })
     .needs(Need::Minter)
-}
-
-fn tally(rows: usize) -> u64 {
-    u64::try_from(rows).unwrap_or(u64::MAX)
 }

@@ -1,11 +1,10 @@
 //! Removal of rows of deleted accounts and deleted posts that should have been removed already.
 
-use crate::maintenance::repairs::walk::tally;
 use crate::maintenance::{Category, Counts, LeftBehind, Task, TaskFailure, Work};
 use std::convert::Infallible;
 use std::time::Duration;
 use terrace_app::accounts::erase_left;
-use terrace_kernel::{Ctx, Outcome, PostId, Timestamp, UserId};
+use terrace_kernel::{Ctx, Outcome, PostId, Timestamp, UserId, num};
 use terrace_store::{Command, Query, ReadTx, Tx};
 
 /// Accounts and posts that one query checks.
@@ -49,7 +48,7 @@ pub(in crate::maintenance) fn deleted_posts() -> Task {
                 count_rows(&work, rows);
                 while !work.is_dry() && !work.batch(RemovePost { post: *post }).await? {}
             }
-            work.advance(tally(posts.len()));
+            work.advance(num::to_u64(posts.len()));
         }
     })
     // That task removes posts by marking them as deleted.

@@ -1,12 +1,12 @@
 //! Repair of purchases, copies and collectibles according to the journal and the proofs of draws (spec §3 rule 4).
 
-use crate::maintenance::repairs::walk::{CheckedPortion, Repair, count, tally, walk};
+use crate::maintenance::repairs::walk::{CheckedPortion, Repair, count, walk};
 use crate::maintenance::{Category, Counts, Need, Task, Work};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use terrace_app::packs::{PackBook, SeedCipher, new_copy};
 use terrace_app::payments::publish_purchase;
-use terrace_kernel::{Ctx, StoreError, Timestamp, UserId, Uuid};
+use terrace_kernel::{Ctx, StoreError, Timestamp, UserId, Uuid, num};
 use terrace_packs::{
     CollectibleId, CopyRepair, CopyStanding, Opening, Owned, OwnedSource, PurchaseId, PurchaseStanding,
     SlotOutcome, UserPack, UserPackId, UserPackState, outcomes,
@@ -50,7 +50,7 @@ fn check_purchases(
             suspects.push(standing.purchase.id.as_uuid());
         }
     }
-    Ok(Some(CheckedPortion { rows: tally(ids.len()), last, suspects }))
+    Ok(Some(CheckedPortion { rows: num::to_u64(ids.len()), last, suspects }))
 }
 
 /// Locks the fans of the suspects, then the suspects, and returns their current state.
@@ -183,7 +183,7 @@ impl Repair for Packs {
             }
             if !copies.is_empty() {
                 tx.insert_copies(&copies)?;
-                count(&mut counts, "copies", tally(copies.len()));
+                count(&mut counts, "copies", num::to_u64(copies.len()));
             }
             for copy in self.may_lack(&standing) {
                 let Some(opening) = tx.opening(copy.copy.id)? else { continue };

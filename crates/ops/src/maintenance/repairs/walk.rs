@@ -2,7 +2,7 @@
 
 use crate::maintenance::{AdaptiveBatch, CountRows, Counts, Extent, TaskFailure, Work};
 use std::convert::Infallible;
-use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId, Uuid};
+use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId, Uuid, num};
 use terrace_store::{Command, Query, ReadTx, Tx};
 
 /// Accounts that one query checks.
@@ -106,14 +106,14 @@ pub(super) fn check_fans(
     let mut suspects: Vec<Uuid> = suspects(tx, *first, *last)?.into_iter().map(UserId::as_uuid).collect();
     suspects.sort_unstable();
     suspects.dedup();
-    Ok(Some(CheckedPortion { rows: tally(fans.len()), last: last.as_uuid(), suspects }))
+    Ok(Some(CheckedPortion { rows: num::to_u64(fans.len()), last: last.as_uuid(), suspects }))
 }
 
 /// A portion from a query that returns suspects only, in ascending order of id.
 pub(super) fn into_portion(found: Vec<UserId>) -> Option<CheckedPortion> {
     let suspects: Vec<Uuid> = found.into_iter().map(UserId::as_uuid).collect();
     let last = suspects.last().copied()?;
-    Some(CheckedPortion { rows: tally(suspects.len()), last, suspects })
+    Some(CheckedPortion { rows: num::to_u64(suspects.len()), last, suspects })
 }
 
 /// Converts the ids of suspects to ids of fans.
@@ -151,9 +151,4 @@ pub(super) fn count(counts: &mut Counts, kind: &'static str, rows: u64) {
         let all = counts.entry(kind).or_default();
         *all = all.saturating_add(rows);
     }
-}
-
-/// Converts a number of rows.
-pub(super) fn tally(rows: usize) -> u64 {
-    u64::try_from(rows).unwrap_or(u64::MAX)
 }
