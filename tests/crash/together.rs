@@ -1,6 +1,7 @@
 //! Several processes on one database.
 
 use super::crowd::read_all;
+use super::held::Held;
 use anyhow::{Context, Result};
 use serde_json::json;
 use std::thread;
@@ -50,6 +51,25 @@ fn processes_that_start_at_once_share_an_empty_database(kind: DatabaseKind) -> R
     assert_eq!(seen[0].len(), posts);
     assert!(seen.iter().all(|posts| *posts == seen[0]));
     invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
+}
+
+/// For instance for another process that loads the demo content on a slow machine. On SQLite a start already waits for
+/// such a process before it checks the schema.
+#[test]
+fn a_start_waits_for_a_process_that_holds_the_database() -> Result<()> {
+    on(DatabaseKind::Postgres, |kind| {
+        let database = TestDatabase::empty(kind)?;
+        let impatient = Invocation::on(database.url())?
+            .env("TERRACE_DEMO", "auto")
+            .env("TERRACE_CHECKOUT_TIMEOUT", "1")
+            .env("TERRACE_STATEMENT_TIMEOUT", "2");
+        impatient.clone().args(["migrate"]).run()?.succeeded()?;
+        let held = Held::take(database.url())?;
+        let mut starting = impatient.begin()?;
+        starting.wait_for_words("waiting for another process that starts")?;
+        drop(held);
+        starting.wait_for_words("loaded demo content: ")
+    })
 }
 
 fn writes_of_one_process_are_seen_by_the_other(kind: DatabaseKind) -> Result<()> {

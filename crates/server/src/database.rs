@@ -6,6 +6,7 @@ use crate::settings::Settings;
 use anyhow::Context;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use terrace_app::App;
 use terrace_kernel::StoreError;
 use terrace_storage::{Storage, StorageConfig};
@@ -46,6 +47,29 @@ pub(crate) fn bring_up_to_date(storage: &Storage) -> anyhow::Result<()> {
         log::info!("applied migration {name}");
     }
     Ok(())
+}
+
+/// How long a start waits for other processes that start at the same time.
+const START_PATIENCE: Duration = Duration::from_mins(1);
+/// The pause before the next attempt.
+const START_PAUSE: Duration = Duration::from_millis(250);
+
+/// Repeats a write of the start as long as it conflicts with another process, which may be loading the demo content: on
+/// a busy machine that transaction takes longer than a statement waits for a lock.
+pub(crate) async fn while_contended<T, F>(work: impl Fn() -> F) -> Result<T, StoreError>
+where
+    F: Future<Output = Result<T, StoreError>>,
+{
+    let started = Instant::now();
+    loop {
+        match work().await {
+            Err(StoreError::Contended(reason)) if started.elapsed() < START_PATIENCE => {
+                log::info!("waiting for another process that starts: {reason}");
+                tokio::time::sleep(START_PAUSE).await;
+            }
+            outcome => return outcome,
+        }
+    }
 }
 
 pub(crate) fn migrate(settings: &Settings, revert_all: bool) -> anyhow::Result<ExitCode> {

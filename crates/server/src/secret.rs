@@ -1,5 +1,6 @@
 //! The secret that all processes of a service share: a file that the first process creates.
 
+use crate::database::while_contended;
 use crate::machine::SystemEntropy;
 use crate::settings::Settings;
 use anyhow::{Context, bail};
@@ -25,7 +26,10 @@ pub(crate) fn read(settings: &Settings) -> anyhow::Result<SecretKey> {
 /// Fails unless it is the secret that the database was first used with: with another secret, sealed packs could not
 /// be opened.
 pub(crate) async fn check_secret(app: &App, settings: &Settings) -> anyhow::Result<()> {
-    if !app.has_the_secret().await.context("cannot compare the secret with that of the database")? {
+    if !while_contended(|| app.has_the_secret())
+        .await
+        .context("cannot compare the secret with that of the database")?
+    {
         bail!(
             "{} is not the secret that this database is used with: bring the file back, or give every process the \
              same one with --secret-file",

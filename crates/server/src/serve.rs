@@ -1,6 +1,6 @@
 //! `terrace serve`: runs the server until it receives a stop signal.
 
-use crate::database::{app, bring_up_to_date, open};
+use crate::database::{app, bring_up_to_date, open, while_contended};
 use crate::machine::{SystemClock, SystemEntropy};
 use crate::payments::{self, browsable};
 #[cfg(unix)]
@@ -42,7 +42,7 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     };
     let app = payments::with_payments(app, &settings, &secret, listening)?;
     let app = Arc::new(app);
-    if app.found_seasons().await.context("cannot make the first seasons")? {
+    if while_contended(|| app.found_seasons()).await.context("cannot make the first seasons")? {
         log::info!("the first seasons begin");
     }
     let demo = load_demo(&app, settings.demo_on_serve()).await?;
@@ -94,7 +94,8 @@ fn listen(address: SocketAddr, setting: &str) -> anyhow::Result<TcpListener> {
 
 async fn load_demo(app: &Arc<App>, wanted: Option<OnlyIfNew>) -> anyhow::Result<Option<DemoOutcome>> {
     let Some(OnlyIfNew(only_if_new)) = wanted else { return Ok(None) };
-    let outcome = app.load_demo(only_if_new).await.context("cannot load the demo content")?;
+    let load = || app.load_demo(only_if_new);
+    let outcome = while_contended(load).await.context("cannot load the demo content")?;
     log::info!("{}", report::demo(outcome));
     if let DemoOutcome::Loaded { .. } = outcome {
         // Trends appear at once, without waiting for the schedule.
