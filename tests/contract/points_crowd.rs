@@ -8,10 +8,12 @@ use anyhow::Result;
 use std::sync::Arc;
 use std::thread;
 use terrace_testkit::app::accounts::{ChangeProfile, RestoreAccount, SuspendAccount};
-use terrace_testkit::app::boards::{AwardPoints, BoardChoice, ChangeBoardMembership, ReversePoints};
+use terrace_testkit::app::boards::{
+    AwardPoints, AwardPointsRefusal, BoardChoice, ChangeBoardMembership, ReversePoints,
+};
 use terrace_testkit::app::{AwardResult, Command};
 use terrace_testkit::identity::{Password, ProfileChange};
-use terrace_testkit::kernel::{Entropy, Failure, TeamId, UserId};
+use terrace_testkit::kernel::{Entropy, Failure, TeamId, UserId, Uuid};
 use terrace_testkit::scoring::Writer;
 use terrace_testkit::{DatabaseKind, Fan, PASSWORD, SeededEntropy, TestApp, on_each_database};
 
@@ -23,6 +25,7 @@ on_each_database! {
     an_award_beside_a_change_of_visibility_lists_the_fan_correctly,
     an_award_beside_a_deletion_lists_no_fan,
     awards_beside_the_start_of_a_season_count_in_one_of_the_two,
+    awards_at_once_that_fail_affect_no_other,
 }
 
 /// Rule 1 and the source key that identifies a fact: a hundred writers in two processes.
@@ -65,6 +68,63 @@ fn awards_of_one_fan_at_once_all_count(kind: DatabaseKind) -> Result<()> {
         assert_eq!(points_on(&service, fan, season, board_of(&service, team)), Some(20));
     }
     assert!(totals(&service, fan, season).iter().all(|total| total.is_listed));
+    Ok(())
+}
+
+/// Awards that are written together are answered one by one: refused, failed, already paid, or written.
+fn awards_at_once_that_fail_affect_no_other(kind: DatabaseKind) -> Result<()> {
+    let service = founded(kind)?;
+    let fans: Vec<UserId> = (0..10).map(|n| service.fan(&format!("fan_{n}")).id).collect();
+    let suspended = service.fan("suspended").id;
+    service.done(SuspendAccount { username: "suspended".to_owned() });
+    let unknown = Some(TeamId::from_uuid(Uuid::from_u128(1)));
+    let good = |fan: UserId, name: &str| AwardPoints {
+        team: Some(service.team("foxes")),
+        ..award(&service, fan, 3, name)
+    };
+    let mut orders = Vec::new();
+    for (n, fan) in fans.iter().enumerate() {
+        orders.push(good(*fan, "kept"));
+        orders.push(match n % 5 {
+            0 => good(suspended, &n.to_string()),
+            1 => AwardPoints { team: unknown, ..award(&service, *fan, 3, "no-team") },
+            2 => award(&service, *fan, -3, "negative"),
+            3 => good(*fan, "kept"),
+            // PostgreSQL stores no text with this character, so its statement fails; SQLite stores it.
+            _ => {
+                let mut order = award(&service, *fan, 0, "not-text");
+                order.award.reason = "\0".to_owned();
+                order
+            }
+        });
+    }
+    let given = service.together(orders.into_iter().map(|order| {
+        let app = Arc::clone(service.app());
+        async move { app.execute(order).await }
+    }));
+    for (n, pair) in given.chunks(2).enumerate() {
+        let [kept, other] = pair else { panic!("an even number of awards") };
+        let is_new = |given: &_| matches!(given, Ok(AwardResult::Now { .. }));
+        match n % 5 {
+            0 => assert!(matches!(other, Err(Failure::Refused(AwardPointsRefusal::NotActive))), "{other:?}"),
+            1 => {
+                assert!(matches!(other, Err(Failure::Refused(AwardPointsRefusal::UnknownTeam))), "{other:?}")
+            }
+            2 => assert!(matches!(other, Err(Failure::Refused(AwardPointsRefusal::Rule(_)))), "{other:?}"),
+            3 => assert!(is_new(kept) != is_new(other), "{kept:?} {other:?}"),
+            _ if kind == DatabaseKind::Postgres => {
+                assert!(matches!(other, Err(Failure::Broken(_))), "{other:?}")
+            }
+            _ => assert!(is_new(other), "{other:?}"),
+        }
+        assert!(is_new(kept) || n % 5 == 3, "{kept:?}");
+    }
+    let season = active(&service).id;
+    for fan in fans {
+        assert_eq!(points_on(&service, fan, season, global(&service, season)), Some(3));
+        assert_eq!(points_on(&service, fan, season, board_of(&service, service.team("foxes"))), Some(3));
+    }
+    assert_eq!(ledger(&service, suspended).len(), 0);
     Ok(())
 }
 

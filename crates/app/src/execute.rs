@@ -4,10 +4,11 @@ use crate::App;
 use crate::boards::Concerned;
 use crate::boards::affects_leaderboard;
 use crate::store::{
-    Command, IdempotencyScope, KeyClaim, Ports, Query, ReadJob, ReadPorts, ReadTx, Store, StoredAnswer, Tx,
-    Verdict, WriteJob,
+    Command, IdempotencyScope, KeyClaim, Ports, Query, ReadJob, ReadPorts, ReadTx, RunBatch, Store,
+    StoredAnswer, Tx, Verdict, WriteJob,
 };
-use terrace_kernel::{Ctx, CtxSeed, Failure, Outcome, StoreError, Timestamp};
+use std::any::Any;
+use terrace_kernel::{Appended, Ctx, CtxSeed, Failure, Outcome, StoreError, Timestamp};
 use tokio::sync::oneshot;
 
 /// A request that carries an idempotency key.
@@ -122,6 +123,46 @@ impl<C: Command> CommandJob<C> {
     fn new(command: C, seed: CtxSeed, foreground: bool, reply: oneshot::Sender<Replied<C>>) -> Self {
         Self { command, seed, result: None, concerned: Vec::new(), foreground, reply }
     }
+
+    /// Keeps the result of a run. Other commands of the same transaction may have appended some of the events; waiting
+    /// until the boards show those too does no harm.
+    fn keep(&mut self, result: Result<C::Output, C::Refusal>, appended: &[Appended]) -> Verdict {
+        let verdict = if result.is_ok() { Verdict::Commit } else { Verdict::Rollback };
+        if result.is_ok() {
+            debug_assert!(
+                C::AFFECTS_LEADERBOARD
+                    || !self.foreground
+                    || !appended.iter().any(|event| affects_leaderboard(event.kind)),
+                "{} appends events that affect leaderboards but does not declare AFFECTS_LEADERBOARD",
+                C::NAME
+            );
+            if C::AFFECTS_LEADERBOARD {
+                self.concerned = Concerned::by(appended);
+            }
+        }
+        self.result = Some(result);
+        verdict
+    }
+
+    /// Runs jobs for commands of this kind at once.
+    fn run_batch(
+        jobs: &mut [&mut dyn WriteJob],
+        tx: &mut dyn Tx,
+    ) -> Result<Vec<Option<Verdict>>, StoreError> {
+        let mut batch: Vec<&mut Self> = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let job: &mut dyn Any = &mut **job;
+            batch.push(job.downcast_mut().ok_or_else(|| StoreError::defect(C::NAME, "not of this batch"))?);
+        }
+        let mut commands: Vec<_> = batch.iter().map(|job| (&job.command, job.seed.open())).collect();
+        let results = C::run_batch(&mut commands, C::Ports::narrow(tx))?;
+        if results.len() != batch.len() {
+            return Err(StoreError::defect(C::NAME, "a batch has as many results as commands"));
+        }
+        let appended = tx.appended();
+        let keep = |(job, result): (&mut Self, Option<_>)| result.map(|result| job.keep(result, appended));
+        Ok(batch.into_iter().zip(results).map(keep).collect())
+    }
 }
 
 impl<C: Command> WriteJob for CommandJob<C> {
@@ -132,26 +173,14 @@ impl<C: Command> WriteJob for CommandJob<C> {
     fn run(&mut self, tx: &mut dyn Tx) -> Result<Verdict, StoreError> {
         self.result = None;
         match self.command.run(C::Ports::narrow(tx), &mut self.seed.open()) {
-            Ok(output) => {
-                debug_assert!(
-                    C::AFFECTS_LEADERBOARD
-                        || !self.foreground
-                        || !tx.appended().iter().any(|event| affects_leaderboard(event.kind)),
-                    "{} appends events that affect leaderboards but does not declare AFFECTS_LEADERBOARD",
-                    C::NAME
-                );
-                if C::AFFECTS_LEADERBOARD {
-                    self.concerned = Concerned::by(tx.appended());
-                }
-                self.result = Some(Ok(output));
-                Ok(Verdict::Commit)
-            }
-            Err(Failure::Refused(refusal)) => {
-                self.result = Some(Err(refusal));
-                Ok(Verdict::Rollback)
-            }
+            Ok(output) => Ok(self.keep(Ok(output), tx.appended())),
+            Err(Failure::Refused(refusal)) => Ok(self.keep(Err(refusal), &[])),
             Err(Failure::Broken(error)) => Err(error),
         }
+    }
+
+    fn batch(&self) -> Option<RunBatch> {
+        C::BATCHES.then_some(Self::run_batch)
     }
 
     fn finish(self: Box<Self>, outcome: Result<(), StoreError>) {

@@ -56,7 +56,14 @@ pub enum Awarding {
 /// entries that mirror them, and publishes the event.
 pub trait PointsWrite {
     /// Writes a record unless the fan was already paid for its fact. One round trip.
-    fn award(&mut self, order: &AwardOrder<'_>) -> Result<Awarding, StoreError>;
+    fn award(&mut self, order: &AwardOrder<'_>) -> Result<Awarding, StoreError> {
+        let awarded = self.award_all(std::slice::from_ref(order))?;
+        awarded.into_iter().next().ok_or_else(|| StoreError::defect("award", "no answer for the award"))
+    }
+
+    /// Writes records of different fans, each unless its fan was already paid for its fact, and returns the results in
+    /// the order of the orders. One round trip.
+    fn award_all(&mut self, orders: &[AwardOrder<'_>]) -> Result<Vec<Awarding>, StoreError>;
 
     /// Updates the listing of a fan on all boards to match the account: an account that is not active, or that opted
     /// out, is not listed. Returns the changes and publishes them. The caller must have locked or written the account.

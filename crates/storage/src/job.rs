@@ -6,7 +6,7 @@ use crate::tx::DieselTx;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 use terrace_kernel::StoreError;
-use terrace_store::{ReadJob, Verdict, WriteJob};
+use terrace_store::{ReadJob, RunBatch, Verdict, WriteJob};
 
 /// A command that is queued or running.
 pub(crate) struct Command {
@@ -45,6 +45,11 @@ impl Command {
         }
     }
 
+    /// The function that runs several commands of this kind at once, if there is one.
+    pub(crate) fn batch(&self) -> Option<RunBatch> {
+        self.job.batch()
+    }
+
     /// Sends the outcome to the caller.
     pub(crate) fn finish(self, outcome: Result<(), StoreError>) {
         let name = self.name();
@@ -53,6 +58,22 @@ impl Command {
             .record(self.since.elapsed().as_secs_f64());
         guarded(name, || self.job.finish(outcome));
     }
+}
+
+/// Runs commands of one kind at once. Returns which of them have a result, and whether the batch appended to the event
+/// log. A panic becomes the error of the batch.
+pub(crate) fn run_batch(commands: &mut [Command], conn: Conn<'_>) -> Result<(Vec<bool>, bool), StoreError> {
+    let Some((name, run)) = commands.first().and_then(|first| Some((first.name(), first.batch()?))) else {
+        return Ok((vec![false; commands.len()], false));
+    };
+    let mut tx = DieselTx::new(conn);
+    let mut jobs: Vec<&mut dyn WriteJob> = commands.iter_mut().map(|command| &mut *command.job).collect();
+    let ran = catch_unwind(AssertUnwindSafe(|| run(&mut jobs, &mut tx)));
+    let verdicts = ran.unwrap_or_else(|panic| {
+        log::error!("a batch of {name} panicked");
+        Err(panicked(name, &*panic))
+    })?;
+    Ok((verdicts.iter().map(Option::is_some).collect(), !tx.appended.is_empty()))
 }
 
 /// Rejects a query for which there is no connection.

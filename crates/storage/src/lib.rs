@@ -22,6 +22,7 @@ mod accounts;
 mod adoption;
 mod backup;
 mod balances;
+mod batches;
 mod boards;
 mod by_hand;
 mod config;

@@ -41,6 +41,7 @@ pub(crate) struct Connector {
     patience: Duration,
     statement_timeout: Duration,
     write_cache_kib: u32,
+    plans_once: bool,
     stats: Arc<Stats>,
 }
 
@@ -51,8 +52,15 @@ impl Connector {
             patience: config.checkout_timeout,
             statement_timeout: config.statement_timeout,
             write_cache_kib: config.write_cache_kib,
+            plans_once: false,
             stats,
         }
+    }
+
+    /// The same connector for connections that plan each prepared statement once, whatever its values are. For large
+    /// statements whose best plan does not depend on them: planning such a statement takes longer than executing it.
+    pub(crate) fn planning_once(self) -> Self {
+        Self { plans_once: true, ..self }
     }
 
     /// The same connector with another time limit for waiting for a connection.
@@ -122,9 +130,10 @@ impl Connector {
         // The statements are short; JIT compilation of a misjudged plan takes longer than it saves.
         conn.batch_execute(&format!(
             "SET statement_timeout = {statement}; SET lock_timeout = {lock}; \
-             SET idle_in_transaction_session_timeout = {idle}; SET jit = off",
+             SET idle_in_transaction_session_timeout = {idle}; SET jit = off; SET plan_cache_mode = {plans}",
             lock = statement / 2,
             idle = statement.saturating_mul(2),
+            plans = if self.plans_once { "force_generic_plan" } else { "auto" },
         ))
         .map_err(|e| fail(&e))?;
         // Errors are classified by their message, which should therefore not be translated. Not every role may change

@@ -34,7 +34,7 @@ pub(crate) struct Worker {
 }
 
 /// The result of one attempt.
-enum Tried {
+pub(crate) enum Tried {
     /// The command has a final result, success or failure.
     Settled(Result<(), StoreError>),
     /// A conflict with concurrent work; nothing was kept.
@@ -134,7 +134,7 @@ impl Worker {
     }
 
     /// Commits, and returns whether the connection is still usable.
-    fn commit(&self, conn: &mut PgConnection, appended: bool) -> (Tried, bool) {
+    pub(crate) fn commit(&self, conn: &mut PgConnection, appended: bool) -> (Tried, bool) {
         let started = Instant::now();
         // PostgreSQL answers the COMMIT of a failed transaction with a rollback and without an error. The preceding
         // statement fails in such a transaction, in the same round trip, so that the rollback is not mistaken for a
@@ -171,14 +171,14 @@ fn count_retry(command: &Command, reason: &'static str) {
         .increment(1);
 }
 
-fn begin(conn: &mut PgConnection) -> diesel::QueryResult<()> {
+pub(crate) fn begin(conn: &mut PgConnection) -> diesel::QueryResult<()> {
     crate::instrument::quietly(conn, |conn| {
         AnsiTransactionManager::begin_transaction_sql(conn, "BEGIN ISOLATION LEVEL READ COMMITTED")
     })
 }
 
 /// Rolls back an open transaction; `false` if the connection is no longer usable.
-fn roll_back(conn: &mut PgConnection) -> bool {
+pub(crate) fn roll_back(conn: &mut PgConnection) -> bool {
     let depth = AnsiTransactionManager::transaction_manager_status_mut(conn).transaction_depth();
     let ended = match depth {
         Ok(None) => true,

@@ -16,7 +16,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// The thread that removes overdue work from the queues.
 pub(crate) struct QueueReaper {
-    pub(crate) commands: Arc<Queue<Command>>,
+    pub(crate) commands: Vec<Arc<Queue<Command>>>,
     pub(crate) questions: Arc<Queue<QueuedRead>>,
     /// The maximum time in a queue.
     pub(crate) patience: Duration,
@@ -25,11 +25,10 @@ pub(crate) struct QueueReaper {
 impl QueueReaper {
     /// Checks the queues until they are closed.
     pub(crate) fn serve(self) {
-        while !self.commands.rest(LOOK) {
+        while !self.questions.rest(LOOK) {
             let overdue = |since: Instant| since.elapsed() >= self.patience;
-            for command in self.commands.take_overdue(|command| overdue(command.since)) {
-                command.finish(Err(waited_too_long()));
-            }
+            let late = self.commands.iter().flat_map(|queue| queue.take_overdue(|one| overdue(one.since)));
+            late.for_each(|command| command.finish(Err(waited_too_long())));
             for asked in self.questions.take_overdue(|asked| overdue(asked.since)) {
                 asked.turn_away(waited_too_long());
             }

@@ -1,5 +1,6 @@
 //! The store of the program: queues, the threads that serve them, and the notification of new events.
 
+use crate::batches::{self, BatchWorker};
 use crate::config::{Address, DatabaseKind, StorageConfig};
 use crate::describe::SchemaDescription;
 use crate::examine::Examination;
@@ -35,6 +36,8 @@ struct Shared {
     /// Bypasses any pooler; equal to `connector` if there is none.
     direct: Connector,
     commands: Arc<Queue<Command>>,
+    /// Commands that share statements, on PostgreSQL.
+    batches: Option<Arc<Queue<Command>>>,
     questions: Arc<Queue<QueuedRead>>,
     /// For queries that allow stale results, if a replica is configured.
     replica: Option<Arc<Replica>>,
@@ -49,6 +52,7 @@ struct Shared {
 #[derive(Default)]
 struct Threads {
     workers: Vec<JoinHandle<()>>,
+    batches: Vec<JoinHandle<()>>,
     relay: Option<JoinHandle<()>>,
 }
 
@@ -87,6 +91,8 @@ impl Storage {
         let copy = copy.transpose()?;
         let storage = Shared {
             commands: Arc::new(Queue::new("commands", config.write_queue)),
+            batches: (connector.kind() == DatabaseKind::Postgres)
+                .then(|| Arc::new(Queue::new("batches", config.write_queue))),
             questions: Arc::new(Queue::new("queries", config.write_queue)),
             replica: config.read_database_url.is_some().then(|| Arc::new(Replica::new(config.write_queue))),
             copy,
@@ -202,7 +208,7 @@ impl Shared {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> Result<(), StoreError> {
-        let Some(call) = self.relay.clone() else {
+        let (Some(call), Some(batches)) = (self.relay.clone(), &self.batches) else {
             return Ok(());
         };
         // Connect now, so that an unavailable server or a rejected login is reported with the server's own message.
@@ -220,6 +226,18 @@ impl Shared {
         for number in 1..=config.write_connections.max(1) {
             let worker = worker.clone();
             self.start(format!("terrace-write-{number}"), move || worker.serve())?;
+        }
+        let connector = self.connector.clone().planning_once();
+        let pool = Arc::new(Pool::new(connector, batches::THREADS, openers));
+        let batches = BatchWorker {
+            queue: Arc::clone(batches),
+            alone: Arc::clone(&self.commands),
+            worker: Worker { pool, ..worker },
+        };
+        for number in 1..=batches::THREADS {
+            let batches = batches.clone();
+            let handle = spawn(format!("terrace-batch-{number}"), move || batches.serve())?;
+            self.threads().batches.push(handle);
         }
         let relay = Relay {
             connector: self.direct.clone(),
@@ -253,7 +271,10 @@ impl Shared {
 
     fn start_reaper(&self, config: &StorageConfig) -> Result<(), StoreError> {
         let reaper = QueueReaper {
-            commands: Arc::clone(&self.commands),
+            commands: [Some(Arc::clone(&self.commands)), self.batches.clone()]
+                .into_iter()
+                .flatten()
+                .collect(),
             questions: Arc::clone(&self.questions),
             patience: config.checkout_timeout,
         };
@@ -295,9 +316,14 @@ impl Shared {
         if let Some(replica) = &self.replica {
             replica.close();
         }
+        let Threads { workers, batches, relay } = std::mem::take(&mut *self.threads());
+        if let Some(queue) = &self.batches {
+            queue.close();
+        }
+        // First, because batches leave commands to the other threads.
+        batches.into_iter().for_each(join);
         self.commands.close();
         self.questions.close();
-        let Threads { workers, relay } = std::mem::take(&mut *self.threads());
         workers.into_iter().for_each(join);
         // Last, because the last commits may have appended events.
         if let Some(call) = &self.relay {
@@ -342,7 +368,9 @@ fn make_folder(path: &std::path::Path) -> Result<(), StoreError> {
 
 impl Store for Storage {
     fn submit(&self, job: Box<dyn WriteJob>) {
-        if let Err((reason, command)) = self.shared.commands.push(Command::new(job)) {
+        let queue = self.shared.batches.as_ref().filter(|_| job.batch().is_some());
+        let queue = queue.unwrap_or(&self.shared.commands);
+        if let Err((reason, command)) = queue.push(Command::new(job)) {
             command.finish(Err(reason.into()));
         }
     }

@@ -6,7 +6,7 @@ use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp};
 
 /// A change that runs in one transaction. Its body takes time, ids and randomness from `ctx` only, and has no effect
 /// that a rollback does not undo, because it may run more than once.
-pub trait Command: Send + 'static {
+pub trait Command: Sized + Send + 'static {
     /// Name in metrics and logs.
     const NAME: &'static str;
     /// The ports that the body uses, e.g. `dyn PackTx`.
@@ -19,13 +19,29 @@ pub trait Command: Send + 'static {
     /// change, so that readers need not wait for it.
     const AFFECTS_LEADERBOARD: bool = false;
 
+    /// Whether several of these commands may run at once, with [`Command::run_batch`].
+    const BATCHES: bool = false;
+
     /// The body: follows the rule of the specification from top to bottom.
     fn run<'t>(
         &self,
         tx: &'t mut <Self::Ports as Ports>::Of<'t>,
         ctx: &mut Ctx,
     ) -> Outcome<Self::Output, Self::Refusal>;
+
+    /// Runs several commands in one transaction, in fewer statements than one after another. The result of a command is
+    /// that of [`Command::run`]; `None` means that it must be run again, in another batch or alone. Nothing is written
+    /// for a command without a result or with a refusal, because the transaction is committed for the others.
+    fn run_batch<'t>(
+        batch: &mut [(&Self, Ctx)],
+        _tx: &'t mut <Self::Ports as Ports>::Of<'t>,
+    ) -> Result<Batched<Self>, StoreError> {
+        Ok(batch.iter().map(|_| None).collect())
+    }
 }
+
+/// The results of a batch of commands, in their order.
+pub type Batched<C> = Vec<Option<Result<<C as Command>::Output, <C as Command>::Refusal>>>;
 
 /// A read that runs in one transaction.
 pub trait Query: Send + 'static {

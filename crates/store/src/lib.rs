@@ -26,7 +26,7 @@ mod upkeep;
 mod work;
 
 pub use backfill::{Backfill, BackfillRead, BackfillWrite};
-pub use command::{Command, Query, into_infallible};
+pub use command::{Batched, Command, Query, into_infallible};
 pub use events::{ConsumerWrite, EventRead, SecretMarks};
 pub use follow_import::FollowImportWrite;
 pub use future::BoxFuture;
@@ -41,4 +41,4 @@ pub use upkeep::{
     Audit, CounterCheck, CounterMismatch, Lease, LeaseRead, LeaseWrite, MAX_CLOCK_SKEW, Retention, SweepRead,
     SweepWrite,
 };
-pub use work::{ReadJob, Store, Verdict, WriteJob};
+pub use work::{ReadJob, RunBatch, Store, Verdict, WriteJob};

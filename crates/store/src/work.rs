@@ -2,6 +2,7 @@
 
 use crate::future::BoxFuture;
 use crate::{ReadTx, Tx};
+use std::any::Any;
 use terrace_kernel::{Position, StoreError};
 use tokio::sync::watch;
 
@@ -14,14 +15,25 @@ pub enum Verdict {
     Rollback,
 }
 
+/// Runs jobs of one kind in one transaction and keeps the result of each for [`WriteJob::finish`]. Returns for each job
+/// its verdict, or `None` if it must be run again: this has written nothing for it then. It has written nothing for a
+/// job whose verdict is [`Verdict::Rollback`] either.
+pub type RunBatch = fn(&mut [&mut dyn WriteJob], &mut dyn Tx) -> Result<Vec<Option<Verdict>>, StoreError>;
+
 /// A submitted command. The store calls [`WriteJob::run`] in a transaction, once or more, each time after rolling
 /// back the effects of the previous call, and [`WriteJob::finish`] exactly once.
-pub trait WriteJob: Send {
+pub trait WriteJob: Any + Send {
     /// Name in metrics and logs.
     fn name(&self) -> &'static str;
 
     /// Runs the command's body once and keeps its result for [`WriteJob::finish`].
     fn run(&mut self, tx: &mut dyn Tx) -> Result<Verdict, StoreError>;
+
+    /// The function that runs several jobs of this kind at once, if there is one. A store in which statements are
+    /// expensive calls it in place of [`WriteJob::run`] for jobs that have the same function.
+    fn batch(&self) -> Option<RunBatch> {
+        None
+    }
 
     /// Returns the result to the caller: `Ok` after the commit (or after the rollback that the body requested),
     /// otherwise the reason why nothing was committed. A commit with an unknown outcome is an error too.

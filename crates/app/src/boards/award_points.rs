@@ -1,8 +1,8 @@
 //! Awards points to a fan for a fact (spec, leaderboard scoring rules 1 and 4).
 
 use crate::boards::awards::{AwardPointsRefusal, AwardResult, Awards};
-use crate::store::{BoardTx, Command};
-use terrace_kernel::{Ctx, Outcome, TeamId};
+use crate::store::{Batched, BoardTx, Command};
+use terrace_kernel::{Ctx, Outcome, StoreError, TeamId};
 use terrace_scoring::{NewAward, Writer};
 
 /// Writes an award, at most once per fact.
@@ -24,8 +24,15 @@ impl Command for AwardPoints {
     type Output = AwardResult;
     type Refusal = AwardPointsRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
+    const BATCHES: bool = true;
 
     fn run(&self, tx: &mut dyn BoardTx, ctx: &mut Ctx) -> Outcome<AwardResult, AwardPointsRefusal> {
         self.awards.give(tx, ctx, &self.award, self.team, self.by)
+    }
+
+    fn run_batch(batch: &mut [(&Self, Ctx)], tx: &mut dyn BoardTx) -> Result<Batched<Self>, StoreError> {
+        let Some((first, _)) = batch.first() else { return Ok(Vec::new()) };
+        let awards = first.awards.clone();
+        awards.give_batch(tx, batch)
     }
 }

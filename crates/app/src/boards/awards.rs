@@ -1,9 +1,10 @@
 //! Awarding points: the only way in which points records are written to the ledger.
 
-use crate::store::{BoardTx, PointsRepairTx};
+use crate::boards::AwardPoints;
+use crate::store::{Batched, BoardTx, PointsRepairTx};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
-use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, UserId};
+use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, Timestamp, UserId};
 use terrace_scoring::{
     AwardOrder, AwardRefusal, Awarding, Board, BoardOrder, BoardScope, NewAward, PointsRecord, RecordId,
     ReversalRefusal, Seasons, SourceKey, Stamp, TeamBoardId, TotalChanges, Writer,
@@ -128,6 +129,51 @@ impl Awards {
         Ok(ids.into_iter().map(|id| id.is_some_and(|id| written.contains(&id))).collect())
     }
 
+    /// Awards points for several facts at once, as [`Awards::give`] does for each. There is no result for a further
+    /// award of the same fan, nor where the cached seasons are stale or a team has no board yet.
+    pub(crate) fn give_batch(
+        &self,
+        tx: &mut dyn BoardTx,
+        batch: &mut [(&AwardPoints, Ctx)],
+    ) -> Result<Batched<AwardPoints>, StoreError> {
+        let seasons = self.seasons();
+        let mut results: Batched<AwardPoints> = Vec::with_capacity(batch.len());
+        let mut prepared: Vec<Option<(PointsRecord, BoardOrder)>> = Vec::with_capacity(batch.len());
+        let mut fans = HashSet::new();
+        for (AwardPoints { award, team, by, .. }, ctx) in &mut *batch {
+            let is_first = fans.insert(award.user);
+            let one = prepare(award, ctx.new_id(), &seasons, BoardOrder::Of(*team), *by, ctx.now());
+            let (result, one) = match one {
+                Err(refusal) => (Some(Err(AwardPointsRefusal::Rule(refusal))), None),
+                Ok(one) => (None, Some(one).filter(|_| is_first)),
+            };
+            results.push(result);
+            prepared.push(one);
+        }
+        let orders: Vec<AwardOrder<'_>> = batch
+            .iter()
+            .zip(&prepared)
+            .filter_map(|((command, ctx), one)| {
+                let (record, board) = one.as_ref()?;
+                Some(AwardOrder { record, board: *board, by: command.by, now: ctx.now() })
+            })
+            .collect();
+        let mut written = if orders.is_empty() { Vec::new() } else { tx.award_all(&orders)? }.into_iter();
+        for (result, one) in results.iter_mut().zip(prepared) {
+            let Some((mut record, _)) = one else { continue };
+            *result = match written.next() {
+                Some(Awarding::Written { board, changes }) => {
+                    record.board = board;
+                    Some(Ok(AwardResult::Now { record, changes }))
+                }
+                Some(Awarding::AlreadyThere) => Some(Ok(AwardResult::Before)),
+                Some(Awarding::NotActive) => Some(Err(AwardPointsRefusal::NotActive)),
+                Some(Awarding::Stale | Awarding::NoBoard(_)) | None => None,
+            };
+        }
+        Ok(results)
+    }
+
     fn give_on(
         &self,
         tx: &mut dyn BoardTx,
@@ -139,20 +185,8 @@ impl Awards {
         let id = ctx.new_id();
         let mut seasons = self.seasons();
         for _ in 0..TRIES {
-            let mut award = award.clone();
-            // A current fact belongs to the season that has begun, even if this process's clock is behind the
-            // season's start.
-            if by == Writer::Service && award.at == ctx.now() {
-                award.at = seasons.active().map_or(award.at, |season| award.at.max(season.starts_at));
-            }
-            let at = award.at;
-            let mut record = award
-                .record(id, &seasons, None, by)
+            let (mut record, board) = prepare(award, id, &seasons, wanted, by, ctx.now())
                 .map_err(|refusal| Failure::Refused(AwardPointsRefusal::Rule(refusal)))?;
-            let board = match seasons.stamp(at, by) {
-                Some(Stamp::Legacy) => BoardOrder::AsRecorded,
-                Some(Stamp::Season(_) | Stamp::Between) | None => wanted,
-            };
             match tx.award(&AwardOrder { record: &record, board, by, now: ctx.now() })? {
                 Awarding::Written { board, changes } => {
                     record.board = board;
@@ -208,4 +242,27 @@ impl Awards {
         }
         Err(Failure::Broken(StoreError::Contended("the seasons change all the time".to_owned())))
     }
+}
+
+/// The record of an award, and how its board is determined, according to these seasons.
+fn prepare(
+    award: &NewAward,
+    id: RecordId,
+    seasons: &Seasons,
+    wanted: BoardOrder,
+    by: Writer,
+    now: Timestamp,
+) -> Result<(PointsRecord, BoardOrder), AwardRefusal> {
+    let mut award = award.clone();
+    // A current fact belongs to the season that has begun, even if this process's clock is behind the season's start.
+    if by == Writer::Service && award.at == now {
+        award.at = seasons.active().map_or(award.at, |season| award.at.max(season.starts_at));
+    }
+    let at = award.at;
+    let record = award.record(id, seasons, None, by)?;
+    let board = match seasons.stamp(at, by) {
+        Some(Stamp::Legacy) => BoardOrder::AsRecorded,
+        Some(Stamp::Season(_) | Stamp::Between) | None => wanted,
+    };
+    Ok((record, board))
 }

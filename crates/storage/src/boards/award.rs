@@ -1,7 +1,7 @@
-//! Writes one award: the record, the totals to which it counts, the legacy entries, the same number of spendable points
-//! and the event, or none of them.
+//! Writes awards: for each the record, the totals to which it counts, the legacy entries, the same number of spendable
+//! points and the event, or none of them.
 //!
-//! On PostgreSQL this is one statement and therefore one round trip. SQLite does not support writes inside a statement,
+//! On PostgreSQL this is one statement for all of them and therefore one round trip. SQLite does not support writes inside a statement,
 //! but its writer has exclusive access, so there the award is written in single steps that use the rule of the total
 //! ([`Total::add`]) directly.
 
@@ -14,10 +14,9 @@ use crate::rows::corrupt;
 use crate::schema::{board_totals, leaderboard_entries, leaderboards, points_history, seasons, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
-use diesel::pg::Pg;
 use diesel::prelude::*;
-use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
-use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text};
+use std::collections::HashMap;
 use terrace_identity::AccountStatus;
 use terrace_kernel::{Appended, EventKind, EventLog, NewEvent, StoreError, TeamId, Topic};
 use terrace_ledger::TransferSource;
@@ -26,15 +25,17 @@ use terrace_scoring::{
     TotalChanges, Writer,
 };
 
-/// The SQL after the arguments. `season` is the season that currently contains the event's time or, for a reversal, the
-/// season of the reversed record; the record is written only if that is still the season with which it was stamped. The
-/// account is locked, so that its visibility and its favourite team are those at the moment at which the award takes
-/// effect. The fan's global total precedes the team's total in the single statement that writes both: two awards of the
-/// same fan wait for each other there and nowhere else. Spendable points are moved once the record is new: `purse` adds
-/// points, and `taken` takes back those that are left; points already spent are written off.
+/// The SQL around the arguments, which are one array for each column of [`Award`]. `season` is the season that currently
+/// contains the event's time or, for a reversal, the season of the reversed record; the record is written only if that is
+/// still the season with which it was stamped. The accounts are locked, in the order of their ids, so that visibility and
+/// favourite team are those at the moment at which the award takes effect. A fan's global total precedes the team's total
+/// in the single statement that writes both: awards of the same fan wait for each other there and nowhere else. Spendable
+/// points are moved once the record is new: `purse` adds points, and `taken` takes back those that are left; points
+/// already spent are written off.
+const GIVEN: &str = "WITH given AS MATERIALIZED (SELECT * FROM unnest(";
 const AWARD: &str = include_str!("award.sql");
 
-/// The statement with its arguments, in the order of their numbers.
+/// One award, as the values of columns.
 #[derive(Clone, Copy)]
 struct Award<'a> {
     user: Key,
@@ -52,67 +53,19 @@ struct Award<'a> {
     now: At,
 }
 
-impl QueryFragment<Pg> for Award<'_> {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        // Lists each argument once, with its type. No part of the statement reads this, and the server drops it.
-        out.push_sql("WITH given AS (SELECT ");
-        out.push_bind_param::<Uid, _>(&self.user)?;
-        out.push_sql(", ");
-        out.push_bind_param::<Uid, _>(&self.id)?;
-        out.push_sql(", ");
-        out.push_bind_param::<BigInt, _>(&self.amount)?;
-        out.push_sql(", ");
-        out.push_bind_param::<Text, _>(self.reason)?;
-        out.push_sql(", ");
-        out.push_bind_param::<Text, _>(self.source)?;
-        out.push_sql(", ");
-        out.push_bind_param::<Nullable<Uid>, _>(&self.season)?;
-        out.push_sql(", ");
-        out.push_bind_param::<Instant, _>(&self.at)?;
-        out.push_sql(", ");
-        out.push_bind_param::<Nullable<Uid>, _>(&self.team)?;
-        out.push_sql(", ");
-        out.push_bind_param::<Nullable<Uid>, _>(&self.recorded_board)?;
-        out.push_sql(", ");
-        out.push_bind_param::<Bool, _>(&self.finds_board)?;
-        out.push_sql(", ");
-        out.push_bind_param::<Bool, _>(&self.by_maintenance)?;
-        out.push_sql(", ");
-        out.push_bind_param::<Bool, _>(&self.by_time)?;
-        out.push_sql(", ");
-        out.push_bind_param::<Instant, _>(&self.now)?;
-        out.push_sql(AWARD);
-        Ok(())
-    }
-}
-
-/// The text is constant.
-impl QueryId for Award<'_> {
-    type QueryId = Award<'static>;
-    const HAS_STATIC_QUERY_ID: bool = true;
-}
-
-impl Query for Award<'_> {
-    type SqlType = (Bool, Nullable<Uid>, Nullable<Uid>, Bool, Text);
-}
-
-impl RunQueryDsl<PgConnection> for Award<'_> {}
-
-impl DieselTx<'_> {
-    /// Writes one award; see [`terrace_scoring::PointsWrite::award`].
-    pub(crate) fn write_award(&mut self, order: &AwardOrder<'_>) -> Result<Awarding, StoreError> {
-        let source = order.record.source.to_string();
+impl<'a> Award<'a> {
+    fn new(order: &'a AwardOrder<'_>, source: &'a str) -> Self {
         let (finds_board, team) = match order.board {
             BoardOrder::AsRecorded => (false, None),
             BoardOrder::Of(team) => (true, team),
         };
         let record = order.record;
-        let award = Award {
+        Self {
             user: Key::of(record.user),
             id: Key::of(record.id),
             amount: record.amount.get(),
             reason: &record.reason,
-            source: &source,
+            source,
             season: record.season.map(Key::of),
             at: At(record.at),
             team: team.map(Key::of),
@@ -121,14 +74,27 @@ impl DieselTx<'_> {
             by_maintenance: order.by == Writer::Maintenance,
             by_time: record.source.kind() != SourceKind::Reversal,
             now: At(order.now),
-        };
-        let written = match &mut self.conn {
-            Conn::Pg(conn) => in_one(conn, &award),
-            Conn::Sqlite(_) => self.in_steps(&award),
-        }?;
-        if matches!(written, Awarding::Written { .. }) {
-            self.appended.push(Appended { kind: EventKind::PointsAwarded, actor: Some(record.user) });
         }
+    }
+}
+
+impl DieselTx<'_> {
+    /// Writes awards of different fans; see [`terrace_scoring::PointsWrite::award_all`].
+    pub(crate) fn write_awards(&mut self, orders: &[AwardOrder<'_>]) -> Result<Vec<Awarding>, StoreError> {
+        let sources: Vec<String> = orders.iter().map(|order| order.record.source.to_string()).collect();
+        let awards: Vec<Award<'_>> =
+            orders.iter().zip(&sources).map(|(order, source)| Award::new(order, source)).collect();
+        let written = match &mut self.conn {
+            Conn::Pg(conn) => in_one(conn, &awards)?,
+            Conn::Sqlite(_) => awards.iter().map(|award| self.in_steps(award)).collect::<Result<_, _>>()?,
+        };
+        let fresh = orders.iter().zip(&written).filter(|(_, one)| matches!(one, Awarding::Written { .. }));
+        self.appended.extend(
+            fresh.map(|(order, _)| Appended {
+                kind: EventKind::PointsAwarded,
+                actor: Some(order.record.user),
+            }),
+        );
         Ok(written)
     }
 
@@ -174,10 +140,36 @@ impl DieselTx<'_> {
     }
 }
 
-fn in_one(conn: &mut PgConnection, award: &Award<'_>) -> Result<Awarding, StoreError> {
-    type Answer = (bool, Option<Key>, Option<Key>, bool, String);
-    let answer: Option<Answer> = award.get_result(conn).optional().map_err(broken("write an award"))?;
-    let Some((fresh, team, board, written, detail)) = answer else { return Ok(Awarding::NotActive) };
+fn in_one(conn: &mut PgConnection, awards: &[Award<'_>]) -> Result<Vec<Awarding>, StoreError> {
+    fn column<'a, 'b, T>(awards: &'b [Award<'a>], value: impl Fn(&'b Award<'a>) -> T) -> Vec<T> {
+        awards.iter().map(value).collect()
+    }
+    let values = (
+        column(awards, |award| award.user).into_sql::<Array<Uid>>(),
+        column(awards, |award| award.id).into_sql::<Array<Uid>>(),
+        column(awards, |award| award.amount).into_sql::<Array<BigInt>>(),
+        column(awards, |award| award.reason).into_sql::<Array<Text>>(),
+        column(awards, |award| award.source).into_sql::<Array<Text>>(),
+        column(awards, |award| award.season).into_sql::<Array<Nullable<Uid>>>(),
+        column(awards, |award| award.at).into_sql::<Array<Instant>>(),
+        column(awards, |award| award.team).into_sql::<Array<Nullable<Uid>>>(),
+        column(awards, |award| award.recorded_board).into_sql::<Array<Nullable<Uid>>>(),
+        column(awards, |award| award.finds_board).into_sql::<Array<Bool>>(),
+        column(awards, |award| award.by_maintenance).into_sql::<Array<Bool>>(),
+        column(awards, |award| award.by_time).into_sql::<Array<Bool>>(),
+        column(awards, |award| award.now).into_sql::<Array<Instant>>(),
+    );
+    let statement =
+        Fixed::<_, (Uid, Bool, Nullable<Uid>, Nullable<Uid>, Bool, Text)>::new(GIVEN, values, AWARD);
+    let rows: Vec<Answer> = statement.load(conn).map_err(broken("write awards"))?;
+    let mut answers: HashMap<Key, Answer> = rows.into_iter().map(|row| (row.0, row)).collect();
+    awards.iter().map(|award| answers.remove(&award.id).map_or(Ok(Awarding::NotActive), awarding)).collect()
+}
+
+/// Id of the record, whether the season is current, team, board, whether the record is new, and the new totals.
+type Answer = (Key, bool, Option<Key>, Option<Key>, bool, String);
+
+fn awarding((_, fresh, team, board, written, detail): Answer) -> Result<Awarding, StoreError> {
     match (fresh, team, board) {
         (false, _, _) => Ok(Awarding::Stale),
         (true, Some(team), None) => Ok(Awarding::NoBoard(team.id())),

@@ -13,8 +13,8 @@ use terrace_kernel::{EventKind, EventLog, NewEvent, StoreError, Timestamp, Topic
 use terrace_scoring::{AwardOrder, Awarding, BoardId, Membership, PointsWrite, SeasonId, TotalChanges};
 
 impl PointsWrite for DieselTx<'_> {
-    fn award(&mut self, order: &AwardOrder<'_>) -> Result<Awarding, StoreError> {
-        self.write_award(order)
+    fn award_all(&mut self, orders: &[AwardOrder<'_>]) -> Result<Vec<Awarding>, StoreError> {
+        self.write_awards(orders)
     }
 
     fn relist(&mut self, user: UserId, at: Timestamp) -> Result<TotalChanges, StoreError> {
