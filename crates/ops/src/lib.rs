@@ -17,7 +17,7 @@ mod purchases;
 mod quests;
 mod topics;
 mod verify;
-mod walked;
+mod walk;
 
 pub use balances::{LedgerReport, repair_ledger, verify_ledger};
 pub use housekeeping::{Swept, sweep};
@@ -33,7 +33,7 @@ pub use purchases::{reconcile, reconcile_purchases};
 pub use quests::sync_quests;
 pub use topics::backfill_topics;
 pub use verify::Verify;
-pub use walked::{CheckReport, WalkReport};
+pub use walk::{CheckReport, WalkReport};
 
 use terrace_app::Job;
 

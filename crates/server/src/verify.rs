@@ -1,8 +1,8 @@
 //! `terrace maintain verify`: compares derived rows with their sources.
 
 use crate::database::{open, ready_app};
+use crate::report;
 use crate::settings::Settings;
-use crate::{report, upkeep};
 use std::process::ExitCode;
 use std::sync::Arc;
 use terrace_app::into_infallible;
@@ -22,8 +22,9 @@ pub(crate) async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
     for check in &checks {
         report::line(&report::counter(check))?;
     }
-    upkeep::print_points(&points)?;
-    upkeep::print_ledger(&ledger)?;
+    for line in points.lines().iter().chain(&ledger.lines()) {
+        report::line(line)?;
+    }
     for ran in &rows {
         report::line(&report::pending_repairs(ran))?;
     }

@@ -21,7 +21,7 @@ use terrace_app::boards::{AwardPointsRefusal, AwardResult, Awards};
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, Timestamp, UserId};
 use terrace_quests::{Cadence, Mismatch, Period, Quest, Run, Step, StepDone, find_step, today};
 use terrace_scoring::{NewAward, Points, SourceKey};
-use terrace_store::{Command, Tx};
+use terrace_store::{Command, OpsTx};
 
 /// Maximum number of lines that one transaction imports. It locks the accounts of all of them; other writers wait
 /// meanwhile.
@@ -117,12 +117,12 @@ struct DryRun(CompletionsImported);
 
 impl Command for ImportCompletions {
     const NAME: &'static str = "import_completions";
-    type Ports = dyn Tx;
+    type Ports = dyn OpsTx;
     type Output = CompletionsImported;
     type Refusal = DryRun;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<CompletionsImported, DryRun> {
+    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<CompletionsImported, DryRun> {
         let fans = self.find_fans(tx)?;
         let ids: Vec<UserId> =
             fans.values().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
@@ -177,7 +177,7 @@ struct Done<'a> {
 
 impl ImportCompletions {
     /// Resolves the fans that the lines name; `None` if no account has the name.
-    fn find_fans(&self, tx: &mut dyn Tx) -> Result<BTreeMap<&str, Option<UserId>>, StoreError> {
+    fn find_fans(&self, tx: &mut dyn OpsTx) -> Result<BTreeMap<&str, Option<UserId>>, StoreError> {
         let named: BTreeSet<&str> = self.lines.iter().map(|(_, line)| line.user.as_str()).collect();
         let mut fans = BTreeMap::new();
         for user in named {
@@ -194,7 +194,7 @@ impl ImportCompletions {
     /// Stores the step and its points, and completes the quest if possible; returns whether anything is new.
     fn bring_in(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut dyn OpsTx,
         ctx: &mut Ctx,
         line: &Done<'_>,
         imported: &mut CompletionsImported,
@@ -243,7 +243,7 @@ impl ImportCompletions {
     /// Writes a record as of the time of the award; `false` if there is a record already.
     fn record(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut dyn OpsTx,
         ctx: &mut Ctx,
         team: Option<TeamId>,
         award: &NewAward,
@@ -270,7 +270,7 @@ fn award(line: &Done<'_>, points: i64, words: &str, source: SourceKey, at: Times
 /// The run that a line belongs to. For a daily quest, it is the run of the local date in the fan's time zone. If the
 /// fan completed the step at exactly this instant, it is the run that contains it: the time zone may have been a
 /// different one then.
-fn period(tx: &mut dyn Tx, line: &Done<'_>) -> Result<Period, StoreError> {
+fn period(tx: &mut dyn OpsTx, line: &Done<'_>) -> Result<Period, StoreError> {
     let &Done { user, quest, step, line: &Completion { completed_at: at, .. } } = line;
     if quest.cadence == Cadence::Once {
         return Ok(Period::Once);

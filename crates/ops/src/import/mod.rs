@@ -26,7 +26,7 @@ use terrace_app::graph::follows_imported;
 use terrace_identity::ports::NewAccount;
 use terrace_identity::{PasswordHash, Role, TimeZone, Username};
 use terrace_kernel::{Ctx, Outcome, StoreError, UserId, num};
-use terrace_store::{Command, Tx, into_infallible};
+use terrace_store::{Command, OpsTx, into_infallible};
 use uuid::Builder;
 
 /// Maximum number of edges that one transaction imports. Other writes wait for about half a second meanwhile; smaller
@@ -83,11 +83,11 @@ struct ImportFollows {
 
 impl Command for ImportFollows {
     const NAME: &'static str = "import_follows";
-    type Ports = dyn Tx;
+    type Ports = dyn OpsTx;
     type Output = Imported;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Imported, Infallible> {
+    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<Imported, Infallible> {
         let mut imported = Imported::default();
         let edges: Vec<(u64, u64)> = self.edges.iter().copied().filter(|(from, to)| from != to).collect();
         imported.selves = num::to_u64(self.edges.len() - edges.len());

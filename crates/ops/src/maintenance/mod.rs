@@ -24,7 +24,6 @@ mod journal;
 mod order;
 mod repairs;
 mod run;
-mod stride;
 mod tasks_cleanup;
 mod tasks_setup;
 mod tasks_upkeep;
@@ -34,7 +33,6 @@ pub use journal::{Busy, CountRows, MaintenanceHistory, RunState};
 pub use order::OrderFault;
 pub use repairs::verify_rows;
 pub use run::{Left, Round, RoundFailure, RoundReport, TaskRun, maintain};
-pub(crate) use stride::AdaptiveBatch;
 pub use terrace_store::maintenance::{
     Extent, MaintenanceRead, MaintenanceWrite, RunOutcome, RunRecord, UnknownOutcome,
 };

@@ -1,7 +1,7 @@
 //! The environment of a task: batches that a dry run rolls back, counts of written rows, and progress.
 
-use crate::maintenance::stride::AdaptiveBatch;
-use crate::maintenance::{Counts, Left, Task, TaskRun};
+use crate::maintenance::{CountRows, Extent, Left, Task, TaskRun};
+use crate::walk::{Derived, walk};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fmt;
@@ -111,8 +111,13 @@ impl TaskContext {
 
     /// For work without an observer and without a stop signal.
     pub(crate) fn unwatched() -> Self {
+        Self::without_observer(false)
+    }
+
+    /// Same as [`Self::unwatched`], possibly as a dry run.
+    pub(crate) fn without_observer(is_dry: bool) -> Self {
         let (_, stop) = watch::channel(false);
-        Self::with(false, false, stop, Arc::new(Unwatched))
+        Self::with(is_dry, false, stop, Arc::new(Unwatched))
     }
 
     /// Whether all transactions are rolled back.
@@ -180,32 +185,6 @@ impl TaskContext {
         })
     }
 
-    /// Processes suspects in batches of adaptive size and passes the output of each batch to a callback.
-    pub(crate) async fn settle<T: Clone, C>(
-        &self,
-        app: &App,
-        stride: &mut AdaptiveBatch,
-        suspects: &[T],
-        command: impl Fn(Vec<T>) -> C,
-        mut on_settled: impl FnMut(C::Output),
-    ) -> Result<(), TaskFailure>
-    where
-        C: Command<Refusal = Infallible>,
-    {
-        let mut rest = suspects;
-        while !rest.is_empty() {
-            let (held, more) = stride.step(rest);
-            let (outcome, took) = self.carry_out(app, command(held.to_vec())).await?;
-            on_settled(match outcome {
-                Ok(output) => output,
-                Err(never) => match never {},
-            });
-            stride.took(took);
-            rest = more;
-        }
-        Ok(())
-    }
-
     /// [`Work::attempt`].
     pub(crate) async fn attempt<C: Command>(
         &self,
@@ -216,7 +195,7 @@ impl TaskContext {
     }
 
     /// Runs one transaction and measures it from its start: time spent waiting for locks before that is excluded.
-    async fn carry_out<C: Command>(
+    pub(crate) async fn carry_out<C: Command>(
         &self,
         app: &App,
         command: C,
@@ -392,20 +371,6 @@ impl Work {
         self.pace.batch(&self.app, command).await
     }
 
-    /// Processes suspects in batches of adaptive size and counts the rows that each batch wrote.
-    pub(super) async fn settle<T: Clone, C>(
-        &self,
-        stride: &mut AdaptiveBatch,
-        suspects: &[T],
-        command: impl Fn(Vec<T>) -> C,
-    ) -> Result<(), TaskFailure>
-    where
-        C: Command<Output = Counts, Refusal = Infallible>,
-    {
-        let record = |settled: Counts| settled.into_iter().for_each(|(kind, rows)| self.count(kind, rows));
-        self.pace.settle(&self.app, stride, suspects, command, record).await
-    }
-
     /// Same as [`Work::batch`], for a command that rules may refuse.
     ///
     /// # Errors
@@ -451,6 +416,23 @@ impl Work {
     /// Adds to the total number of items, for the progress bar and the time estimate.
     pub fn expect(&self, total: u64) {
         self.pace.expect(total);
+    }
+
+    /// Adds the number of all rows of a kind to the total number of items.
+    pub(super) async fn expect_all(&self, of: Extent) -> Result<(), TaskFailure> {
+        self.expect(self.ask(CountRows(of)).await?);
+        Ok(())
+    }
+
+    /// Scans derived rows and repairs the wrong ones.
+    pub(super) async fn walk<D: Derived>(&self, derived: D) -> Result<(), TaskFailure> {
+        walk(&self.app, &self.pace, derived).await.map(drop)
+    }
+
+    /// Same as [`Work::walk`], for rows that are scanned by account: reports progress by the number of accounts.
+    pub(super) async fn walk_fans<D: Derived>(&self, derived: D) -> Result<(), TaskFailure> {
+        self.expect_all(Extent::Accounts).await?;
+        self.walk(derived).await
     }
 
     /// Adds to the number of processed items.

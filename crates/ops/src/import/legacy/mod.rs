@@ -42,7 +42,7 @@ use std::mem;
 use std::time::Instant;
 use terrace_app::App;
 use terrace_kernel::{Ctx, Failure, Limit, Outcome, StoreError, Timestamp, UserId};
-use terrace_store::{Command, Query, ReadTx, Tx, into_infallible};
+use terrace_store::{Command, OpsReadTx, OpsTx, Query, into_infallible};
 use uuid::Builder;
 
 /// Rows that one transaction copies to the staging tables.
@@ -355,11 +355,11 @@ struct LookAround;
 
 impl Query for LookAround {
     const NAME: &'static str = "look_around_for_legacy";
-    type Ports = dyn ReadTx;
+    type Ports = dyn OpsReadTx;
     type Output = Here;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Here, Infallible> {
+    fn run(&self, tx: &mut dyn OpsReadTx, now: Timestamp) -> Outcome<Here, Infallible> {
         let mut teams = Vec::new();
         let mut after: Option<String> = None;
         loop {
@@ -380,11 +380,11 @@ struct NamesTaken {
 
 impl Query for NamesTaken {
     const NAME: &'static str = "legacy_names_taken";
-    type Ports = dyn ReadTx;
+    type Ports = dyn OpsReadTx;
     type Output = HashSet<String>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn OpsReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.names_taken(&self.names)?.into_iter().collect())
     }
 }
@@ -395,11 +395,11 @@ struct BeginImport {
 
 impl Command for BeginImport {
     const NAME: &'static str = "begin_import";
-    type Ports = dyn Tx;
+    type Ports = dyn OpsTx;
     type Output = u64;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<u64, Infallible> {
+    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<u64, Infallible> {
         tx.take_time()?;
         Ok(tx.begin_import(self.import, ctx.now())?)
     }
@@ -413,11 +413,11 @@ struct StageRows {
 
 impl Command for StageRows {
     const NAME: &'static str = "stage_legacy";
-    type Ports = dyn Tx;
+    type Ports = dyn OpsTx;
     type Output = bool;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
         Ok(tx.stage(self.import, self.from, &self.rows, ctx.now())?)
     }
 }

@@ -1,23 +1,23 @@
 //! Backfill of points for activity without a record. The records get the keys that they would have had, so that
 //! activity that was paid meanwhile, or is paid concurrently, is paid once.
 
-use crate::maintenance::repairs::walk::{CheckedPortion, Held, Repair, check_fans, count, hold, walk_fans};
-use crate::maintenance::{Category, Counts, Task, Unrecorded, UnrecordedVisit};
-use crate::points;
-use crate::points::books;
+use crate::maintenance::{Category, Task, Unrecorded, UnrecordedVisit};
+use crate::points::reconcile;
+use crate::walk::{Derived, Held, Looked, Page, Settled, WalkReport, hold};
 use std::collections::HashMap;
+use std::convert::Infallible;
 use terrace_app::boards::{AwardPointsRefusal, AwardResult, Awards};
-use terrace_kernel::{Ctx, Failure, StoreError, TeamId, Timestamp, UserId, Uuid};
+use terrace_kernel::{Ctx, Failure, StoreError, TeamId, UserId};
 use terrace_quests::VisitRules;
 use terrace_scoring::{FavoriteAsOf, NewAward, Points, SourceKey, SourceKind, board_team};
-use terrace_store::{ReadTx, Tx};
+use terrace_store::{OpsReadTx, OpsTx};
 
 /// Records completed steps and quests.
 pub(in crate::maintenance) fn quest_points() -> Task {
     let about = "Records the points of completed steps and quests that have no record, as of when they were completed";
     Task::new("backfill-quest-points", Category::Backfill, about, |work| async move {
         let awards = work.app().awards();
-        walk_fans(&work, QuestPoints { awards }).await
+        work.walk_fans(QuestPoints { awards }).await
     })
     // Awards are assigned to the season of their time, and a quest is complete according to its run.
     .after(&["turn-seasons", "repair-quest-runs"])
@@ -28,7 +28,7 @@ pub(in crate::maintenance) fn visit_points() -> Task {
     let about = "Records the points of daily visits that have no record, as of their date";
     Task::new("backfill-visit-points", Category::Backfill, about, |work| async move {
         let awards = work.app().awards();
-        walk_fans(&work, VisitPoints { awards }).await
+        work.walk_fans(VisitPoints { awards }).await
     })
     .after(&["turn-seasons"])
 }
@@ -36,7 +36,7 @@ pub(in crate::maintenance) fn visit_points() -> Task {
 /// Writes a record as of the time of the award, on the board of the quest's team, or else of the fan's favourite team
 /// at that time if it is known; `None` if there is a record already, or the account is gone.
 pub(super) fn record(
-    tx: &mut dyn Tx,
+    tx: &mut dyn OpsTx,
     ctx: &mut Ctx,
     awards: &Awards,
     award: &NewAward,
@@ -54,19 +54,11 @@ pub(super) fn record(
 }
 
 /// Reads the known favourite teams of fans over time.
-pub(super) fn favorites(tx: &mut dyn Tx, of: &Held) -> Result<HashMap<UserId, FavoriteAsOf>, StoreError> {
+pub(super) fn favorites(
+    tx: &mut dyn OpsReadTx,
+    of: &Held<'_>,
+) -> Result<HashMap<UserId, FavoriteAsOf>, StoreError> {
     Ok(tx.favorites_between(of.first, of.last)?.into_iter().collect())
-}
-
-/// Reconciles the derived rows of locked fans with their records; returns for how many fans they were wrong.
-pub(super) fn reconcile(tx: &mut dyn Tx, ctx: &Ctx, mut concerned: Vec<UserId>) -> Result<u64, StoreError> {
-    concerned.sort_unstable();
-    concerned.dedup();
-    if concerned.is_empty() {
-        return Ok(0);
-    }
-    let books = books(tx)?;
-    points::reconcile(tx, &books, &concerned, ctx.now())
 }
 
 /// An activity that has no record.
@@ -80,14 +72,14 @@ struct Missing {
 
 /// Locks the suspects and records what they lack, as found by `find`, whose result may include other fans.
 fn record_missing(
-    tx: &mut dyn Tx,
+    tx: &mut dyn OpsTx,
     ctx: &mut Ctx,
     awards: &Awards,
-    suspects: &[Uuid],
-    find: impl FnOnce(&mut dyn Tx, &Held) -> Result<Vec<Missing>, StoreError>,
-) -> Result<Counts, StoreError> {
-    let (mut counts, mut concerned) = (Counts::new(), Vec::new());
-    let Some(held) = hold(tx, suspects)? else { return Ok(counts) };
+    suspects: &[UserId],
+    find: impl FnOnce(&mut dyn OpsTx, &Held<'_>) -> Result<Vec<Missing>, StoreError>,
+) -> Settled {
+    let (mut report, mut concerned) = (WalkReport::default(), Vec::new());
+    let Some(held) = hold(tx, suspects)? else { return Ok(report) };
     let favorites = favorites(tx, &held)?;
     let mut found = find(tx, &held)?;
     found.retain(|missing| held.contains(missing.award.user));
@@ -100,13 +92,13 @@ fn record_missing(
     for (Missing { kind, award, team }, is_given) in found.iter().zip(at_once) {
         let given = if is_given { Some(award.amount.get()) } else { record(tx, ctx, awards, award, *team)? };
         if let Some(given) = given {
-            count(&mut counts, kind, 1);
-            count(&mut counts, "points", u64::try_from(given).unwrap_or(0));
+            report.wrote(kind, 1);
+            report.wrote("points", u64::try_from(given).unwrap_or(0));
             concerned.push(award.user);
         }
     }
-    reconcile(tx, ctx, concerned)?;
-    Ok(counts)
+    reconcile(tx, concerned, ctx.now())?;
+    Ok(report)
 }
 
 #[derive(Clone)]
@@ -114,24 +106,21 @@ struct QuestPoints {
     awards: Awards,
 }
 
-impl Repair for QuestPoints {
+impl Derived for QuestPoints {
     const NAME: &'static str = "backfill_quest_points";
     const AFFECTS_LEADERBOARD: bool = true;
+    type Key = UserId;
+    type Check = Infallible;
 
-    fn look(
-        &self,
-        tx: &mut dyn ReadTx,
-        after: Option<Uuid>,
-        _now: Timestamp,
-    ) -> Result<Option<CheckedPortion>, StoreError> {
-        check_fans(tx, after, |tx, first, last| {
+    fn look(&self, page: Page<'_, UserId>) -> Looked<UserId> {
+        page.fans(|tx, first, last| {
             Ok(tx.unrecorded_between(first, last)?.into_iter().map(|fact| fact.user).collect())
         })
     }
 
-    fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
+    fn settle(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx, suspects: &[UserId]) -> Settled {
         record_missing(tx, ctx, &self.awards, suspects, |tx, held| {
-            let facts = tx.unrecorded_of(&held.fans)?;
+            let facts = tx.unrecorded_of(held.fans)?;
             Ok(facts.into_iter().map(Missing::from).collect())
         })
     }
@@ -151,22 +140,19 @@ struct VisitPoints {
     awards: Awards,
 }
 
-impl Repair for VisitPoints {
+impl Derived for VisitPoints {
     const NAME: &'static str = "backfill_visit_points";
     const AFFECTS_LEADERBOARD: bool = true;
+    type Key = UserId;
+    type Check = Infallible;
 
-    fn look(
-        &self,
-        tx: &mut dyn ReadTx,
-        after: Option<Uuid>,
-        _now: Timestamp,
-    ) -> Result<Option<CheckedPortion>, StoreError> {
-        check_fans(tx, after, |tx, first, last| {
+    fn look(&self, page: Page<'_, UserId>) -> Looked<UserId> {
+        page.fans(|tx, first, last| {
             Ok(tx.unrecorded_visits_between(first, last)?.into_iter().map(|visit| visit.user).collect())
         })
     }
 
-    fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
+    fn settle(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx, suspects: &[UserId]) -> Settled {
         record_missing(tx, ctx, &self.awards, suspects, |tx, held| {
             let visits = tx.unrecorded_visits_between(held.first, held.last)?;
             Ok(visits.into_iter().filter_map(last_paid).collect())
