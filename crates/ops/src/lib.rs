@@ -44,8 +44,8 @@ pub fn jobs() -> Vec<Job> {
     jobs.push(name_skeletons::job());
     jobs.extend(points::jobs());
     jobs.push(balances::job());
-    jobs.push(quests::job());
-    jobs.push(purchases::job());
+    jobs.push(quests::SYNC_JOB.job());
+    jobs.push(purchases::RECONCILE_JOB.job());
     jobs
 }
 

@@ -5,19 +5,22 @@
 //! and what `Writer::Maintenance` writes for a season that is over.
 
 use crate::maintenance::{TaskContext, TaskFailure};
+use crate::on_demand::{Requested, RequestedJob};
 use crate::quests;
-use crate::walk::{Derived, Looked, Page, Settled, WalkReport, walk};
+use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport, walk};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
-use terrace_app::platform::{AtOnce, Job};
+use std::sync::Arc;
+use std::time::Duration;
+use terrace_app::boards::{AwardPointsRefusal, AwardResult, Awards};
+use terrace_app::platform::Job;
 use terrace_app::{App, BoardsSynced};
-use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId, num};
+use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, Timestamp, UserId, num};
 use terrace_scoring::{
-    BoardCount, BoardId, BoardRead, Books, FanAudit, Fault, PointsAudit, PointsCheck, PointsRepair,
-    RankIndex, RankLine, Ranked, SeasonId, Total,
+    BoardId, BoardRead, Books, FanAudit, Fault, NewAward, PointsAudit, PointsCheck, RankIndex, RankLine,
+    Ranked, SeasonId, Total,
 };
-use terrace_store::{Command, OpsReadTx, OpsTx, Query, into_infallible};
+use terrace_store::{OpsReadTx, OpsTx, Query, into_infallible};
 
 /// Name and period of the job that verifies and repairs all of it.
 const SYNC: &str = "sync-leaderboards";
@@ -25,8 +28,6 @@ const EVERY: Duration = Duration::from_hours(1);
 /// Name and period of the job that opens and closes seasons.
 const TURN: &str = "turn-seasons";
 const TURN_EVERY: Duration = Duration::from_mins(1);
-/// How long a request waits for a run in progress.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Result of a scan of points.
 pub type PointsReport = WalkReport<PointsCheck>;
@@ -46,22 +47,19 @@ struct Run {
     steps_completed: u64,
 }
 
+/// The job that does everything.
+const SYNC_JOB: RequestedJob<Run> = RequestedJob {
+    name: SYNC,
+    every: EVERY,
+    run: |app| Box::pin(async move { keep_boards(&app).await }),
+    failed: "the boards were not looked through",
+    busy: "another process still looks through the boards",
+};
+
 /// The jobs that maintain boards.
 pub(crate) fn jobs() -> [Job; 2] {
     let turn = Job::new(TURN, TURN_EVERY, |app| async move { turn_due_seasons(&app).await.map(drop) });
-    [turn, sync(Arc::default())]
-}
-
-/// The job that does everything and stores its result in `done`.
-fn sync(done: Arc<Mutex<Option<Run>>>) -> Job {
-    Job::new(SYNC, EVERY, move |app| {
-        let done = Arc::clone(&done);
-        async move {
-            let run = keep_boards(&app).await?;
-            *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(run);
-            Ok(())
-        }
-    })
+    [turn, SYNC_JOB.job()]
 }
 
 /// Opens and closes seasons that are due, repairs rows that differ from the ledger, and completes the quest steps
@@ -72,22 +70,13 @@ fn sync(done: Arc<Mutex<Option<Run>>>) -> Job {
 ///
 /// When the run fails, when another run lasts too long, and when the database is unavailable.
 pub async fn sync_leaderboards(app: &Arc<App>) -> Result<BoardsSynced, StoreError> {
-    let began = Instant::now();
-    let done = Arc::default();
-    let unavailable = |why: &str| StoreError::Unavailable(why.to_owned());
-    let refreshed = match app.run_now(sync(Arc::clone(&done)), PATIENCE).await? {
-        AtOnce::Done => true,
-        AtOnce::Joined => false,
-        AtOnce::Failed => return Err(unavailable("the boards were not looked through")),
-        AtOnce::Busy => return Err(unavailable("another process still looks through the boards")),
-    };
-    let run = *done.lock().unwrap_or_else(PoisonError::into_inner);
+    let Requested { refreshed, took, result } = SYNC_JOB.request(app).await?;
     Ok(BoardsSynced {
         refreshed,
-        took: began.elapsed(),
-        repaired: run.map(|run| run.repaired),
-        seasons_turned: run.map(|run| run.seasons_turned),
-        steps_completed: run.map(|run| run.steps_completed),
+        took,
+        repaired: result.map(|run| run.repaired),
+        seasons_turned: result.map(|run| run.seasons_turned),
+        steps_completed: result.map(|run| run.steps_completed),
     })
 }
 
@@ -122,16 +111,7 @@ pub async fn repair_points(app: &App, dry_run: bool) -> Result<PointsReport, Sto
 /// Same as [`repair_points`], as part of a maintenance task.
 pub(crate) async fn repair_points_task(app: &App, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
     let mut report = walk(app, pace, FanPoints).await?;
-    let Counted { boards, mut wrong } = into_infallible(app.query(CountBoards).await)?;
-    report.count(PointsCheck::Counts, boards);
-    if !wrong.is_empty() {
-        wrong = pace.batch(app, RecountBoards).await?;
-    }
-    for count in &wrong {
-        let words = format!("{} fans are kept, {} are listed", count.kept, count.listed);
-        let fault = Fault { check: PointsCheck::Counts, user: None, board: count.board, words };
-        report.note(fault.check, &fault);
-    }
+    report.merge(walk(app, pace, BoardCounts).await?);
     Ok(report)
 }
 
@@ -160,6 +140,26 @@ async fn turn_due_seasons(app: &App) -> Result<u64, StoreError> {
 /// The reference data for comparing fans' rows.
 fn books(tx: &mut dyn OpsReadTx) -> Result<Books, StoreError> {
     Ok(Books::new(tx.seasons()?, &tx.every_board()?))
+}
+
+/// Writes a record as of the time of the award, on the board of the quest's team, or else of the fan's favourite team
+/// at that time if it is known; `None` if there is a record already, or the account is gone.
+pub(crate) fn record_past(
+    tx: &mut dyn OpsTx,
+    ctx: &mut Ctx,
+    awards: &Awards,
+    award: &NewAward,
+    team: Option<TeamId>,
+) -> Result<Option<i64>, StoreError> {
+    match awards.backfill_award(tx, ctx, award, team) {
+        Ok(AwardResult::Now { record, .. }) => Ok(Some(record.amount.get())),
+        Ok(AwardResult::Before) | Err(Failure::Refused(AwardPointsRefusal::NotActive)) => Ok(None),
+        Err(Failure::Broken(error)) => Err(error),
+        // Content validation bounds the points of quests, and teams are never removed.
+        Err(Failure::Refused(refusal @ (AwardPointsRefusal::Rule(_) | AwardPointsRefusal::UnknownTeam))) => {
+            Err(StoreError::defect("record what a fan did", format!("{refusal:?}")))
+        }
+    }
 }
 
 /// Makes the derived rows of these fans consistent with their records; returns for how many fans they were wrong. The
@@ -222,6 +222,41 @@ impl Derived for FanPoints {
     }
 }
 
+/// Stored numbers of fans of boards.
+#[derive(Clone)]
+struct BoardCounts;
+
+impl Derived for BoardCounts {
+    const NAME: &'static str = "repair_board_counts";
+    const CHECKS: &'static [PointsCheck] = &[PointsCheck::Counts];
+    type Key = BoardId;
+    type Check = PointsCheck;
+
+    fn look(&self, Page { tx, after, .. }: Page<'_, BoardId>) -> Looked<BoardId, PointsCheck> {
+        let boards = tx.every_board()?;
+        // All boards are on one page.
+        let Some(last) = boards.last().map(|board| board.id).filter(|_| after.is_none()) else {
+            return Ok(None);
+        };
+        let suspects = tx.miscounted_boards()?.into_iter().map(|count| count.board).collect();
+        let checked = BTreeMap::from([(PointsCheck::Counts, num::to_u64(boards.len()))]);
+        // Progress is reported by the number of accounts.
+        Ok(Some(Portion { rows: 0, last, suspects, checked }))
+    }
+
+    fn settle(&self, tx: &mut dyn OpsTx, _ctx: &mut Ctx, boards: &[BoardId]) -> Settled<PointsCheck> {
+        tx.hold_counts()?;
+        let mut report = WalkReport::default();
+        for count in tx.miscounted_boards()?.iter().filter(|count| boards.contains(&count.board)) {
+            let words = format!("{} fans are kept, {} are listed", count.kept, count.listed);
+            let fault = Fault { check: PointsCheck::Counts, user: None, board: count.board, words };
+            report.note(fault.check, &fault);
+            tx.put_count(count)?;
+        }
+        Ok(report)
+    }
+}
+
 /// Finds the boards of the active season.
 struct ActiveBoards;
 
@@ -252,46 +287,6 @@ impl Query for SortedBoard {
 
     fn run(&self, tx: &mut dyn PointsAudit, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.sorted_board(self.season, self.board)?)
-    }
-}
-
-/// Result of checking the counts of boards.
-struct Counted {
-    boards: u64,
-    wrong: Vec<BoardCount>,
-}
-
-/// Compares the stored number of fans of every board with the actual number.
-struct CountBoards;
-
-impl Query for CountBoards {
-    const NAME: &'static str = "count_boards";
-    type Ports = dyn PointsAudit;
-    type Output = Counted;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn PointsAudit, _now: Timestamp) -> Outcome<Counted, Infallible> {
-        let boards = u64::try_from(tx.every_board()?.len()).unwrap_or(u64::MAX);
-        Ok(Counted { boards, wrong: tx.miscounted_boards()? })
-    }
-}
-
-/// Recounts the fans of every board and stores the result.
-struct RecountBoards;
-
-impl Command for RecountBoards {
-    const NAME: &'static str = "recount_boards";
-    type Ports = dyn PointsRepair;
-    type Output = Vec<BoardCount>;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn PointsRepair, _ctx: &mut Ctx) -> Outcome<Vec<BoardCount>, Infallible> {
-        tx.hold_counts()?;
-        let wrong = tx.miscounted_boards()?;
-        for count in &wrong {
-            tx.put_count(count)?;
-        }
-        Ok(wrong)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::report;
 use crate::settings::Settings;
 use std::process::ExitCode;
 use std::sync::Arc;
-use terrace_app::into_infallible;
+use terrace_app::{LedgerCheck, PointsCheck, into_infallible};
 use terrace_ops::Verify;
 
 pub(crate) async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
@@ -22,7 +22,7 @@ pub(crate) async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
     for check in &checks {
         report::line(&report::counter(check))?;
     }
-    for line in points.lines().iter().chain(&ledger.lines()) {
+    for line in points.lines(PointsCheck::as_str).iter().chain(&ledger.lines(LedgerCheck::as_str)) {
         report::line(line)?;
     }
     for ran in &rows {

@@ -5,6 +5,8 @@ use crate::{balances, minting, name_skeletons, points, purchases, quests, topics
 use terrace_app::ReconcileReport;
 use terrace_app::boards::TurnSeasons;
 use terrace_kernel::num;
+use terrace_ledger::LedgerCheck;
+use terrace_scoring::PointsCheck;
 
 /// Opens and closes seasons that are due.
 pub(super) fn turn_seasons() -> Task {
@@ -51,7 +53,7 @@ pub(super) fn repair_points() -> Task {
     Task::new("repair-points", Category::Repair, about, |work| async move {
         work.expect_all(Extent::Accounts).await?;
         let report = points::repair_points_task(work.app(), work.pace()).await?;
-        report.lines().iter().for_each(|line| work.print(line));
+        report.lines(PointsCheck::as_str).iter().for_each(|line| work.print(line));
         for (check, found) in &report.checks {
             work.count(check.as_str(), found.wrong);
         }
@@ -78,7 +80,7 @@ pub(super) fn repair_balances() -> Task {
     Task::new("repair-balances", Category::Repair, about, |work| async move {
         work.expect_all(Extent::Accounts).await?;
         let report = balances::repair_ledger_task(work.app(), work.pace()).await?;
-        report.lines().iter().for_each(|line| work.print(line));
+        report.lines(LedgerCheck::as_str).iter().for_each(|line| work.print(line));
         if report.wrong() > 0 {
             let (had, would) =
                 if work.is_dry() { ("would be", "; nothing was written") } else { ("were", "") };

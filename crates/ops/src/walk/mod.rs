@@ -8,7 +8,6 @@
 mod report;
 mod stride;
 
-pub(crate) use report::Check;
 pub use report::{CheckReport, WalkReport};
 
 use crate::maintenance::{TaskContext, TaskFailure};
@@ -34,7 +33,7 @@ pub(crate) trait Derived: Clone + Send + Sync + 'static {
     /// Key of the scanned rows.
     type Key: Copy + Send + Sync + 'static;
     /// What faults are reported by; [`Infallible`] if only written rows are counted.
-    type Check: Check;
+    type Check: Copy + Ord + Send + Sync + 'static;
 
     /// Checks the rows of a page; `None` after the last row.
     fn look(&self, page: Page<'_, Self::Key>) -> Looked<Self::Key, Self::Check>;

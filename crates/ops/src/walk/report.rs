@@ -4,35 +4,9 @@ use crate::maintenance::Counts;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fmt::Display;
-use terrace_ledger::LedgerCheck;
-use terrace_scoring::PointsCheck;
 
 /// Maximum number of faults of a kind that a report contains.
 const EXAMPLES: usize = 10;
-
-/// What faults are reported by.
-pub trait Check: Copy + Ord + Send + Sync + 'static {
-    /// The name that reports use.
-    fn name(self) -> &'static str;
-}
-
-impl Check for PointsCheck {
-    fn name(self) -> &'static str {
-        self.as_str()
-    }
-}
-
-impl Check for LedgerCheck {
-    fn name(self) -> &'static str {
-        self.as_str()
-    }
-}
-
-impl Check for Infallible {
-    fn name(self) -> &'static str {
-        match self {}
-    }
-}
 
 /// Result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -56,13 +30,13 @@ pub struct WalkReport<C: Ord = Infallible> {
     pub(crate) written: Counts,
 }
 
-impl<C: Check> Default for WalkReport<C> {
+impl<C: Copy + Ord> Default for WalkReport<C> {
     fn default() -> Self {
         Self::of(&[])
     }
 }
 
-impl<C: Check> WalkReport<C> {
+impl<C: Copy + Ord> WalkReport<C> {
     /// Creates a report that lists these checks, even if they find nothing.
     pub(crate) fn of(checks: &[C]) -> Self {
         let checks = checks.iter().map(|check| (*check, CheckReport::default())).collect();
@@ -74,10 +48,10 @@ impl<C: Check> WalkReport<C> {
         self.checks.values().map(|checked| checked.wrong).sum()
     }
 
-    /// The report as text.
-    pub fn lines(&self) -> Vec<String> {
+    /// The report as text, with the names of the checks.
+    pub fn lines(&self, name: impl Fn(C) -> &'static str) -> Vec<String> {
         let lines = |(check, found): (&C, &CheckReport)| {
-            let head = format!("{}: {} checked, {} wrong", check.name(), found.checked, found.wrong);
+            let head = format!("{}: {} checked, {} wrong", name(*check), found.checked, found.wrong);
             let examples = found.examples.iter().map(|example| format!("  {example}"));
             std::iter::once(head).chain(examples).collect::<Vec<_>>()
         };
