@@ -20,6 +20,7 @@
 //! assert_eq!(task.name(), "repair-nothing");
 //! ```
 
+mod context;
 mod journal;
 mod order;
 mod repairs;
@@ -29,6 +30,7 @@ mod tasks_setup;
 mod tasks_upkeep;
 mod work;
 
+pub(crate) use context::TaskContext;
 pub use journal::{Busy, CountRows, MaintenanceHistory, RunState};
 pub use order::OrderFault;
 pub use repairs::verify_rows;
@@ -40,7 +42,6 @@ pub use terrace_store::repair::{
     Carrier, Counts, FactsAudit, FactsRepair, LeftBehind, LookedAt, OrphanProgress, PacksAudit, PacksRepair,
     RepairRead, RepairWrite, RowsAudit, RowsRepair, UnassignedAward, Unrecorded, UnrecordedVisit,
 };
-pub(crate) use work::TaskContext;
 pub use work::{Observer, TaskFailure, Unwatched, Work};
 
 use std::fmt;
