@@ -22,9 +22,8 @@ mod walk;
 pub use balances::{LedgerReport, repair_ledger, verify_ledger};
 pub use housekeeping::{Swept, sweep};
 pub use import::{
-    BadLine, COMPLETIONS_BATCH, Completion, CompletionLine, CompletionList, CompletionsImported, EdgeList,
-    EdgeListError, IMPORT_BATCH, Imported, Line, NotMatched, WhyNotMatched, import_completions,
-    import_follows, legacy,
+    COMPLETIONS_BATCH, Completion, CompletionsImported, Edge, EdgeListError, FileLine, IMPORT_BATCH,
+    Imported, Line, LineFaults, Lines, NotMatched, WhyNotMatched, import_completions, import_follows, legacy,
 };
 pub use minting::{MintingRetried, mint_earlier, retry_minting};
 pub use on_demand::Upkeep;

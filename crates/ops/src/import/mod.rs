@@ -8,16 +8,20 @@
 mod bounded;
 mod completion_lines;
 mod completions;
+mod edges;
+mod faults;
 #[cfg(test)]
 mod hostile_tests;
 pub mod legacy;
 mod lines;
 
-pub use completion_lines::{Completion, CompletionLine, CompletionList};
+pub use completion_lines::Completion;
 pub use completions::{
     COMPLETIONS_BATCH, CompletionsImported, NotMatched, WhyNotMatched, import_completions,
 };
-pub use lines::{BadLine, EdgeList, EdgeListError, Line};
+pub use edges::{Edge, EdgeListError};
+pub use faults::LineFaults;
+pub use lines::{FileLine, Line, Lines};
 
 use std::collections::{BTreeSet, HashSet};
 use std::convert::Infallible;
@@ -64,7 +68,7 @@ impl std::ops::AddAssign for Imported {
 }
 
 /// Imports up to [`IMPORT_BATCH`] edges between numbered fans; each edge becomes a follow in both directions.
-pub async fn import_follows(app: &App, edges: Vec<(u64, u64)>) -> Result<Imported, StoreError> {
+pub async fn import_follows(app: &App, edges: Vec<Edge>) -> Result<Imported, StoreError> {
     into_infallible(app.execute(ImportFollows { edges }).await)
 }
 
@@ -78,7 +82,7 @@ fn fan_id(number: u64) -> UserId {
 }
 
 struct ImportFollows {
-    edges: Vec<(u64, u64)>,
+    edges: Vec<Edge>,
 }
 
 impl Command for ImportFollows {
@@ -89,7 +93,7 @@ impl Command for ImportFollows {
 
     fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<Imported, Infallible> {
         let mut imported = Imported::default();
-        let edges: Vec<(u64, u64)> = self.edges.iter().copied().filter(|(from, to)| from != to).collect();
+        let edges: Vec<Edge> = self.edges.iter().copied().filter(|(from, to)| from != to).collect();
         imported.selves = num::to_u64(self.edges.len() - edges.len());
         let numbers: BTreeSet<u64> = edges.iter().flat_map(|(from, to)| [*from, *to]).collect();
         let accounts = numbers.iter().map(|number| account(*number, ctx)).collect::<Result<Vec<_>, _>>()?;

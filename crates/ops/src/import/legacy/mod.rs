@@ -21,6 +21,7 @@ mod records;
 mod report;
 mod rows;
 mod seasons;
+mod staging;
 mod table;
 
 pub use moving::{LegacyMoved, MoveRefusal};
@@ -34,21 +35,15 @@ pub use terrace_store::legacy::{
 use crate::import::legacy::known::{Here, Known, Read};
 use crate::import::legacy::moving::MoveLegacy;
 use crate::import::legacy::records::{Header, Records};
+use crate::import::legacy::staging::{BATCH, Staging};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::convert::Infallible;
 use std::io::{self, BufReader};
-use std::mem;
-use std::time::Instant;
 use terrace_app::App;
-use terrace_kernel::{Ctx, Failure, Limit, Outcome, StoreError, Timestamp, UserId};
-use terrace_store::{Command, OpsReadTx, OpsTx, Query, into_infallible};
+use terrace_kernel::{Failure, Limit, Outcome, StoreError, Timestamp, UserId};
+use terrace_store::{OpsReadTx, Query, into_infallible};
 use uuid::Builder;
-
-/// Rows that one transaction copies to the staging tables.
-const BATCH: usize = 1_000;
-/// After a batch, the import pauses for the batch's time divided by this.
-const TURN: u32 = 10;
 
 /// The file of a table.
 pub struct LegacySource {
@@ -183,16 +178,15 @@ pub async fn import_legacy(
     checked: &LegacyReport,
     watch: Watch<'_>,
 ) -> Result<LegacyMoved, LegacyError> {
-    let staged = into_infallible(app.execute(BeginImport { import }).await)?;
-    let mut staging = Staging { app, import, staged, at: 0, rows: Vec::new() };
+    let mut staging = Staging::begin(app, import).await?;
     let (known, report) = read_legacy(app, sources, Some(&mut staging), watch).await?;
-    staging.flush().await?;
+    let staged = staging.finish().await?;
     if report != *checked {
         return Err(LegacyError::Changed);
     }
     watch(LegacyProgress::Moving)
         .map_err(|error| LegacyError::Read { file: "the terminal".to_owned(), error })?;
-    let moving = MoveLegacy::new(import, staging.at, &known);
+    let moving = MoveLegacy::new(import, staged, &known);
     match app.execute(moving).await {
         Ok(moved) => Ok(moved),
         Err(Failure::Refused(refusal)) => Err(refusal.into()),
@@ -312,45 +306,6 @@ fn admit(
     Some(read)
 }
 
-/// Copies rows to the staging tables.
-struct Staging<'a> {
-    app: &'a App,
-    import: ImportId,
-    /// Number of rows that are already staged.
-    staged: u64,
-    /// Number of rows read.
-    at: u64,
-    rows: Vec<LegacyRow>,
-}
-
-impl Staging<'_> {
-    async fn push(&mut self, rows: Vec<LegacyRow>) -> Result<(), LegacyError> {
-        for row in rows {
-            if self.at >= self.staged {
-                self.rows.push(row);
-            }
-            self.at += 1;
-        }
-        if self.rows.len() >= BATCH { self.flush().await } else { Ok(()) }
-    }
-
-    async fn flush(&mut self) -> Result<(), LegacyError> {
-        if self.rows.is_empty() {
-            return Ok(());
-        }
-        let rows = mem::take(&mut self.rows);
-        let (import, from) = (self.import, self.staged);
-        self.staged = self.at;
-        let begun = Instant::now();
-        if !into_infallible(self.app.execute(StageRows { import, from, rows }).await)? {
-            return Err(LegacyError::Raced);
-        }
-        // A server on the same embedded database only polls for its turn to write.
-        tokio::time::sleep(begun.elapsed() / TURN).await;
-        Ok(())
-    }
-}
-
 struct LookAround;
 
 impl Query for LookAround {
@@ -386,38 +341,5 @@ impl Query for NamesTaken {
 
     fn run(&self, tx: &mut dyn OpsReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.names_taken(&self.names)?.into_iter().collect())
-    }
-}
-
-struct BeginImport {
-    import: ImportId,
-}
-
-impl Command for BeginImport {
-    const NAME: &'static str = "begin_import";
-    type Ports = dyn OpsTx;
-    type Output = u64;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<u64, Infallible> {
-        tx.take_time()?;
-        Ok(tx.begin_import(self.import, ctx.now())?)
-    }
-}
-
-struct StageRows {
-    import: ImportId,
-    from: u64,
-    rows: Vec<LegacyRow>,
-}
-
-impl Command for StageRows {
-    const NAME: &'static str = "stage_legacy";
-    type Ports = dyn OpsTx;
-    type Output = bool;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
-        Ok(tx.stage(self.import, self.from, &self.rows, ctx.now())?)
     }
 }
