@@ -12,7 +12,7 @@ pub(crate) async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
     let app = Arc::new(ready_app(&settings, &storage).await?);
     let checks = into_infallible(app.query(Verify).await)?;
-    // Concurrently: each only reads, in batches.
+    // Concurrently: each is a dry run, in batches.
     let (points, ledger, rows) = tokio::try_join!(
         terrace_ops::verify_points(&app),
         terrace_ops::verify_ledger(&app),
