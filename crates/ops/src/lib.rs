@@ -25,6 +25,7 @@ pub use import::{
     COMPLETIONS_BATCH, Completion, CompletionsImported, Edge, EdgeListError, FileLine, IMPORT_BATCH,
     Imported, Line, LineFaults, Lines, NotMatched, WhyNotMatched, import_completions, import_follows, legacy,
 };
+pub use maintenance::yield_to_writers;
 pub use minting::{MintingRetried, mint_earlier, retry_minting};
 pub use on_demand::Upkeep;
 pub use points::{PointsReport, repair_points, sync_leaderboards, verify_points};
@@ -35,6 +36,22 @@ pub use verify::Verify;
 pub use walk::{CheckReport, WalkReport};
 
 use terrace_app::Job;
+use terrace_kernel::{Page, StoreError};
+
+/// Reads a list to its end; `page` returns the rows after a key.
+fn all_pages<T>(
+    mut page: impl FnMut(Option<&str>) -> Result<Page<T, String>, StoreError>,
+) -> Result<Vec<T>, StoreError> {
+    let (mut all, mut after) = (Vec::new(), None);
+    loop {
+        let Page { items, next } = page(after.as_deref())?;
+        all.extend(items);
+        if next.is_none() {
+            return Ok(all);
+        }
+        after = next;
+    }
+}
 
 /// The jobs of this crate.
 pub fn jobs() -> Vec<Job> {

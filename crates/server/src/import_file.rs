@@ -6,16 +6,13 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use terrace_ops::{FileLine, Line, Lines};
+use terrace_ops::{FileLine, Line, Lines, yield_to_writers};
 
 /// Cache size of an embedded database during the import, in KiB. Follows are inserted at random places of their
 /// indexes, and a page outside the cache is read and written again for each of them.
 pub(crate) const CACHE_KIB: u32 = 262_144;
 /// Threshold for the slow-query log: statements that write thousands of rows take longer than usual.
 pub(crate) const SLOW: Duration = Duration::from_secs(10);
-/// After each batch the import pauses for the duration of the batch divided by this, so that other writers get a
-/// turn.
-const TURN: u32 = 10;
 
 /// A file whose beginning is valid.
 pub(crate) struct ImportFile<T> {
@@ -64,8 +61,7 @@ impl<T: FileLine> ImportFile<T> {
             }
             let begun = Instant::now();
             import(batch).await?;
-            // A server on the same embedded database only polls for the write lock.
-            tokio::time::sleep(begun.elapsed() / TURN).await;
+            yield_to_writers(begun.elapsed()).await;
             progress.show(self.lines.bytes())?;
         }
     }

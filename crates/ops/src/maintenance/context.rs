@@ -16,6 +16,11 @@ const TURN: u32 = 10;
 /// Maximum time that a batch waits for publication of the events of the batch before the last.
 const PUBLICATION_WAIT: Duration = Duration::from_secs(10);
 
+/// Pauses after a batch that took so long: a server on the same embedded database only polls for its turn to write.
+pub async fn yield_to_writers(took: Duration) {
+    tokio::time::sleep(took / TURN).await;
+}
+
 /// How batched work runs: whether it is a dry run, its observer, and its stop signal. Shared by the parts of one
 /// task.
 #[derive(Clone)]
@@ -147,8 +152,7 @@ impl TaskContext {
         let took = begun.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
         self.0.longest.fetch_max(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
         if self.0.is_task {
-            // A server on the same embedded database only polls for its turn to write.
-            tokio::time::sleep(took / TURN).await;
+            yield_to_writers(took).await;
             if !self.is_dry() {
                 self.await_publication(app).await?;
             }

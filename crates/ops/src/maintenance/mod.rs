@@ -31,6 +31,7 @@ mod tasks_upkeep;
 mod work;
 
 pub(crate) use context::TaskContext;
+pub use context::yield_to_writers;
 pub use journal::{Busy, CountRows, MaintenanceHistory, RunState};
 pub use order::OrderFault;
 pub use repairs::verify_rows;

@@ -1,5 +1,6 @@
 //! Tasks that create what the service needs to start: seasons and the embedded content.
 
+use crate::all_pages;
 use crate::maintenance::{Category, Task, TaskFailure, Work};
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -161,25 +162,9 @@ fn changed<T: PartialEq, I: Eq + Hash>(before: Vec<T>, after: &[T], id: impl Fn(
 }
 
 fn leagues(tx: &mut dyn OpsReadTx) -> Result<Vec<League>, StoreError> {
-    let (mut all, mut after) = (Vec::new(), None);
-    loop {
-        let page = tx.leagues(Limit::MAX, after.as_deref())?;
-        all.extend(page.items);
-        match page.next {
-            Some(next) => after = Some(next),
-            None => return Ok(all),
-        }
-    }
+    all_pages(|after| tx.leagues(Limit::MAX, after))
 }
 
 fn teams_of(tx: &mut dyn OpsReadTx) -> Result<Vec<Team>, StoreError> {
-    let (mut all, mut after) = (Vec::new(), None);
-    loop {
-        let page = tx.teams(None, Limit::MAX, after.as_deref())?;
-        all.extend(page.items);
-        match page.next {
-            Some(next) => after = Some(next),
-            None => return Ok(all),
-        }
-    }
+    all_pages(|after| tx.teams(None, Limit::MAX, after))
 }

@@ -70,10 +70,15 @@ pub(crate) struct Portion<K, C = Infallible> {
 }
 
 impl<K: Copy, C> Portion<K, C> {
+    /// A portion whose rows are not counted by check.
+    pub(crate) fn new(rows: u64, last: K, suspects: Vec<K>) -> Self {
+        Self { rows, last, suspects, checked: BTreeMap::new() }
+    }
+
     /// A portion from a query that returns suspects only; `None` if there are none.
     pub(crate) fn of_suspects(suspects: Vec<K>) -> Option<Self> {
         let last = *suspects.last()?;
-        Some(Self { rows: num::to_u64(suspects.len()), last, suspects, checked: BTreeMap::new() })
+        Some(Self::new(num::to_u64(suspects.len()), last, suspects))
     }
 }
 
@@ -106,8 +111,7 @@ impl Page<'_, UserId> {
     ) -> Looked<UserId, C> {
         let fans = self.tx.fans_after(self.after, self.limit)?;
         let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
-        let (rows, checked) = (num::to_u64(fans.len()), BTreeMap::new());
-        let mut portion = Portion { rows, last: *last, suspects: Vec::new(), checked };
+        let mut portion = Portion::new(num::to_u64(fans.len()), *last, Vec::new());
         check(self.tx, &mut portion, *first, *last)?;
         portion.suspects.sort_unstable();
         portion.suspects.dedup();

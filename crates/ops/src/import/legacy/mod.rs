@@ -32,6 +32,7 @@ pub use terrace_store::legacy::{
     LegacyStagingWrite, LegacyStep, LegacyTally, LegacyTeamFollow, LegacyUser, RowSum,
 };
 
+use crate::all_pages;
 use crate::import::legacy::known::{Here, Known, Read};
 use crate::import::legacy::moving::MoveLegacy;
 use crate::import::legacy::records::{Header, Records};
@@ -315,16 +316,7 @@ impl Query for LookAround {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn OpsReadTx, now: Timestamp) -> Outcome<Here, Infallible> {
-        let mut teams = Vec::new();
-        let mut after: Option<String> = None;
-        loop {
-            let page = tx.teams(None, Limit::MAX, after.as_deref())?;
-            teams.extend(page.items);
-            after = page.next;
-            if after.is_none() {
-                break;
-            }
-        }
+        let teams = all_pages(|after| tx.teams(None, Limit::MAX, after))?;
         Ok(Here { now, teams, quests: tx.quests()?, seasons: tx.seasons()? })
     }
 }

@@ -1,6 +1,7 @@
 //! Staging of imported rows.
 
 use crate::import::legacy::LegacyError;
+use crate::maintenance::yield_to_writers;
 use std::convert::Infallible;
 use std::mem;
 use std::time::Instant;
@@ -11,8 +12,6 @@ use terrace_store::{Command, OpsTx, into_infallible};
 
 /// Rows that one transaction copies to the staging tables.
 pub(super) const BATCH: usize = 1_000;
-/// After a batch, the import pauses for the batch's time divided by this.
-const TURN: u32 = 10;
 
 /// Copies rows to the staging tables.
 pub(super) struct Staging<'a> {
@@ -59,8 +58,7 @@ impl<'a> Staging<'a> {
         if !into_infallible(self.app.execute(StageRows { import, from, rows }).await)? {
             return Err(LegacyError::Raced);
         }
-        // A server on the same embedded database only polls for its turn to write.
-        tokio::time::sleep(begun.elapsed() / TURN).await;
+        yield_to_writers(begun.elapsed()).await;
         Ok(())
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::maintenance::{Carrier, Category, Extent, LookedAt, Task, TaskFailure, Work};
 use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport};
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, Uuid};
 use terrace_store::OpsTx;
@@ -32,7 +31,7 @@ impl Derived for Counters {
 
     fn look(&self, page: Page<'_, Uuid>) -> Looked<Uuid> {
         let LookedAt { rows, last, suspects } = page.tx.miscounted(self.carrier, page.after, page.limit)?;
-        Ok(last.map(|last| Portion { rows, last, suspects, checked: BTreeMap::new() }))
+        Ok(last.map(|last| Portion::new(rows, last, suspects)))
     }
 
     fn settle(&self, tx: &mut dyn OpsTx, _ctx: &mut Ctx, suspects: &[Uuid]) -> Settled {

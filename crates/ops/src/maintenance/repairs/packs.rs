@@ -2,7 +2,7 @@
 
 use crate::maintenance::{Category, Need, Task, Work};
 use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_app::packs::{PackBook, SeedCipher, new_copy};
@@ -50,7 +50,7 @@ fn check_purchases(
             suspects.push(standing.purchase.id);
         }
     }
-    Ok(Some(Portion { rows: num::to_u64(ids.len()), last, suspects, checked: BTreeMap::new() }))
+    Ok(Some(Portion::new(num::to_u64(ids.len()), last, suspects)))
 }
 
 /// Locks the fans of the suspects, then the suspects, and returns their current state.
