@@ -233,8 +233,9 @@ fn progress_is_matched_by_titles_and_the_rest_is_reported(kind: DatabaseKind) ->
     let left: Vec<_> = checked
         .left_out
         .iter()
-        .map(|(table, kind, count, first)| {
-            format!("{table}:{}: {kind}: {} ({count})", first[0].0, first[0].1)
+        .map(|(table, kind, lines)| {
+            let (line, about) = &lines.first()[0];
+            format!("{table}:{line}: {kind}: {about} ({})", lines.count())
         })
         .collect();
     for expected in [
@@ -281,7 +282,7 @@ fn rule_3_impossible_follows_are_left_out(kind: DatabaseKind) -> Result<()> {
     service.done(BlockUser { fan: mia, other: cy });
     let checked = check(&service, &files(&[]))?;
     let selves = checked.left_out.iter().find(|(_, kind, ..)| *kind == "a fan who follows themselves");
-    assert_eq!(selves.map(|(table, _, count, _)| (table, count)), Some((LegacyTable::Follow, 1)));
+    assert_eq!(selves.map(|(table, _, lines)| (table, lines.count())), Some((LegacyTable::Follow, 1)));
     let moved = import(&service, &files(&[]))?;
     // Of five readable rows one is a duplicate, and one is beside a block.
     assert_eq!((checked.rows_of("follows"), moved.tally.staged["follows"], moved.follows), (4, 3, 2));
@@ -318,7 +319,8 @@ fn bad_rows_are_reported_by_file_and_line_and_nothing_is_written(kind: DatabaseK
     let bad: Vec<_> = checked
         .bad
         .iter()
-        .map(|(table, kind, count, first)| {
+        .map(|(table, kind, lines)| {
+            let (first, count) = (lines.first(), lines.count());
             format!("{table}:{}: {kind} ({count}, {} shown)", first[0].0, first.len())
         })
         .collect();
@@ -370,7 +372,7 @@ fn a_taken_name_is_reported_before_and_after_the_check(kind: DatabaseKind) -> Re
     let taken =
         checked.bad.iter().find(|(_, kind, ..)| *kind == "has a username that another account has here");
     assert_eq!(
-        taken.map(|(table, _, count, first)| (table, count, first[0].0)),
+        taken.map(|(table, _, lines)| (table, lines.count(), lines.first()[0].0)),
         Some((LegacyTable::User, 1, 2))
     );
     assert_eq!(service.ask(|tx| tx.fans_after(None, 10)).len(), 1);

@@ -1,15 +1,13 @@
-//! Repair of balances: balances are compared with the journal, and spendable points with the records of points. As in
-//! `points`, accounts are scanned in portions, and suspects are checked again under a lock.
+//! Repair of balances: balances are compared with the journal, and spendable points with the records of points.
 
-use crate::maintenance::{AdaptiveBatch, TaskContext, TaskFailure};
-use crate::walked::{HELD, PORTION, Portion, Settled, WalkReport};
-use std::convert::Infallible;
+use crate::maintenance::{TaskContext, TaskFailure};
+use crate::walk::{Derived, Looked, Page, Settled, WalkReport, walk};
 use std::time::Duration;
 use terrace_app::App;
 use terrace_app::platform::Job;
-use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
-use terrace_ledger::{FanLedger, LedgerCheck, LedgerFault, LedgerRepairWrite};
-use terrace_store::{Command, OpsReadTx, OpsTx, Query, into_infallible};
+use terrace_kernel::{Ctx, StoreError, UserId};
+use terrace_ledger::{FanLedger, LedgerCheck, LedgerRepairWrite};
+use terrace_store::OpsTx;
 
 /// Name and period of the job; the period is that of the boards.
 const SYNC: &str = "sync-balances";
@@ -29,7 +27,7 @@ pub(crate) fn job() -> Job {
 ///
 /// When the database is unavailable.
 pub async fn verify_ledger(app: &App) -> Result<LedgerReport, StoreError> {
-    walk_ledger(app, false, &TaskContext::unwatched()).await.map_err(TaskFailure::into_store)
+    repair_ledger(app, true).await
 }
 
 /// Sets balances to the sums of the journal, and transfers points that are recorded but missing from the journal;
@@ -40,12 +38,12 @@ pub async fn verify_ledger(app: &App) -> Result<LedgerReport, StoreError> {
 ///
 /// When the database is unavailable.
 pub async fn repair_ledger(app: &App, dry_run: bool) -> Result<LedgerReport, StoreError> {
-    walk_ledger(app, !dry_run, &TaskContext::unwatched()).await.map_err(TaskFailure::into_store)
+    repair_ledger_task(app, &TaskContext::without_observer(dry_run)).await.map_err(TaskFailure::into_store)
 }
 
 /// Same as [`repair_ledger`], as part of a maintenance task.
 pub(crate) async fn repair_ledger_task(app: &App, pace: &TaskContext) -> Result<LedgerReport, TaskFailure> {
-    walk_ledger(app, !pace.is_dry(), pace).await
+    walk(app, pace, FanBalances).await
 }
 
 /// One run of the job.
@@ -62,72 +60,41 @@ async fn keep_balances(app: &App) -> Result<(), StoreError> {
     Ok(())
 }
 
-async fn walk_ledger(app: &App, repairs: bool, pace: &TaskContext) -> Result<LedgerReport, TaskFailure> {
-    let mut report = LedgerReport::of(LedgerCheck::ALL);
-    let (mut after, mut stride) = (None, AdaptiveBatch::up_to(HELD));
-    while let Some(portion) = into_infallible(app.query(CheckLedger { after }).await)? {
-        pace.go_on()?;
-        report.count(portion.checked);
-        let on_settled = |settled| report.settled(&settled, |fault: &LedgerFault| fault.check);
-        let command = |fans| SettleLedger { fans, repairs };
-        pace.settle(app, &mut stride, &portion.suspects, command, on_settled).await?;
-        pace.advance(portion.fans);
-        after = Some(portion.last);
+/// Balances of fans.
+#[derive(Clone)]
+struct FanBalances;
+
+impl Derived for FanBalances {
+    const NAME: &'static str = "repair_balances";
+    const PAGE: u32 = 2_000;
+    const CHECKS: &'static [LedgerCheck] = &LedgerCheck::ALL;
+    type Key = UserId;
+    type Check = LedgerCheck;
+
+    fn look(&self, page: Page<'_, UserId>) -> Looked<UserId, LedgerCheck> {
+        page.audit_fans(|tx, portion, first, last| {
+            for fan in tx.ledger_between(first, last)? {
+                portion.audited(fan.user, fan.checked(), !fan.audit().0.is_empty());
+            }
+            Ok(())
+        })
     }
-    Ok(report)
-}
 
-/// Checks the next portion of accounts.
-struct CheckLedger {
-    after: Option<UserId>,
-}
-
-impl Query for CheckLedger {
-    const NAME: &'static str = "check_ledger";
-    type Ports = dyn OpsReadTx;
-    /// `None` after the last account.
-    type Output = Option<Portion<LedgerCheck>>;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn OpsReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
-        let fans = tx.fans_after(self.after, PORTION)?;
-        let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
-        let mut portion = Portion::of(fans.len(), *last);
-        for fan in tx.ledger_between(*first, *last)? {
-            portion.audited(fan.user, fan.checked(), !fan.audit().0.is_empty());
-        }
-        Ok(Some(portion))
-    }
-}
-
-/// Checks suspects under a lock and, if requested, repairs them.
-struct SettleLedger {
-    /// In ascending order of id.
-    fans: Vec<UserId>,
-    repairs: bool,
-}
-
-impl Command for SettleLedger {
-    const NAME: &'static str = "settle_ledger";
-    type Ports = dyn OpsTx;
-    type Output = Settled<LedgerFault>;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<Settled<LedgerFault>, Infallible> {
+    fn settle(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx, fans: &[UserId]) -> Settled<LedgerCheck> {
         // Before any read: the lock keeps the data from changing until the transaction ends.
-        tx.hold_fans(&self.fans)?;
-        let mut settled = Settled::default();
-        for fan in held_ledgers(tx, &self.fans)? {
+        tx.hold_fans(fans)?;
+        let mut report = WalkReport::default();
+        for fan in held_ledgers(tx, fans)? {
             let (faults, repair) = fan.audit();
-            settled.faults.extend(faults);
+            for fault in &faults {
+                report.note(fault.check, fault);
+            }
             if let Some(repair) = repair {
-                settled.repaired += 1;
-                if self.repairs {
-                    tx.write_ledger_repair(&repair, ctx.new_id(), ctx.now())?;
-                }
+                report.repaired += 1;
+                tx.write_ledger_repair(&repair, ctx.new_id(), ctx.now())?;
             }
         }
-        Ok(settled)
+        Ok(report)
     }
 }
 

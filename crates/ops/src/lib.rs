@@ -17,15 +17,15 @@ mod purchases;
 mod quests;
 mod topics;
 mod verify;
-mod walked;
+mod walk;
 
 pub use balances::{LedgerReport, repair_ledger, verify_ledger};
 pub use housekeeping::{Swept, sweep};
 pub use import::{
-    BadLine, COMPLETIONS_BATCH, Completion, CompletionLine, CompletionList, CompletionsImported, EdgeList,
-    EdgeListError, IMPORT_BATCH, Imported, Line, NotMatched, WhyNotMatched, import_completions,
-    import_follows, legacy,
+    COMPLETIONS_BATCH, Completion, CompletionsImported, Edge, EdgeListError, FileLine, IMPORT_BATCH,
+    Imported, Line, LineFaults, Lines, NotMatched, WhyNotMatched, import_completions, import_follows, legacy,
 };
+pub use maintenance::yield_to_writers;
 pub use minting::{MintingRetried, mint_earlier, retry_minting};
 pub use on_demand::Upkeep;
 pub use points::{PointsReport, repair_points, sync_leaderboards, verify_points};
@@ -33,9 +33,25 @@ pub use purchases::{reconcile, reconcile_purchases};
 pub use quests::sync_quests;
 pub use topics::backfill_topics;
 pub use verify::Verify;
-pub use walked::{CheckReport, WalkReport};
+pub use walk::{CheckReport, WalkReport};
 
 use terrace_app::Job;
+use terrace_kernel::{Page, StoreError};
+
+/// Reads a list to its end; `page` returns the rows after a key.
+fn all_pages<T>(
+    mut page: impl FnMut(Option<&str>) -> Result<Page<T, String>, StoreError>,
+) -> Result<Vec<T>, StoreError> {
+    let (mut all, mut after) = (Vec::new(), None);
+    loop {
+        let Page { items, next } = page(after.as_deref())?;
+        all.extend(items);
+        if next.is_none() {
+            return Ok(all);
+        }
+        after = next;
+    }
+}
 
 /// The jobs of this crate.
 pub fn jobs() -> Vec<Job> {
@@ -44,8 +60,8 @@ pub fn jobs() -> Vec<Job> {
     jobs.push(name_skeletons::job());
     jobs.extend(points::jobs());
     jobs.push(balances::job());
-    jobs.push(quests::job());
-    jobs.push(purchases::job());
+    jobs.push(quests::SYNC_JOB.job());
+    jobs.push(purchases::RECONCILE_JOB.job());
     jobs
 }
 

@@ -50,20 +50,9 @@ pub(crate) async fn hand_earlier(app: &App, pace: &TaskContext) -> Result<u64, T
 ///
 /// If the database is unavailable.
 pub async fn retry_minting(app: &App) -> Result<MintingRetried, StoreError> {
-    let messages = in_portions(app, Retry::SetAside).await?;
-    let fans = in_portions(app, Retry::Lanes).await?;
-    Ok(MintingRetried { messages, fans })
-}
-
-async fn in_portions(app: &App, what: Retry) -> Result<u64, StoreError> {
-    let mut all = 0;
-    loop {
-        let portion = into_infallible(app.execute(what).await)?;
-        all += portion;
-        if portion < u64::from(PORTION) {
-            return Ok(all);
-        }
-    }
+    let pace = TaskContext::unwatched();
+    let retry = async |what: Retry| pace.drain(app, PORTION, || what).await.map_err(TaskFailure::into_store);
+    Ok(MintingRetried { messages: retry(Retry::SetAside).await?, fans: retry(Retry::Lanes).await? })
 }
 
 struct FindFansWithoutMessages {

@@ -1,29 +1,26 @@
 //! Repair of points: rows derived from the ledger are compared with it and repaired where they differ (spec,
 //! leaderboard scoring rules 2, 3 and 7).
 //!
-//! Accounts are scanned in ascending order of id, a portion per query. A difference found there may be an award that
-//! was committed between two statements. So each suspect is checked again in a transaction that holds the lock on the
-//! account, and only differences that remain are reported and, if requested, repaired. Other writers wait for the
-//! accounts of one such transaction at most.
-//!
 //! Legacy entries (rule 7) may lag behind the ledger in two cases: points of an announced season from before its start,
 //! and what `Writer::Maintenance` writes for a season that is over.
 
-use crate::maintenance::{AdaptiveBatch, TaskContext, TaskFailure};
+use crate::maintenance::{TaskContext, TaskFailure};
+use crate::on_demand::{Requested, RequestedJob};
 use crate::quests;
-use crate::walked::{HELD, PORTION, Portion, Settled, WalkReport};
+use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport, walk};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
-use terrace_app::platform::{AtOnce, Job};
+use std::sync::Arc;
+use std::time::Duration;
+use terrace_app::boards::{AwardPointsRefusal, AwardResult, Awards};
+use terrace_app::platform::Job;
 use terrace_app::{App, BoardsSynced};
-use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId, num};
+use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, Timestamp, UserId, num};
 use terrace_scoring::{
-    BoardCount, BoardId, BoardRead, Books, FanAudit, Fault, PointsAudit, PointsCheck, PointsRepair,
-    RankIndex, RankLine, Ranked, SeasonId, Total, TotalsRepair,
+    BoardId, BoardRead, Books, FanAudit, Fault, NewAward, PointsAudit, PointsCheck, RankIndex, RankLine,
+    Ranked, SeasonId, Total,
 };
-use terrace_store::{Command, OpsReadTx, OpsTx, Query, into_infallible};
+use terrace_store::{OpsReadTx, OpsTx, Query, into_infallible};
 
 /// Name and period of the job that verifies and repairs all of it.
 const SYNC: &str = "sync-leaderboards";
@@ -31,8 +28,6 @@ const EVERY: Duration = Duration::from_hours(1);
 /// Name and period of the job that opens and closes seasons.
 const TURN: &str = "turn-seasons";
 const TURN_EVERY: Duration = Duration::from_mins(1);
-/// How long a request waits for a run in progress.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Result of a scan of points.
 pub type PointsReport = WalkReport<PointsCheck>;
@@ -52,22 +47,19 @@ struct Run {
     steps_completed: u64,
 }
 
+/// The job that does everything.
+const SYNC_JOB: RequestedJob<Run> = RequestedJob {
+    name: SYNC,
+    every: EVERY,
+    run: |app| Box::pin(async move { keep_boards(&app).await }),
+    failed: "the boards were not looked through",
+    busy: "another process still looks through the boards",
+};
+
 /// The jobs that maintain boards.
 pub(crate) fn jobs() -> [Job; 2] {
     let turn = Job::new(TURN, TURN_EVERY, |app| async move { turn_due_seasons(&app).await.map(drop) });
-    [turn, sync(Arc::default())]
-}
-
-/// The job that does everything and stores its result in `done`.
-fn sync(done: Arc<Mutex<Option<Run>>>) -> Job {
-    Job::new(SYNC, EVERY, move |app| {
-        let done = Arc::clone(&done);
-        async move {
-            let run = keep_boards(&app).await?;
-            *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(run);
-            Ok(())
-        }
-    })
+    [turn, SYNC_JOB.job()]
 }
 
 /// Opens and closes seasons that are due, repairs rows that differ from the ledger, and completes the quest steps
@@ -78,22 +70,13 @@ fn sync(done: Arc<Mutex<Option<Run>>>) -> Job {
 ///
 /// When the run fails, when another run lasts too long, and when the database is unavailable.
 pub async fn sync_leaderboards(app: &Arc<App>) -> Result<BoardsSynced, StoreError> {
-    let began = Instant::now();
-    let done = Arc::default();
-    let unavailable = |why: &str| StoreError::Unavailable(why.to_owned());
-    let refreshed = match app.run_now(sync(Arc::clone(&done)), PATIENCE).await? {
-        AtOnce::Done => true,
-        AtOnce::Joined => false,
-        AtOnce::Failed => return Err(unavailable("the boards were not looked through")),
-        AtOnce::Busy => return Err(unavailable("another process still looks through the boards")),
-    };
-    let run = *done.lock().unwrap_or_else(PoisonError::into_inner);
+    let Requested { refreshed, took, result } = SYNC_JOB.request(app).await?;
     Ok(BoardsSynced {
         refreshed,
-        took: began.elapsed(),
-        repaired: run.map(|run| run.repaired),
-        seasons_turned: run.map(|run| run.seasons_turned),
-        steps_completed: run.map(|run| run.steps_completed),
+        took,
+        repaired: result.map(|run| run.repaired),
+        seasons_turned: result.map(|run| run.seasons_turned),
+        steps_completed: result.map(|run| run.steps_completed),
     })
 }
 
@@ -104,17 +87,14 @@ pub async fn sync_leaderboards(app: &Arc<App>) -> Result<BoardsSynced, StoreErro
 ///
 /// When the database is unavailable.
 pub async fn verify_points(app: &App) -> Result<PointsReport, StoreError> {
-    let pace = TaskContext::unwatched();
-    let mut report = walk_points(app, false, &pace).await.map_err(TaskFailure::into_store)?;
+    let mut report = repair_points(app, true).await?;
     for (season, board) in into_infallible(app.query(ActiveBoards).await)? {
         let lines = into_infallible(app.query(SortedBoard { season, board }).await)?;
-        let checked = num::to_u64(lines.len());
-        report.count(BTreeMap::from([(PointsCheck::Ranks, checked)]));
+        report.count(PointsCheck::Ranks, num::to_u64(lines.len()));
         for fault in &misplaced(board, &lines) {
             report.note(fault.check, fault);
         }
     }
-    count_boards(app, &mut report, false, &pace).await.map_err(TaskFailure::into_store)?;
     Ok(report)
 }
 
@@ -125,55 +105,14 @@ pub async fn verify_points(app: &App) -> Result<PointsReport, StoreError> {
 ///
 /// When the database is unavailable.
 pub async fn repair_points(app: &App, dry_run: bool) -> Result<PointsReport, StoreError> {
-    settle_points(app, !dry_run, &TaskContext::unwatched()).await.map_err(TaskFailure::into_store)
+    repair_points_task(app, &TaskContext::without_observer(dry_run)).await.map_err(TaskFailure::into_store)
 }
 
 /// Same as [`repair_points`], as part of a maintenance task.
 pub(crate) async fn repair_points_task(app: &App, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
-    settle_points(app, !pace.is_dry(), pace).await
-}
-
-async fn settle_points(app: &App, repairs: bool, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
-    let mut report = walk_points(app, repairs, pace).await?;
-    count_boards(app, &mut report, repairs, pace).await?;
+    let mut report = walk(app, pace, FanPoints).await?;
+    report.merge(walk(app, pace, BoardCounts).await?);
     Ok(report)
-}
-
-async fn walk_points(app: &App, repairs: bool, pace: &TaskContext) -> Result<PointsReport, TaskFailure> {
-    let mut report = PointsReport::of([PointsCheck::Totals, PointsCheck::Listing, PointsCheck::Entries]);
-    let look = async |after| into_infallible(app.query(CheckPoints { after }).await);
-    let mut stride = AdaptiveBatch::up_to(HELD);
-    let mut found = look(None).await?;
-    while let Some(portion) = found {
-        pace.go_on()?;
-        report.count(portion.checked);
-        let on_settled = |settled| report.settled(&settled, |fault: &Fault| fault.check);
-        let command = |fans| SettlePoints { fans, repairs };
-        // Suspects are checked again under a lock, so the next portion may be read meanwhile.
-        let settled = pace.settle(app, &mut stride, &portion.suspects, command, on_settled);
-        let (settled, next) = tokio::join!(settled, look(Some(portion.last)));
-        settled?;
-        pace.advance(portion.fans);
-        found = next?;
-    }
-    Ok(report)
-}
-
-async fn count_boards(
-    app: &App,
-    report: &mut PointsReport,
-    repairs: bool,
-    pace: &TaskContext,
-) -> Result<(), TaskFailure> {
-    let Counted { boards, wrong } = into_infallible(app.query(CountBoards).await)?;
-    report.count(BTreeMap::from([(PointsCheck::Counts, boards)]));
-    let wrong = if repairs && !wrong.is_empty() { pace.batch(app, RecountBoards).await? } else { wrong };
-    for count in &wrong {
-        let words = format!("{} fans are kept, {} are listed", count.kept, count.listed);
-        let fault = Fault { check: PointsCheck::Counts, user: None, board: count.board, words };
-        report.note(fault.check, &fault);
-    }
-    Ok(())
 }
 
 /// One run of the job.
@@ -199,89 +138,122 @@ async fn turn_due_seasons(app: &App) -> Result<u64, StoreError> {
 }
 
 /// The reference data for comparing fans' rows.
-pub(crate) fn books(tx: &mut dyn OpsReadTx) -> Result<Books, StoreError> {
+fn books(tx: &mut dyn OpsReadTx) -> Result<Books, StoreError> {
     Ok(Books::new(tx.seasons()?, &tx.every_board()?))
 }
 
-/// Makes the derived rows of these fans, in ascending order of id, consistent with their records; returns for how
-/// many fans they were wrong. The caller holds the locks on their accounts. A record that was written for a past
-/// season has not updated the legacy entries of that season (scoring rule 7); they are corrected here.
+/// Writes a record as of the time of the award, on the board of the quest's team, or else of the fan's favourite team
+/// at that time if it is known; `None` if there is a record already, or the account is gone.
+pub(crate) fn record_past(
+    tx: &mut dyn OpsTx,
+    ctx: &mut Ctx,
+    awards: &Awards,
+    award: &NewAward,
+    team: Option<TeamId>,
+) -> Result<Option<i64>, StoreError> {
+    match awards.backfill_award(tx, ctx, award, team) {
+        Ok(AwardResult::Now { record, .. }) => Ok(Some(record.amount.get())),
+        Ok(AwardResult::Before) | Err(Failure::Refused(AwardPointsRefusal::NotActive)) => Ok(None),
+        Err(Failure::Broken(error)) => Err(error),
+        // Content validation bounds the points of quests, and teams are never removed.
+        Err(Failure::Refused(refusal @ (AwardPointsRefusal::Rule(_) | AwardPointsRefusal::UnknownTeam))) => {
+            Err(StoreError::defect("record what a fan did", format!("{refusal:?}")))
+        }
+    }
+}
+
+/// Makes the derived rows of these fans consistent with their records; returns for how many fans they were wrong. The
+/// caller holds the locks on their accounts. A record that was written for a past season has not updated the legacy
+/// entries of that season (scoring rule 7); they are corrected here.
 pub(crate) fn reconcile(
-    tx: &mut dyn PointsRepair,
-    books: &Books,
-    fans: &[UserId],
+    tx: &mut dyn OpsTx,
+    mut fans: Vec<UserId>,
     now: Timestamp,
 ) -> Result<u64, StoreError> {
-    let (settled, repairs) = compare(tx, books, fans, now)?;
-    tx.write_points_repairs(&repairs, now)?;
-    Ok(settled.repaired)
+    fans.sort_unstable();
+    fans.dedup();
+    if fans.is_empty() { Ok(0) } else { Ok(compare(tx, &fans, now)?.repaired) }
 }
 
-/// Compares the rows of locked fans; returns the faults and the repairs.
-fn compare(
-    tx: &mut dyn PointsAudit,
-    books: &Books,
-    fans: &[UserId],
-    now: Timestamp,
-) -> Result<(Settled<Fault>, Vec<TotalsRepair>), StoreError> {
-    let (mut settled, mut repairs) = (Settled::default(), Vec::new());
+/// Compares the rows of locked fans, in ascending order of id, with their records, and repairs them.
+fn compare(tx: &mut dyn OpsTx, fans: &[UserId], now: Timestamp) -> Settled<PointsCheck> {
+    let books = books(tx)?;
+    let (mut report, mut repairs) = (WalkReport::default(), Vec::new());
     for fan in tx.points_of_each(fans)? {
         let audit = books.audit(&fan, now);
-        settled.faults.extend(audit.faults);
+        for fault in &audit.faults {
+            report.note(fault.check, fault);
+        }
         repairs.extend(audit.repair);
     }
-    settled.repaired = num::to_u64(repairs.len());
-    Ok((settled, repairs))
+    report.repaired = num::to_u64(repairs.len());
+    tx.write_points_repairs(&repairs, now)?;
+    Ok(report)
 }
 
-/// Checks the next portion of accounts.
-struct CheckPoints {
-    after: Option<UserId>,
-}
+/// Totals, listings and entries of fans.
+#[derive(Clone)]
+struct FanPoints;
 
-impl Query for CheckPoints {
-    const NAME: &'static str = "check_points";
-    type Ports = dyn OpsReadTx;
-    /// `None` after the last account.
-    type Output = Option<Portion<PointsCheck>>;
-    type Refusal = Infallible;
+impl Derived for FanPoints {
+    const NAME: &'static str = "repair_points";
+    const AFFECTS_LEADERBOARD: bool = true;
+    const PAGE: u32 = 2_000;
+    const CHECKS: &'static [PointsCheck] = &[PointsCheck::Totals, PointsCheck::Listing, PointsCheck::Entries];
+    type Key = UserId;
+    type Check = PointsCheck;
 
-    fn run(&self, tx: &mut dyn OpsReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
-        let fans = tx.fans_after(self.after, PORTION)?;
-        let (Some(first), Some(last)) = (fans.first(), fans.last()) else { return Ok(None) };
-        let books = books(tx)?;
-        let mut portion = Portion::of(fans.len(), *last);
-        for fan in tx.points_between(*first, *last)? {
-            let FanAudit { checked, faults, .. } = books.audit(&fan, now);
-            portion.audited(fan.user, checked, !faults.is_empty());
-        }
-        Ok(Some(portion))
+    fn look(&self, page: Page<'_, UserId>) -> Looked<UserId, PointsCheck> {
+        let now = page.now;
+        page.audit_fans(|tx, portion, first, last| {
+            let books = books(tx)?;
+            for fan in tx.points_between(first, last)? {
+                let FanAudit { checked, faults, .. } = books.audit(&fan, now);
+                portion.audited(fan.user, checked, !faults.is_empty());
+            }
+            Ok(())
+        })
+    }
+
+    fn settle(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx, fans: &[UserId]) -> Settled<PointsCheck> {
+        // Before any read: the lock keeps the data from changing until the transaction ends.
+        tx.hold_fans(fans)?;
+        compare(tx, fans, ctx.now())
     }
 }
 
-/// Checks suspects under a lock and, if requested, repairs them.
-struct SettlePoints {
-    /// In ascending order of id.
-    fans: Vec<UserId>,
-    repairs: bool,
-}
+/// Stored numbers of fans of boards.
+#[derive(Clone)]
+struct BoardCounts;
 
-impl Command for SettlePoints {
-    const NAME: &'static str = "settle_points";
-    type Ports = dyn OpsTx;
-    type Output = Settled<Fault>;
-    type Refusal = Infallible;
-    const AFFECTS_LEADERBOARD: bool = true;
+impl Derived for BoardCounts {
+    const NAME: &'static str = "repair_board_counts";
+    const CHECKS: &'static [PointsCheck] = &[PointsCheck::Counts];
+    type Key = BoardId;
+    type Check = PointsCheck;
 
-    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<Settled<Fault>, Infallible> {
-        // Before any read: the lock keeps the data from changing until the transaction ends.
-        tx.hold_fans(&self.fans)?;
-        let books = books(tx)?;
-        let (settled, repairs) = compare(tx, &books, &self.fans, ctx.now())?;
-        if self.repairs {
-            tx.write_points_repairs(&repairs, ctx.now())?;
+    fn look(&self, Page { tx, after, .. }: Page<'_, BoardId>) -> Looked<BoardId, PointsCheck> {
+        let boards = tx.every_board()?;
+        // All boards are on one page.
+        let Some(last) = boards.last().map(|board| board.id).filter(|_| after.is_none()) else {
+            return Ok(None);
+        };
+        let suspects = tx.miscounted_boards()?.into_iter().map(|count| count.board).collect();
+        let checked = BTreeMap::from([(PointsCheck::Counts, num::to_u64(boards.len()))]);
+        // Progress is reported by the number of accounts.
+        Ok(Some(Portion { rows: 0, last, suspects, checked }))
+    }
+
+    fn settle(&self, tx: &mut dyn OpsTx, _ctx: &mut Ctx, boards: &[BoardId]) -> Settled<PointsCheck> {
+        tx.hold_counts()?;
+        let mut report = WalkReport::default();
+        for count in tx.miscounted_boards()?.iter().filter(|count| boards.contains(&count.board)) {
+            let words = format!("{} fans are kept, {} are listed", count.kept, count.listed);
+            let fault = Fault { check: PointsCheck::Counts, user: None, board: count.board, words };
+            report.note(fault.check, &fault);
+            tx.put_count(count)?;
         }
-        Ok(settled)
+        Ok(report)
     }
 }
 
@@ -315,46 +287,6 @@ impl Query for SortedBoard {
 
     fn run(&self, tx: &mut dyn PointsAudit, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.sorted_board(self.season, self.board)?)
-    }
-}
-
-/// Result of checking the counts of boards.
-struct Counted {
-    boards: u64,
-    wrong: Vec<BoardCount>,
-}
-
-/// Compares the stored number of fans of every board with the actual number.
-struct CountBoards;
-
-impl Query for CountBoards {
-    const NAME: &'static str = "count_boards";
-    type Ports = dyn PointsAudit;
-    type Output = Counted;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn PointsAudit, _now: Timestamp) -> Outcome<Counted, Infallible> {
-        let boards = u64::try_from(tx.every_board()?.len()).unwrap_or(u64::MAX);
-        Ok(Counted { boards, wrong: tx.miscounted_boards()? })
-    }
-}
-
-/// Recounts the fans of every board and stores the result.
-struct RecountBoards;
-
-impl Command for RecountBoards {
-    const NAME: &'static str = "recount_boards";
-    type Ports = dyn PointsRepair;
-    type Output = Vec<BoardCount>;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn PointsRepair, _ctx: &mut Ctx) -> Outcome<Vec<BoardCount>, Infallible> {
-        tx.hold_counts()?;
-        let wrong = tx.miscounted_boards()?;
-        for count in &wrong {
-            tx.put_count(count)?;
-        }
-        Ok(wrong)
     }
 }
 

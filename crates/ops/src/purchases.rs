@@ -6,15 +6,15 @@
 //! an interrupted run leaves the rest to the next one.
 
 use crate::maintenance::{TaskContext, TaskFailure};
+use crate::on_demand::{Requested, RequestedJob};
 use futures_util::{StreamExt, stream};
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 use terrace_app::payments::{
     BegunCheckout, CloseReason, DuePayments, EndPending, NoticeKind, NoticeTaken, Payment, PaymentNotice,
     PaymentState, ProviderFault, RefundState,
 };
-use terrace_app::platform::{AtOnce, Job};
 use terrace_app::{App, PurchasesReconciled, ReconcileReport};
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, num};
 use terrace_packs::{Purchase, PurchaseId, PurchaseState};
@@ -27,8 +27,6 @@ const TOGETHER: usize = 8;
 /// Name and interval of the job.
 const RECONCILE: &str = "reconcile-purchases";
 const EVERY: Duration = Duration::from_mins(1);
-/// How long a request for reconciliation waits for a run that another process has started.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// Interval between two checks of a pending purchase.
 const LOOK: Duration = Duration::from_mins(5);
 /// Minimum and maximum pause after a failed request to a provider; each failure doubles it.
@@ -38,24 +36,21 @@ const PAUSES: (Duration, Duration) = (Duration::from_secs(30), Duration::from_ho
 const GRACE: Duration = Duration::from_hours(1);
 
 /// The periodic job.
-pub(crate) fn job() -> Job {
-    run(Arc::default())
-}
-
-/// The job, storing its report in `done`.
-fn run(done: Arc<Mutex<Option<ReconcileReport>>>) -> Job {
-    Job::new(RECONCILE, EVERY, move |app| {
-        let done = Arc::clone(&done);
-        async move {
+pub(crate) const RECONCILE_JOB: RequestedJob<ReconcileReport> = RequestedJob {
+    name: RECONCILE,
+    every: EVERY,
+    run: |app| {
+        Box::pin(async move {
             let report = reconcile(&app).await?;
             if !report.is_idle() {
                 log::info!("{RECONCILE}: {report:?}");
             }
-            *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
-            Ok(())
-        }
-    })
-}
+            Ok(report)
+        })
+    },
+    failed: "the purchases were not reconciled",
+    busy: "another process still reconciles the purchases",
+};
 
 /// The outcome for one payment.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -90,17 +85,8 @@ impl From<Done> for ReconcileReport {
 ///
 /// If the run fails, a concurrent run takes too long, or the database is unavailable.
 pub async fn reconcile_purchases(app: &Arc<App>) -> Result<PurchasesReconciled, StoreError> {
-    let began = Instant::now();
-    let done = Arc::default();
-    let unavailable = |why: &str| StoreError::Unavailable(why.to_owned());
-    let refreshed = match app.run_now(run(Arc::clone(&done)), PATIENCE).await? {
-        AtOnce::Done => true,
-        AtOnce::Joined => false,
-        AtOnce::Failed => return Err(unavailable("the purchases were not reconciled")),
-        AtOnce::Busy => return Err(unavailable("another process still reconciles the purchases")),
-    };
-    let report = *done.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(PurchasesReconciled { refreshed, took: began.elapsed(), report })
+    let Requested { refreshed, took, result: report } = RECONCILE_JOB.request(app).await?;
+    Ok(PurchasesReconciled { refreshed, took, report })
 }
 
 /// Checks all due payments in portions and settles those that can be settled. Several runs may overlap; a run may

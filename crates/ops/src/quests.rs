@@ -2,11 +2,11 @@
 //! content changes, achievements are added, ranks move with the points of other fans (spec §1 rules 5 and 12).
 
 use crate::maintenance::{TaskContext, TaskFailure};
+use crate::on_demand::{Requested, RequestedJob};
 use futures_util::{StreamExt, stream};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 use terrace_app::boards::{BoardChoice, ReadBoard};
-use terrace_app::platform::{AtOnce, Job};
 use terrace_app::quests::{ActiveAmong, CheckProgress, QuestBook, ReadStandingInQuests, ReadStandings};
 use terrace_app::{App, QuestSweep, QuestsSynced};
 use terrace_kernel::{Failure, Limit, StoreError, Timestamp, UserId, num};
@@ -22,26 +22,19 @@ const TOGETHER: usize = 16;
 /// Name and period of the job.
 const SYNC: &str = "sync-quests";
 const EVERY: Duration = Duration::from_hours(1);
-/// How long a request waits for a run in progress.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The job that checks all fans.
-pub(crate) fn job() -> Job {
-    sync(Arc::default())
-}
-
-/// The same job, which stores its result in `done`.
-fn sync(done: Arc<Mutex<Option<QuestSweep>>>) -> Job {
-    Job::new(SYNC, EVERY, move |app| {
-        let done = Arc::clone(&done);
-        async move {
-            let sweep =
-                check_everybody(&app, &TaskContext::unwatched()).await.map_err(TaskFailure::into_store)?;
-            *done.lock().unwrap_or_else(PoisonError::into_inner) = Some(sweep);
-            Ok(())
-        }
-    })
-}
+pub(crate) const SYNC_JOB: RequestedJob<QuestSweep> = RequestedJob {
+    name: SYNC,
+    every: EVERY,
+    run: |app| {
+        Box::pin(async move {
+            check_everybody(&app, &TaskContext::unwatched()).await.map_err(TaskFailure::into_store)
+        })
+    },
+    failed: "the fans in quests were not looked through",
+    busy: "another process still looks through the fans in quests",
+};
 
 /// A fan with something that may be due, with their rank if a step requires it.
 type Suspect = (UserId, Option<u64>);
@@ -53,19 +46,8 @@ type Suspect = (UserId, Option<u64>);
 ///
 /// When the run fails, when another run lasts too long, and when the database is unavailable.
 pub async fn sync_quests(app: &Arc<App>) -> Result<QuestsSynced, StoreError> {
-    let began = Instant::now();
-    let done = Arc::default();
-    let unavailable = |why: &str| StoreError::Unavailable(why.to_owned());
-    let refreshed = match app.run_now(sync(Arc::clone(&done)), PATIENCE).await? {
-        AtOnce::Done => true,
-        AtOnce::Joined => false,
-        AtOnce::Failed => return Err(unavailable("the fans in quests were not looked through")),
-        AtOnce::Busy => {
-            return Err(unavailable("another process still looks through the fans in quests"));
-        }
-    };
-    let sweep = *done.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(QuestsSynced { refreshed, took: began.elapsed(), sweep })
+    let Requested { refreshed, took, result: sweep } = SYNC_JOB.request(app).await?;
+    Ok(QuestsSynced { refreshed, took, sweep })
 }
 
 /// Scans all accounts in ascending order of id, a portion per query, and checks fans with something that may

@@ -1,7 +1,7 @@
 //! `terrace import legacy FILE…`: imports the tables of an older system and prints a summary.
 
 use crate::database::{open_with, ready_app};
-use crate::follow_graph::{CACHE_KIB, SLOW, lines};
+use crate::import_file::{CACHE_KIB, SLOW, lines};
 use crate::progress::Progress;
 use crate::report;
 use crate::settings::Settings;
@@ -113,15 +113,11 @@ fn print_counts(checked: &LegacyReport) -> io::Result<()> {
 }
 
 fn remarks(checked: &LegacyReport, remarks: &Remarks, word: &str) -> io::Result<()> {
-    for (table, kind, count, first) in remarks.iter() {
+    for (table, kind, found) in remarks.iter() {
         let file = checked.tables.get(&table).map_or("", |count| count.file.as_str());
-        report::line(&format!("{word}, {file}: {kind}: {}", lines(count)))?;
-        for (line, about) in first {
-            report::line(format!("  {file}:{line}: {about}").trim_end_matches([' ', ':']))?;
-        }
-        let shown = u64::try_from(first.len()).unwrap_or(count);
-        if count > shown {
-            report::line(&format!("  and {} more", count - shown))?;
+        report::line(&format!("{word}, {file}: {kind}: {}", lines(found.count())))?;
+        for line in found.text(&format!("{file}:")) {
+            report::line(&format!("  {line}"))?;
         }
     }
     Ok(())

@@ -8,6 +8,7 @@ mod completions;
 mod database;
 mod doctor;
 mod follow_graph;
+mod import_file;
 mod legacy;
 mod machine;
 mod maintenance;

@@ -1,6 +1,7 @@
 //! `terrace seed`: the catalogue, and with it demo content or a follow graph.
 
 use crate::database::{app, bring_up_to_date, open_with};
+use crate::import_file::{CACHE_KIB, SLOW};
 use crate::settings::{Demo, Settings};
 use crate::{follow_graph, report};
 use anyhow::Context;
@@ -27,8 +28,8 @@ pub(crate) async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<Exi
         wanted.follow_graph.as_deref().map(|file| follow_graph::open(file, wanted.strict)).transpose()?;
     let mut config = settings.storage()?;
     if graph.is_some() {
-        config.write_cache_kib = follow_graph::CACHE_KIB;
-        config.slow_query = follow_graph::SLOW;
+        config.write_cache_kib = CACHE_KIB;
+        config.slow_query = SLOW;
     }
     let storage = open_with(config)?;
     bring_up_to_date(&storage)?;

@@ -1,4 +1,4 @@
-//! `terrace maintain season`: administration of seasons while servers run; and the output of the points checks.
+//! `terrace maintain season`: administration of seasons while servers run.
 
 use crate::database::{open, ready_app};
 use crate::report;
@@ -9,7 +9,6 @@ use std::process::ExitCode;
 use terrace_app::boards::{CloseSeason, StartSeason};
 use terrace_app::{App, Season, SeasonKey, SeasonRefusal, season_name};
 use terrace_kernel::{Failure, Timestamp};
-use terrace_ops::{CheckReport, LedgerReport, PointsReport};
 
 /// The commands for seasons.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
@@ -37,30 +36,6 @@ pub(crate) enum SeasonCommand {
 
 fn name(text: &str) -> Result<String, String> {
     season_name(text).map_err(|error| error.to_string())
-}
-
-/// Prints the results of the points checks.
-pub(crate) fn print_points(report: &PointsReport) -> std::io::Result<()> {
-    for (check, found) in &report.checks {
-        print_check(check.as_str(), found)?;
-    }
-    Ok(())
-}
-
-/// Prints the results of the balance checks.
-pub(crate) fn print_ledger(report: &LedgerReport) -> std::io::Result<()> {
-    for (check, found) in &report.checks {
-        print_check(check.as_str(), found)?;
-    }
-    Ok(())
-}
-
-fn print_check(check: &str, found: &CheckReport) -> std::io::Result<()> {
-    report::line(&format!("{check}: {} checked, {} wrong", found.checked, found.wrong))?;
-    for example in &found.examples {
-        report::line(&format!("  {example}"))?;
-    }
-    Ok(())
 }
 
 /// Starts, closes or lists seasons.

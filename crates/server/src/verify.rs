@@ -1,18 +1,18 @@
 //! `terrace maintain verify`: compares derived rows with their sources.
 
 use crate::database::{open, ready_app};
+use crate::report;
 use crate::settings::Settings;
-use crate::{report, upkeep};
 use std::process::ExitCode;
 use std::sync::Arc;
-use terrace_app::into_infallible;
+use terrace_app::{LedgerCheck, PointsCheck, into_infallible};
 use terrace_ops::Verify;
 
 pub(crate) async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
     let storage = open(&settings)?;
     let app = Arc::new(ready_app(&settings, &storage).await?);
     let checks = into_infallible(app.query(Verify).await)?;
-    // Concurrently: each only reads, in batches.
+    // Concurrently: each is a dry run, in batches.
     let (points, ledger, rows) = tokio::try_join!(
         terrace_ops::verify_points(&app),
         terrace_ops::verify_ledger(&app),
@@ -22,8 +22,9 @@ pub(crate) async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
     for check in &checks {
         report::line(&report::counter(check))?;
     }
-    upkeep::print_points(&points)?;
-    upkeep::print_ledger(&ledger)?;
+    for line in points.lines(PointsCheck::as_str).iter().chain(&ledger.lines(LedgerCheck::as_str)) {
+        report::line(line)?;
+    }
     for ran in &rows {
         report::line(&report::pending_repairs(ran))?;
     }

@@ -327,6 +327,7 @@ ports! {
         OpsReadTx
         + ErasureTx
         + RoomTx
+        + GraphTx
         + TeamFollowTx
         + QuestTx
         + QuestContentTx

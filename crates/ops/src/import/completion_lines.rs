@@ -1,15 +1,9 @@
 //! Lines of a completion list: one JSON object per line.
 
-use crate::import::bounded::{BoundedLines, Kept};
+use crate::import::lines::{FileLine, printable};
 use serde::Deserialize;
-use std::io::{self, BufRead};
 use terrace_kernel::Timestamp;
 use terrace_scoring::Points;
-
-/// Maximum length of a line in bytes.
-const LONGEST: usize = 8_192;
-/// Maximum length of an error message in characters; it may quote the line.
-const SHOWN: usize = 200;
 
 /// A step that a fan completed in an earlier system.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,47 +20,6 @@ pub struct Completion {
     pub points: i64,
 }
 
-/// One line of a completion list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CompletionLine {
-    /// Line number, from 1.
-    pub number: u64,
-    /// The content, or a description of the error.
-    pub completion: Result<Completion, String>,
-}
-
-/// A reader of a completion list. The file may have any size and content.
-#[derive(Debug)]
-pub struct CompletionList<R> {
-    lines: BoundedLines<R>,
-}
-
-impl<R: BufRead> CompletionList<R> {
-    /// Starts at the first line.
-    pub fn new(input: R) -> Self {
-        Self { lines: BoundedLines::new(input, LONGEST) }
-    }
-
-    /// Number of bytes read so far.
-    pub const fn bytes(&self) -> u64 {
-        self.lines.bytes()
-    }
-
-    /// Returns the next line that is not blank; `None` at the end.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read.
-    pub fn next_line(&mut self) -> io::Result<Option<CompletionLine>> {
-        let Some(kept) = self.lines.read_words()? else { return Ok(None) };
-        let completion = match kept {
-            Kept::Whole => completion(self.lines.line()),
-            Kept::TooLong => Err(format!("longer than {LONGEST} bytes")),
-        };
-        Ok(Some(CompletionLine { number: self.lines.number(), completion }))
-    }
-}
-
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Entry {
@@ -77,47 +30,43 @@ struct Entry {
     points: Option<i64>,
 }
 
-fn completion(line: &[u8]) -> Result<Completion, String> {
-    // Some programs write a byte order mark before the first line.
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    // The parser would also accept an array of the values in order.
-    if !line.trim_ascii_start().starts_with(b"{") {
-        return Err("not a JSON object".to_owned());
+impl FileLine for Completion {
+    const LONGEST: usize = 8_192;
+
+    fn parse(line: &[u8]) -> Result<Self, String> {
+        // Some programs write a byte order mark before the first line.
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        // The parser would also accept an array of the values in order.
+        if !line.trim_ascii_start().starts_with(b"{") {
+            return Err("not a JSON object".to_owned());
+        }
+        let entry: Entry = serde_json::from_slice(line).map_err(|error| wrong(&error))?;
+        let completed_at = entry.completed_at.parse().map_err(|error| format!("completedAt: {error}"))?;
+        let points = entry.points.unwrap_or_default();
+        let most = Points::MAX_AWARD.get();
+        if !(0..=most).contains(&points) {
+            return Err(format!("points: not from 0 to {most}"));
+        }
+        Ok(Self { user: entry.user, quest: entry.quest, step: entry.step, completed_at, points })
     }
-    let entry: Entry = serde_json::from_slice(line).map_err(|error| wrong(&error))?;
-    let completed_at = entry.completed_at.parse().map_err(|error| format!("completedAt: {error}"))?;
-    let points = entry.points.unwrap_or_default();
-    let most = Points::MAX_AWARD.get();
-    if !(0..=most).contains(&points) {
-        return Err(format!("points: not from 0 to {most}"));
-    }
-    Ok(Completion { user: entry.user, quest: entry.quest, step: entry.step, completed_at, points })
 }
 
 /// The parser's message without its line number, which is always 1.
 fn wrong(error: &serde_json::Error) -> String {
     let words = error.to_string();
     let words = words.rsplit_once(" at line ").map_or(words.as_str(), |(what, _)| what);
-    format!("{}, at column {}", print(words), error.column())
-}
-
-/// Makes text that may quote the file safe for a terminal.
-pub(super) fn print(words: &str) -> String {
-    words.chars().take(SHOWN).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+    format!("{}, at column {}", printable(words), error.column())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::import::lines::tests::lines;
+    use crate::import::lines::{Line, Lines};
+    use std::io;
 
-    fn lines(text: &[u8]) -> Vec<CompletionLine> {
-        // A small buffer, so that lines span several reads.
-        let mut list = CompletionList::new(io::BufReader::with_capacity(7, text));
-        let mut lines = Vec::new();
-        while let Some(line) = list.next_line().unwrap() {
-            lines.push(line);
-        }
-        lines
+    fn completions(text: &[u8]) -> Vec<Line<Completion>> {
+        lines(Lines::new(io::BufReader::with_capacity(7, text)))
     }
 
     #[test]
@@ -141,11 +90,11 @@ mod tests {
         };
         let expected = [(1, first), (3, second)];
         assert_eq!(
-            lines(text.as_bytes()),
-            expected.map(|(number, completion)| CompletionLine { number, completion: Ok(completion) })
+            completions(text.as_bytes()),
+            expected.map(|(number, completion)| Line { number, content: Ok(completion) })
         );
-        assert_eq!(lines(b""), []);
-        assert_eq!(lines(b"\n \r\n"), []);
+        assert_eq!(completions(b""), []);
+        assert_eq!(completions(b"\n \r\n"), []);
     }
 
     #[test]
@@ -167,16 +116,16 @@ mod tests {
             (entry(&format!("{at},\"step\":\"team\"")), "duplicate field `step`"),
             (entry(&format!("{at}}},{{\"a\":1")), "trailing characters"),
             (entry(&format!("{at},\"\\u001b[31m\":1")), "unknown field `\u{fffd}[31m`"),
-            ("x".repeat(LONGEST + 1), "longer than 8192 bytes"),
+            ("x".repeat(Completion::LONGEST + 1), "longer than 8192 bytes"),
         ] {
-            let [one] = &lines(line.as_bytes())[..] else { panic!("one line: {line}") };
-            let words = one.completion.as_ref().unwrap_err();
+            let [one] = &completions(line.as_bytes())[..] else { panic!("one line: {line}") };
+            let words = one.content.as_ref().unwrap_err();
             assert!(words.starts_with(why), "{line}: {words}");
-            assert!(words.chars().count() < SHOWN + 30, "{words}");
+            assert!(words.chars().count() < 230, "{words}");
         }
-        let found = lines(b"\xff\xfe\n{\"user\":\"\xff\"}\n\n{}\n");
+        let found = completions(b"\xff\xfe\n{\"user\":\"\xff\"}\n\n{}\n");
         assert_eq!(
-            found.iter().map(|line| (line.number, line.completion.is_err())).collect::<Vec<_>>(),
+            found.iter().map(|line| (line.number, line.content.is_err())).collect::<Vec<_>>(),
             [(1, true), (2, true), (4, true)]
         );
     }

@@ -12,16 +12,20 @@
 //!
 //! No events are published for single lines; only the boards receive the points.
 
-use crate::import::completion_lines::{Completion, print};
+use crate::import::Completion;
+use crate::import::lines::printable;
+use crate::maintenance::{TaskContext, TaskFailure};
+use crate::points::record_past;
 use chrono::TimeDelta;
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use terrace_app::App;
 use terrace_app::accounts::find_named;
-use terrace_app::boards::{AwardPointsRefusal, AwardResult, Awards};
-use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, Timestamp, UserId};
+use terrace_app::boards::Awards;
+use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
 use terrace_quests::{Cadence, Mismatch, Period, Quest, Run, Step, StepDone, find_step, today};
 use terrace_scoring::{NewAward, Points, SourceKey};
-use terrace_store::{Command, Tx};
+use terrace_store::{Command, OpsTx};
 
 /// Maximum number of lines that one transaction imports. It locks the accounts of all of them; other writers wait
 /// meanwhile.
@@ -100,29 +104,23 @@ pub async fn import_completions(
     lines: Vec<(u64, Completion)>,
     dry_run: bool,
 ) -> Result<CompletionsImported, StoreError> {
-    match app.execute(ImportCompletions { lines, dry_run, awards: app.awards() }).await {
-        Ok(imported) | Err(Failure::Refused(DryRun(imported))) => Ok(imported),
-        Err(Failure::Broken(error)) => Err(error),
-    }
+    let import = ImportCompletions { lines, awards: app.awards() };
+    TaskContext::without_observer(dry_run).batch(app, import).await.map_err(TaskFailure::into_store)
 }
 
 struct ImportCompletions {
     lines: Vec<(u64, Completion)>,
-    dry_run: bool,
     awards: Awards,
 }
 
-/// The result of a dry run. Returned as a refusal, so that the transaction is rolled back.
-struct DryRun(CompletionsImported);
-
 impl Command for ImportCompletions {
     const NAME: &'static str = "import_completions";
-    type Ports = dyn Tx;
+    type Ports = dyn OpsTx;
     type Output = CompletionsImported;
-    type Refusal = DryRun;
+    type Refusal = Infallible;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<CompletionsImported, DryRun> {
+    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<CompletionsImported, Infallible> {
         let fans = self.find_fans(tx)?;
         let ids: Vec<UserId> =
             fans.values().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
@@ -132,7 +130,7 @@ impl Command for ImportCompletions {
         let mut imported = CompletionsImported::default();
         for (number, line) in &self.lines {
             let mut leave_out = |why, about: &str| {
-                imported.not_matched.push(NotMatched { line: *number, why, about: print(about) });
+                imported.not_matched.push(NotMatched { line: *number, why, about: printable(about) });
             };
             let Some(user) = fans.get(line.user.as_str()).copied().flatten() else {
                 leave_out(WhyNotMatched::UnknownFan, &line.user);
@@ -163,7 +161,7 @@ impl Command for ImportCompletions {
                 imported.before += 1;
             }
         }
-        if self.dry_run { Err(Failure::Refused(DryRun(imported))) } else { Ok(imported) }
+        Ok(imported)
     }
 }
 
@@ -177,7 +175,7 @@ struct Done<'a> {
 
 impl ImportCompletions {
     /// Resolves the fans that the lines name; `None` if no account has the name.
-    fn find_fans(&self, tx: &mut dyn Tx) -> Result<BTreeMap<&str, Option<UserId>>, StoreError> {
+    fn find_fans(&self, tx: &mut dyn OpsTx) -> Result<BTreeMap<&str, Option<UserId>>, StoreError> {
         let named: BTreeSet<&str> = self.lines.iter().map(|(_, line)| line.user.as_str()).collect();
         let mut fans = BTreeMap::new();
         for user in named {
@@ -194,11 +192,11 @@ impl ImportCompletions {
     /// Stores the step and its points, and completes the quest if possible; returns whether anything is new.
     fn bring_in(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut dyn OpsTx,
         ctx: &mut Ctx,
         line: &Done<'_>,
         imported: &mut CompletionsImported,
-    ) -> Outcome<bool, DryRun> {
+    ) -> Result<bool, StoreError> {
         let &Done { user, quest, step, line: &Completion { completed_at: at, points, .. } } = line;
         let period = period(tx, line)?;
         let found = tx.lock_run(user, quest.id, period)?;
@@ -214,9 +212,9 @@ impl ImportCompletions {
         // later.
         if points > 0 || (is_new && step.points > 0) {
             let source = SourceKey::quest_step(step.id.as_uuid(), date);
-            let is_recorded =
-                self.record(tx, ctx, quest.team, &award(line, points, &step.title, source, at))?;
-            has_paid = is_recorded && points > 0;
+            let award = award(line, points, &step.title, source, at);
+            let recorded = record_past(tx, ctx, &self.awards, &award, quest.team)?;
+            has_paid = recorded.is_some() && points > 0;
         }
         if has_paid {
             imported.records += 1;
@@ -235,30 +233,9 @@ impl ImportCompletions {
         {
             imported.quests += 1;
             let source = SourceKey::quest(quest.id.as_uuid(), date);
-            self.record(tx, ctx, quest.team, &award(line, 0, &quest.title, source, since))?;
+            record_past(tx, ctx, &self.awards, &award(line, 0, &quest.title, source, since), quest.team)?;
         }
         Ok(true)
-    }
-
-    /// Writes a record as of the time of the award; `false` if there is a record already.
-    fn record(
-        &self,
-        tx: &mut dyn Tx,
-        ctx: &mut Ctx,
-        team: Option<TeamId>,
-        award: &NewAward,
-    ) -> Outcome<bool, DryRun> {
-        match self.awards.backfill_award(tx, ctx, award, team) {
-            Ok(AwardResult::Now { .. }) => Ok(true),
-            Ok(AwardResult::Before) => Ok(false),
-            Err(Failure::Broken(error)) => Err(Failure::Broken(error)),
-            // The account is locked, the amount was validated, and the teams of quests are never removed.
-            Err(Failure::Refused(
-                refusal @ (AwardPointsRefusal::Rule(_)
-                | AwardPointsRefusal::NotActive
-                | AwardPointsRefusal::UnknownTeam),
-            )) => Err(Failure::Broken(StoreError::defect("record an old step", format!("{refusal:?}")))),
-        }
     }
 }
 
@@ -270,7 +247,7 @@ fn award(line: &Done<'_>, points: i64, words: &str, source: SourceKey, at: Times
 /// The run that a line belongs to. For a daily quest, it is the run of the local date in the fan's time zone. If the
 /// fan completed the step at exactly this instant, it is the run that contains it: the time zone may have been a
 /// different one then.
-fn period(tx: &mut dyn Tx, line: &Done<'_>) -> Result<Period, StoreError> {
+fn period(tx: &mut dyn OpsTx, line: &Done<'_>) -> Result<Period, StoreError> {
     let &Done { user, quest, step, line: &Completion { completed_at: at, .. } } = line;
     if quest.cadence == Cadence::Once {
         return Ok(Period::Once);

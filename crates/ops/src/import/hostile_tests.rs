@@ -1,9 +1,9 @@
 //! Edge lists and completion lists may contain anything: each line is either read or reported by its number.
 
 use crate::hostile::{file, is_fit, samples};
-use crate::import::{CompletionList, EdgeList, EdgeListError};
+use crate::import::{Completion, Edge, EdgeListError, FileLine, Lines};
 use proptest::prelude::*;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader};
 
 const EDGES: [&str; 4] = ["from,to\n", "\u{feff}a,b\r\n", "\"x\",\"y\"\n", "1,2\n"];
 const NUMBERS: [&str; 5] = ["1,2\n", "3,4\r\n", "4611686018427387903", "4611686018427387904", "\"5\",6\n"];
@@ -21,38 +21,35 @@ const ENTRIES: [&str; 9] = [
     "\\ud800",
 ];
 
-/// Reads the whole file; checks that lines are in order and that errors can be displayed.
 fn edges(bytes: &[u8], buffer: usize) {
-    let mut list = match EdgeList::new(BufReader::with_capacity(buffer, bytes)) {
+    let list = match Lines::<_, Edge>::after_header(BufReader::with_capacity(buffer, bytes)) {
         Ok(list) => list,
         Err(EdgeListError::Io(error)) => panic!("{error}"),
         Err(error @ (EdgeListError::Empty | EdgeListError::NoHeader)) => {
             return assert!(is_fit(&error.to_string()));
         }
     };
-    let mut before = 1;
-    while let Some(line) = list.next_line().unwrap() {
-        assert!(line.number > before, "{} after {before}", line.number);
-        before = line.number;
-        match line.edge {
-            Ok((from, to)) => assert!(from.max(to) < 1 << 62),
-            Err(bad) => assert!(is_fit(&bad.to_string()), "{bad}"),
-        }
-    }
-    assert_eq!(list.bytes(), u64::try_from(bytes.len()).unwrap());
+    let edges = whole(list, bytes, 1);
+    assert!(edges.into_iter().all(|(from, to)| from.max(to) < 1 << 62));
 }
 
 fn completions(bytes: &[u8], buffer: usize) {
-    let mut list = CompletionList::new(BufReader::with_capacity(buffer, bytes));
-    let mut before = 0;
+    whole(Lines::<_, Completion>::new(BufReader::with_capacity(buffer, bytes)), bytes, 0);
+}
+
+/// Reads the rest of a file, after the line `before`; checks that lines are in order and that errors can be displayed.
+fn whole<T: FileLine>(mut list: Lines<impl BufRead, T>, bytes: &[u8], mut before: u64) -> Vec<T> {
+    let mut good = Vec::new();
     while let Some(line) = list.next_line().unwrap() {
         assert!(line.number > before, "{} after {before}", line.number);
         before = line.number;
-        if let Err(words) = line.completion {
-            assert!(is_fit(&words), "{words:?}");
+        match line.content {
+            Ok(content) => good.push(content),
+            Err(words) => assert!(is_fit(&words), "{words:?}"),
         }
     }
     assert_eq!(list.bytes(), u64::try_from(bytes.len()).unwrap());
+    good
 }
 
 proptest! {

@@ -1,87 +1,41 @@
-//! Lines of an edge list: `from,to` as numbers, after a header.
+//! Files of one entry per line, of any size and content: each line is read, or reported by its number.
 
 use crate::import::bounded::{BoundedLines, Kept};
-use std::fmt;
 use std::io::{self, BufRead};
+use std::marker::PhantomData;
 
-/// Maximum length of a line in bytes.
-const LONGEST: usize = 256;
-/// Greatest number that fits into an id.
-const GREATEST: u64 = (1 << 62) - 1;
+/// Maximum length of text in errors, in characters.
+const SHOWN: usize = 200;
 
-/// One line of an edge list.
+/// The content of a line.
+pub trait FileLine: Sized {
+    /// Maximum length of a line in bytes.
+    const LONGEST: usize;
+
+    /// Reads a line without its line break; the error is text that is safe for a terminal.
+    fn parse(line: &[u8]) -> Result<Self, String>;
+}
+
+/// One line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    /// Line number, from 1; the header is line 1.
+pub struct Line<T> {
+    /// Line number, from 1.
     pub number: u64,
-    /// The two numbers, or the error.
-    pub edge: Result<(u64, u64), BadLine>,
+    /// The content, or a description of the error.
+    pub content: Result<T, String>,
 }
 
-/// Why a line was rejected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BadLine {
-    /// The line exceeds the maximum length.
-    TooLong,
-    /// The line is not UTF-8.
-    NotText,
-    /// The line does not have two fields.
-    NotTwo,
-    /// A field is not a number.
-    NotNumber,
-    /// A number is too great.
-    TooGreat,
-}
-
-impl fmt::Display for BadLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLong => write!(f, "longer than {LONGEST} bytes"),
-            Self::NotText => f.write_str("not UTF-8"),
-            Self::NotTwo => f.write_str("not two fields apart by a comma"),
-            Self::NotNumber => f.write_str("not a whole number from 0 on"),
-            Self::TooGreat => write!(f, "a number above {GREATEST}"),
-        }
-    }
-}
-
-/// Why an edge list was rejected as a whole.
-#[derive(Debug, thiserror::Error)]
-pub enum EdgeListError {
-    /// The file cannot be read.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// The file is empty and so lacks a header.
-    #[error("the file is empty: it has to begin with a header line such as from,to")]
-    Empty,
-    /// The first line is not a header.
-    #[error("line 1: a header line with two names is expected, such as from,to")]
-    NoHeader,
-}
-
-/// A reader of an edge list.
+/// A reader of lines.
 #[derive(Debug)]
-pub struct EdgeList<R> {
+pub struct Lines<R, T> {
     lines: BoundedLines<R>,
+    content: PhantomData<fn() -> T>,
 }
 
-impl<R: BufRead> EdgeList<R> {
-    /// Reads the header.
-    ///
-    /// # Errors
-    ///
-    /// When there is no header, or the file cannot be read.
-    pub fn new(input: R) -> Result<Self, EdgeListError> {
-        let mut lines = BoundedLines::new(input, LONGEST);
-        let kept = lines.read()?.ok_or(EdgeListError::Empty)?;
-        let header = std::str::from_utf8(lines.line()).ok().filter(|_| kept == Kept::Whole);
-        let names: Vec<&str> = header.unwrap_or_default().trim_start_matches('\u{feff}').split(',').collect();
-        let is_name = |name: &&str| !bare(name).is_empty() && bare(name).parse::<f64>().is_err();
-        if names.len() == 2 && names.iter().all(is_name) {
-            Ok(Self { lines })
-        } else {
-            Err(EdgeListError::NoHeader)
-        }
+impl<R: BufRead, T: FileLine> Lines<R, T> {
+    /// Starts at the first line.
+    pub fn new(input: R) -> Self {
+        Self { lines: BoundedLines::new(input, T::LONGEST), content: PhantomData }
     }
 
     /// Number of bytes read so far.
@@ -94,93 +48,34 @@ impl<R: BufRead> EdgeList<R> {
     /// # Errors
     ///
     /// When the file cannot be read.
-    pub fn next_line(&mut self) -> io::Result<Option<Line>> {
+    pub fn next_line(&mut self) -> io::Result<Option<Line<T>>> {
         let Some(kept) = self.lines.read_words()? else { return Ok(None) };
-        let edge = match kept {
-            Kept::Whole => edge(self.lines.line()),
-            Kept::TooLong => Err(BadLine::TooLong),
+        let content = match kept {
+            Kept::Whole => T::parse(self.lines.line()),
+            Kept::TooLong => Err(format!("longer than {} bytes", T::LONGEST)),
         };
-        Ok(Some(Line { number: self.lines.number(), edge }))
+        Ok(Some(Line { number: self.lines.number(), content }))
+    }
+
+    /// Reads the next line as text, which is empty if the line is too long or not UTF-8; `None` at the end.
+    pub(super) fn next_text(&mut self) -> io::Result<Option<&str>> {
+        let Some(kept) = self.lines.read()? else { return Ok(None) };
+        let text = std::str::from_utf8(self.lines.line()).ok().filter(|_| kept == Kept::Whole);
+        Ok(Some(text.unwrap_or_default()))
     }
 }
 
-/// A field without surrounding whitespace and quotes.
-fn bare(field: &str) -> &str {
-    let field = field.trim();
-    field.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(field)
-}
-
-fn edge(line: &[u8]) -> Result<(u64, u64), BadLine> {
-    let text = std::str::from_utf8(line).map_err(|_| BadLine::NotText)?;
-    let (from, to) = text.split_once(',').filter(|(_, to)| !to.contains(',')).ok_or(BadLine::NotTwo)?;
-    Ok((number(from)?, number(to)?))
-}
-
-fn number(field: &str) -> Result<u64, BadLine> {
-    let digits = bare(field);
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(BadLine::NotNumber);
-    }
-    digits.parse().ok().filter(|number| *number <= GREATEST).ok_or(BadLine::TooGreat)
+/// Makes text that may quote a file safe for a terminal.
+pub(super) fn printable(words: &str) -> String {
+    words.chars().take(SHOWN).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::BadLine::{NotNumber, NotText, NotTwo, TooGreat, TooLong};
+pub(super) mod tests {
     use super::*;
 
-    fn lines(text: &[u8]) -> Vec<Line> {
-        // A small buffer, so that lines span several reads.
-        let mut list = EdgeList::new(io::BufReader::with_capacity(7, text)).unwrap();
-        let mut lines = Vec::new();
-        while let Some(line) = list.next_line().unwrap() {
-            lines.push(line);
-        }
-        assert_eq!(list.bytes(), u64::try_from(text.len()).unwrap());
-        lines
-    }
-
-    #[test]
-    fn edges_are_read_however_they_are_written() {
-        let text = "\u{feff}from,to\r\n1,2\r\n\n \"3\" , 007 \n4611686018427387903,0";
-        assert_eq!(
-            lines(text.as_bytes()),
-            [(2, (1, 2)), (4, (3, 7)), (5, (4_611_686_018_427_387_903, 0))]
-                .map(|(number, edge)| Line { number, edge: Ok(edge) })
-        );
-        assert_eq!(lines(b"a,b\n"), []);
-        assert_eq!(lines(b"a,b"), []);
-    }
-
-    #[test]
-    fn errors_of_a_line_are_reported_with_its_number() {
-        let long = format!("1,{}\n", "2".repeat(LONGEST));
-        let text = [
-            b"from,to\n1\n1,2,3\n1;2\n-1,2\n1.5,2\nx,y\n1,\n,\n\xff\xfe,1\n1,4611686018427387904\n"
-                .as_slice(),
-            b"99999999999999999999,1\n1,\x002\n",
-            long.as_bytes(),
-            b"5,6\n",
-        ]
-        .concat();
-        let found = lines(&text);
-        let wrong: Vec<_> = found.iter().filter_map(|line| Some((line.number, line.edge.err()?))).collect();
-        let expected = [
-            NotTwo, NotTwo, NotTwo, NotNumber, NotNumber, NotNumber, NotNumber, NotNumber, NotText, TooGreat,
-            TooGreat, NotNumber, TooLong,
-        ];
-        assert_eq!(wrong, (2..).zip(expected).collect::<Vec<_>>());
-        assert_eq!(found.last(), Some(&Line { number: 15, edge: Ok((5, 6)) }));
-    }
-
-    #[test]
-    fn a_list_begins_with_a_header() {
-        let error = |text: &[u8]| EdgeList::new(text).unwrap_err().to_string();
-        assert!(error(b"").contains("empty"));
-        let long = "f".repeat(10_000);
-        for text in ["1,2\n3,4\n", "from\n", "a,b,c\n", ",\n", "\n1,2\n", "1.5,x\n", &long] {
-            assert!(error(text.as_bytes()).contains("line 1"), "{text}");
-        }
-        assert!(error(b"\xff,\xfe\n").contains("line 1"));
+    /// Reads all lines through a small buffer, so that lines span several reads.
+    pub(in crate::import) fn lines<T: FileLine>(mut list: Lines<impl BufRead, T>) -> Vec<Line<T>> {
+        std::iter::from_fn(|| list.next_line().unwrap()).collect()
     }
 }

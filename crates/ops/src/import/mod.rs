@@ -8,16 +8,20 @@
 mod bounded;
 mod completion_lines;
 mod completions;
+mod edges;
+mod faults;
 #[cfg(test)]
 mod hostile_tests;
 pub mod legacy;
 mod lines;
 
-pub use completion_lines::{Completion, CompletionLine, CompletionList};
+pub use completion_lines::Completion;
 pub use completions::{
     COMPLETIONS_BATCH, CompletionsImported, NotMatched, WhyNotMatched, import_completions,
 };
-pub use lines::{BadLine, EdgeList, EdgeListError, Line};
+pub use edges::{Edge, EdgeListError};
+pub use faults::LineFaults;
+pub use lines::{FileLine, Line, Lines};
 
 use std::collections::{BTreeSet, HashSet};
 use std::convert::Infallible;
@@ -26,7 +30,7 @@ use terrace_app::graph::follows_imported;
 use terrace_identity::ports::NewAccount;
 use terrace_identity::{PasswordHash, Role, TimeZone, Username};
 use terrace_kernel::{Ctx, Outcome, StoreError, UserId, num};
-use terrace_store::{Command, Tx, into_infallible};
+use terrace_store::{Command, OpsTx, into_infallible};
 use uuid::Builder;
 
 /// Maximum number of edges that one transaction imports. Other writes wait for about half a second meanwhile; smaller
@@ -64,7 +68,7 @@ impl std::ops::AddAssign for Imported {
 }
 
 /// Imports up to [`IMPORT_BATCH`] edges between numbered fans; each edge becomes a follow in both directions.
-pub async fn import_follows(app: &App, edges: Vec<(u64, u64)>) -> Result<Imported, StoreError> {
+pub async fn import_follows(app: &App, edges: Vec<Edge>) -> Result<Imported, StoreError> {
     into_infallible(app.execute(ImportFollows { edges }).await)
 }
 
@@ -78,18 +82,18 @@ fn fan_id(number: u64) -> UserId {
 }
 
 struct ImportFollows {
-    edges: Vec<(u64, u64)>,
+    edges: Vec<Edge>,
 }
 
 impl Command for ImportFollows {
     const NAME: &'static str = "import_follows";
-    type Ports = dyn Tx;
+    type Ports = dyn OpsTx;
     type Output = Imported;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Imported, Infallible> {
+    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<Imported, Infallible> {
         let mut imported = Imported::default();
-        let edges: Vec<(u64, u64)> = self.edges.iter().copied().filter(|(from, to)| from != to).collect();
+        let edges: Vec<Edge> = self.edges.iter().copied().filter(|(from, to)| from != to).collect();
         imported.selves = num::to_u64(self.edges.len() - edges.len());
         let numbers: BTreeSet<u64> = edges.iter().flat_map(|(from, to)| [*from, *to]).collect();
         let accounts = numbers.iter().map(|number| account(*number, ctx)).collect::<Result<Vec<_>, _>>()?;

@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
 use terrace_store::maintenance::{Extent, RunOutcome, RunRecord};
-use terrace_store::{Command, Lease, Query, ReadTx, Tx};
+use terrace_store::{Command, Lease, OpsReadTx, OpsTx, Query};
 use uuid::Uuid;
 
 /// Name of the maintenance lease. All tasks share one: concurrent runs would break their order.
@@ -75,12 +75,12 @@ pub struct MaintenanceHistory {
 
 impl Query for MaintenanceHistory {
     const NAME: &'static str = "maintenance_history";
-    type Ports = dyn ReadTx;
+    type Ports = dyn OpsReadTx;
     /// The newest first.
     type Output = Vec<(RunRecord, RunState)>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn OpsReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
         // In this order: a run that ends in between has written the journal before it released the lease.
         let lease = tx.lease(LEASE)?;
         let runs = tx.maintenance_runs(self.limit)?;
@@ -95,11 +95,11 @@ pub struct CountRows(pub Extent);
 
 impl Query for CountRows {
     const NAME: &'static str = "count_rows";
-    type Ports = dyn ReadTx;
+    type Ports = dyn OpsReadTx;
     type Output = u64;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<u64, Infallible> {
+    fn run(&self, tx: &mut dyn OpsReadTx, _now: Timestamp) -> Outcome<u64, Infallible> {
         Ok(tx.extent(self.0)?)
     }
 }
@@ -109,11 +109,11 @@ pub(super) struct Successes;
 
 impl Query for Successes {
     const NAME: &'static str = "maintenance_successes";
-    type Ports = dyn ReadTx;
+    type Ports = dyn OpsReadTx;
     type Output = BTreeMap<String, Timestamp>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn OpsReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.maintenance_successes()?)
     }
 }
@@ -129,12 +129,12 @@ pub(super) struct BeginRun {
 
 impl Command for BeginRun {
     const NAME: &'static str = "begin_maintenance";
-    type Ports = dyn Tx;
+    type Ports = dyn OpsTx;
     /// Id of the run, or the run that holds the lease.
     type Output = Result<Uuid, Busy>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<Self::Output, Infallible> {
         let now = ctx.now();
         if !tx.take_lease(LEASE, self.holder, now, now.plus(self.life))? {
             return Ok(Err(busy(tx, now)?));
@@ -156,7 +156,7 @@ impl Command for BeginRun {
     }
 }
 
-fn busy(tx: &mut dyn Tx, now: Timestamp) -> Result<Busy, StoreError> {
+fn busy(tx: &mut dyn OpsTx, now: Timestamp) -> Result<Busy, StoreError> {
     let runs = match tx.lease(LEASE)? {
         Some(lease) => tx.maintenance_runs_of(lease.holder)?,
         None => Vec::new(),
@@ -178,11 +178,11 @@ pub(super) struct ProlongRun {
 
 impl Command for ProlongRun {
     const NAME: &'static str = "prolong_maintenance";
-    type Ports = dyn Tx;
+    type Ports = dyn OpsTx;
     type Output = bool;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
         Ok(tx.prolong_lease(LEASE, self.holder, ctx.now().plus(self.life))?)
     }
 }
@@ -197,11 +197,11 @@ pub(super) struct EndRun {
 
 impl Command for EndRun {
     const NAME: &'static str = "end_maintenance";
-    type Ports = dyn Tx;
+    type Ports = dyn OpsTx;
     type Output = ();
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<(), Infallible> {
+    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<(), Infallible> {
         Ok(tx.end_maintenance(self.id, ctx.now(), self.outcome, &self.counts, self.failure.as_deref())?)
     }
 }
@@ -213,11 +213,11 @@ pub(super) struct ReleaseRun {
 
 impl Command for ReleaseRun {
     const NAME: &'static str = "release_maintenance";
-    type Ports = dyn Tx;
+    type Ports = dyn OpsTx;
     type Output = ();
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<(), Infallible> {
+    fn run(&self, tx: &mut dyn OpsTx, _ctx: &mut Ctx) -> Outcome<(), Infallible> {
         Ok(tx.release_lease(LEASE, self.holder)?)
     }
 }

@@ -20,21 +20,22 @@
 //! assert_eq!(task.name(), "repair-nothing");
 //! ```
 
+mod context;
 mod journal;
 mod order;
 mod repairs;
 mod run;
-mod stride;
 mod tasks_cleanup;
 mod tasks_setup;
 mod tasks_upkeep;
 mod work;
 
+pub(crate) use context::TaskContext;
+pub use context::yield_to_writers;
 pub use journal::{Busy, CountRows, MaintenanceHistory, RunState};
 pub use order::OrderFault;
 pub use repairs::verify_rows;
 pub use run::{Left, Round, RoundFailure, RoundReport, TaskRun, maintain};
-pub(crate) use stride::AdaptiveBatch;
 pub use terrace_store::maintenance::{
     Extent, MaintenanceRead, MaintenanceWrite, RunOutcome, RunRecord, UnknownOutcome,
 };
@@ -42,7 +43,6 @@ pub use terrace_store::repair::{
     Carrier, Counts, FactsAudit, FactsRepair, LeftBehind, LookedAt, OrphanProgress, PacksAudit, PacksRepair,
     RepairRead, RepairWrite, RowsAudit, RowsRepair, UnassignedAward, Unrecorded, UnrecordedVisit,
 };
-pub(crate) use work::TaskContext;
 pub use work::{Observer, TaskFailure, Unwatched, Work};
 
 use std::fmt;

@@ -2,8 +2,8 @@
 //! them.
 
 use crate::maintenance::journal::{BeginRun, EndRun, ProlongRun, ReleaseRun, Successes};
-use crate::maintenance::work::{Observer, TaskContext, TaskFailure, Work};
-use crate::maintenance::{Busy, Plan, RunOutcome, Task};
+use crate::maintenance::work::{Observer, TaskFailure, Work};
+use crate::maintenance::{Busy, Plan, RunOutcome, Task, TaskContext};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

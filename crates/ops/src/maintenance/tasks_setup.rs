@@ -1,5 +1,6 @@
 //! Tasks that create what the service needs to start: seasons and the embedded content.
 
+use crate::all_pages;
 use crate::maintenance::{Category, Task, TaskFailure, Work};
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -13,7 +14,7 @@ use terrace_identity::{League, Team};
 use terrace_kernel::{Ctx, Failure, Limit, Outcome, StoreError, num};
 use terrace_packs::{Collectible, Pack};
 use terrace_quests::Quest;
-use terrace_store::{Command, ReadTx, Tx};
+use terrace_store::{Command, OpsReadTx, OpsTx};
 
 pub(super) fn seasons() -> Task {
     let about = "Creates the first seasons if there are none";
@@ -116,13 +117,13 @@ struct Load {
 
 impl Command for Load {
     const NAME: &'static str = "set_up_content";
-    type Ports = dyn Tx;
+    type Ports = dyn OpsTx;
     /// Number of rows by kind.
     type Output = Vec<(&'static str, u64)>;
     /// Description of the error in the content.
     type Refusal = String;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Self::Output, String> {
+    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<Self::Output, String> {
         if self.is_dry_run && !matches!(self.content, Content::Teams(_)) {
             let catalogue = Catalogue::embedded().map_err(|error| Failure::Refused(error.to_string()))?;
             catalogue.load(tx, ctx)?;
@@ -160,26 +161,10 @@ fn changed<T: PartialEq, I: Eq + Hash>(before: Vec<T>, after: &[T], id: impl Fn(
     num::to_u64(after.iter().filter(|row| known.get(&id(row)) != Some(*row)).count())
 }
 
-fn leagues(tx: &mut dyn ReadTx) -> Result<Vec<League>, StoreError> {
-    let (mut all, mut after) = (Vec::new(), None);
-    loop {
-        let page = tx.leagues(Limit::MAX, after.as_deref())?;
-        all.extend(page.items);
-        match page.next {
-            Some(next) => after = Some(next),
-            None => return Ok(all),
-        }
-    }
+fn leagues(tx: &mut dyn OpsReadTx) -> Result<Vec<League>, StoreError> {
+    all_pages(|after| tx.leagues(Limit::MAX, after))
 }
 
-fn teams_of(tx: &mut dyn ReadTx) -> Result<Vec<Team>, StoreError> {
-    let (mut all, mut after) = (Vec::new(), None);
-    loop {
-        let page = tx.teams(None, Limit::MAX, after.as_deref())?;
-        all.extend(page.items);
-        match page.next {
-            Some(next) => after = Some(next),
-            None => return Ok(all),
-        }
-    }
+fn teams_of(tx: &mut dyn OpsReadTx) -> Result<Vec<Team>, StoreError> {
+    all_pages(|after| tx.teams(None, Limit::MAX, after))
 }

@@ -1,11 +1,12 @@
 //! Tasks that fill in data that older rows lack and repair inconsistent data.
 
-use crate::maintenance::{Category, CountRows, Extent, Need, Task, Work};
-use crate::walked::CheckReport;
+use crate::maintenance::{Category, Extent, Need, Task};
 use crate::{balances, minting, name_skeletons, points, purchases, quests, topics};
 use terrace_app::ReconcileReport;
 use terrace_app::boards::TurnSeasons;
 use terrace_kernel::num;
+use terrace_ledger::LedgerCheck;
+use terrace_scoring::PointsCheck;
 
 /// Opens and closes seasons that are due.
 pub(super) fn turn_seasons() -> Task {
@@ -25,7 +26,7 @@ pub(super) fn turn_seasons() -> Task {
 pub(super) fn backfill_topics() -> Task {
     let about = "Extracts the topics of every post again";
     Task::new("backfill-topics", Category::Backfill, about, |work| async move {
-        work.expect(work.ask(CountRows(Extent::Posts)).await?);
+        work.expect_all(Extent::Posts).await?;
         let found = topics::look_for_topics(work.app(), work.pace()).await?;
         work.print(&format!("looked for the topics of {} posts", found.posts));
         work.count("topics of posts", found.tags);
@@ -50,10 +51,10 @@ pub(super) fn name_skeletons() -> Task {
 pub(super) fn repair_points() -> Task {
     let about = "Repairs totals, listings, entries and counts of leaderboards from the ledger of points";
     Task::new("repair-points", Category::Repair, about, |work| async move {
-        work.expect(work.ask(CountRows(Extent::Accounts)).await?);
+        work.expect_all(Extent::Accounts).await?;
         let report = points::repair_points_task(work.app(), work.pace()).await?;
+        report.lines(PointsCheck::as_str).iter().for_each(|line| work.print(line));
         for (check, found) in &report.checks {
-            print(&work, check.as_str(), found);
             work.count(check.as_str(), found.wrong);
         }
         let fans =
@@ -77,11 +78,9 @@ pub(super) fn repair_points() -> Task {
 pub(super) fn repair_balances() -> Task {
     let about = "Repairs balances from the journal of transfers, and the journal from the records of points";
     Task::new("repair-balances", Category::Repair, about, |work| async move {
-        work.expect(work.ask(CountRows(Extent::Accounts)).await?);
+        work.expect_all(Extent::Accounts).await?;
         let report = balances::repair_ledger_task(work.app(), work.pace()).await?;
-        for (check, found) in &report.checks {
-            print(&work, check.as_str(), found);
-        }
+        report.lines(LedgerCheck::as_str).iter().for_each(|line| work.print(line));
         if report.wrong() > 0 {
             let (had, would) =
                 if work.is_dry() { ("would be", "; nothing was written") } else { ("were", "") };
@@ -90,13 +89,6 @@ pub(super) fn repair_balances() -> Task {
         work.count("balances of fans", report.repaired);
         Ok(())
     })
-}
-
-fn print(work: &Work, check: &str, found: &CheckReport) {
-    work.print(&format!("{check}: {} checked, {} wrong", found.checked, found.wrong));
-    for example in &found.examples {
-        work.print(&format!("  {example}"));
-    }
 }
 
 /// Completes interrupted purchases.
@@ -123,7 +115,7 @@ pub(super) fn sync_quests() -> Task {
     let about =
         "Completes the steps that fans have fulfilled and grants the achievements that they have earned";
     Task::new("sync-quests", Category::Backfill, about, |work| async move {
-        work.expect(work.ask(CountRows(Extent::Accounts)).await?);
+        work.expect_all(Extent::Accounts).await?;
         let sweep = quests::check_everybody(work.app(), work.pace()).await?;
         work.print(&format!("looked at {} fans; their steps pay {} points", sweep.fans, sweep.points));
         work.count("steps", sweep.steps);

@@ -21,6 +21,7 @@ mod records;
 mod report;
 mod rows;
 mod seasons;
+mod staging;
 mod table;
 
 pub use moving::{LegacyMoved, MoveRefusal};
@@ -31,24 +32,19 @@ pub use terrace_store::legacy::{
     LegacyStagingWrite, LegacyStep, LegacyTally, LegacyTeamFollow, LegacyUser, RowSum,
 };
 
+use crate::all_pages;
 use crate::import::legacy::known::{Here, Known, Read};
 use crate::import::legacy::moving::MoveLegacy;
 use crate::import::legacy::records::{Header, Records};
+use crate::import::legacy::staging::{BATCH, Staging};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::convert::Infallible;
 use std::io::{self, BufReader};
-use std::mem;
-use std::time::Instant;
 use terrace_app::App;
-use terrace_kernel::{Ctx, Failure, Limit, Outcome, StoreError, Timestamp, UserId};
-use terrace_store::{Command, Query, ReadTx, Tx, into_infallible};
+use terrace_kernel::{Failure, Limit, Outcome, StoreError, Timestamp, UserId};
+use terrace_store::{OpsReadTx, Query, into_infallible};
 use uuid::Builder;
-
-/// Rows that one transaction copies to the staging tables.
-const BATCH: usize = 1_000;
-/// After a batch, the import pauses for the batch's time divided by this.
-const TURN: u32 = 10;
 
 /// The file of a table.
 pub struct LegacySource {
@@ -183,16 +179,15 @@ pub async fn import_legacy(
     checked: &LegacyReport,
     watch: Watch<'_>,
 ) -> Result<LegacyMoved, LegacyError> {
-    let staged = into_infallible(app.execute(BeginImport { import }).await)?;
-    let mut staging = Staging { app, import, staged, at: 0, rows: Vec::new() };
+    let mut staging = Staging::begin(app, import).await?;
     let (known, report) = read_legacy(app, sources, Some(&mut staging), watch).await?;
-    staging.flush().await?;
+    let staged = staging.finish().await?;
     if report != *checked {
         return Err(LegacyError::Changed);
     }
     watch(LegacyProgress::Moving)
         .map_err(|error| LegacyError::Read { file: "the terminal".to_owned(), error })?;
-    let moving = MoveLegacy::new(import, staging.at, &known);
+    let moving = MoveLegacy::new(import, staged, &known);
     match app.execute(moving).await {
         Ok(moved) => Ok(moved),
         Err(Failure::Refused(refusal)) => Err(refusal.into()),
@@ -312,64 +307,16 @@ fn admit(
     Some(read)
 }
 
-/// Copies rows to the staging tables.
-struct Staging<'a> {
-    app: &'a App,
-    import: ImportId,
-    /// Number of rows that are already staged.
-    staged: u64,
-    /// Number of rows read.
-    at: u64,
-    rows: Vec<LegacyRow>,
-}
-
-impl Staging<'_> {
-    async fn push(&mut self, rows: Vec<LegacyRow>) -> Result<(), LegacyError> {
-        for row in rows {
-            if self.at >= self.staged {
-                self.rows.push(row);
-            }
-            self.at += 1;
-        }
-        if self.rows.len() >= BATCH { self.flush().await } else { Ok(()) }
-    }
-
-    async fn flush(&mut self) -> Result<(), LegacyError> {
-        if self.rows.is_empty() {
-            return Ok(());
-        }
-        let rows = mem::take(&mut self.rows);
-        let (import, from) = (self.import, self.staged);
-        self.staged = self.at;
-        let begun = Instant::now();
-        if !into_infallible(self.app.execute(StageRows { import, from, rows }).await)? {
-            return Err(LegacyError::Raced);
-        }
-        // A server on the same embedded database only polls for its turn to write.
-        tokio::time::sleep(begun.elapsed() / TURN).await;
-        Ok(())
-    }
-}
-
 struct LookAround;
 
 impl Query for LookAround {
     const NAME: &'static str = "look_around_for_legacy";
-    type Ports = dyn ReadTx;
+    type Ports = dyn OpsReadTx;
     type Output = Here;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, now: Timestamp) -> Outcome<Here, Infallible> {
-        let mut teams = Vec::new();
-        let mut after: Option<String> = None;
-        loop {
-            let page = tx.teams(None, Limit::MAX, after.as_deref())?;
-            teams.extend(page.items);
-            after = page.next;
-            if after.is_none() {
-                break;
-            }
-        }
+    fn run(&self, tx: &mut dyn OpsReadTx, now: Timestamp) -> Outcome<Here, Infallible> {
+        let teams = all_pages(|after| tx.teams(None, Limit::MAX, after))?;
         Ok(Here { now, teams, quests: tx.quests()?, seasons: tx.seasons()? })
     }
 }
@@ -380,44 +327,11 @@ struct NamesTaken {
 
 impl Query for NamesTaken {
     const NAME: &'static str = "legacy_names_taken";
-    type Ports = dyn ReadTx;
+    type Ports = dyn OpsReadTx;
     type Output = HashSet<String>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn OpsReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.names_taken(&self.names)?.into_iter().collect())
-    }
-}
-
-struct BeginImport {
-    import: ImportId,
-}
-
-impl Command for BeginImport {
-    const NAME: &'static str = "begin_import";
-    type Ports = dyn Tx;
-    type Output = u64;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<u64, Infallible> {
-        tx.take_time()?;
-        Ok(tx.begin_import(self.import, ctx.now())?)
-    }
-}
-
-struct StageRows {
-    import: ImportId,
-    from: u64,
-    rows: Vec<LegacyRow>,
-}
-
-impl Command for StageRows {
-    const NAME: &'static str = "stage_legacy";
-    type Ports = dyn Tx;
-    type Output = bool;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
-        Ok(tx.stage(self.import, self.from, &self.rows, ctx.now())?)
     }
 }

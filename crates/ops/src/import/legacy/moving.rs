@@ -3,14 +3,14 @@
 use crate::balances::held_ledgers;
 use crate::import::legacy::known::Known;
 use crate::import::legacy::seasons::fit;
-use crate::points::{books, reconcile};
+use crate::points::reconcile;
 use std::collections::BTreeMap;
 use terrace_app::graph::follows_imported;
 use terrace_identity::PasswordHash;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, UserId};
 use terrace_scoring::{Season, SeasonId, Seasons};
 use terrace_store::legacy::{ImportId, LegacyTally};
-use terrace_store::{Command, Tx};
+use terrace_store::{Command, OpsTx};
 
 /// Number of accounts whose totals and balances are processed together.
 const PORTION: usize = 1_000;
@@ -77,7 +77,7 @@ impl MoveLegacy {
     }
 
     /// Inserts new seasons among the existing ones.
-    fn add_seasons(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<u64, MoveRefusal> {
+    fn add_seasons(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<u64, MoveRefusal> {
         if self.new_seasons.is_empty() {
             return Ok(0);
         }
@@ -104,12 +104,12 @@ impl MoveLegacy {
 
 impl Command for MoveLegacy {
     const NAME: &'static str = "move_legacy";
-    type Ports = dyn Tx;
+    type Ports = dyn OpsTx;
     type Output = LegacyMoved;
     type Refusal = MoveRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<LegacyMoved, MoveRefusal> {
+    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<LegacyMoved, MoveRefusal> {
         let (import, now) = (self.import, ctx.now());
         tx.take_time()?;
         if !tx.stage(import, self.staged, &[], now)? {
@@ -143,10 +143,9 @@ impl Command for MoveLegacy {
 }
 
 /// Reconciles totals, entries and balances of the fans with their records.
-fn settle(tx: &mut dyn Tx, ctx: &mut Ctx, fans: &[UserId]) -> Result<(), StoreError> {
-    let books = books(tx)?;
+fn settle(tx: &mut dyn OpsTx, ctx: &mut Ctx, fans: &[UserId]) -> Result<(), StoreError> {
     for fans in fans.chunks(PORTION) {
-        reconcile(tx, &books, fans, ctx.now())?;
+        reconcile(tx, fans.to_vec(), ctx.now())?;
         for repair in held_ledgers(tx, fans)?.iter().filter_map(|fan| fan.audit().1) {
             tx.issue_for_the_past(repair.user, repair.points, ctx.new_id(), ctx.now())?;
         }

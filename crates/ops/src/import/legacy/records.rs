@@ -2,6 +2,7 @@
 
 use crate::import::bounded::{BoundedLines, Kept};
 use crate::import::legacy::table::LegacyTable;
+use crate::import::lines::printable;
 use csv_core::{ReadRecordResult, Reader};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
@@ -152,7 +153,7 @@ impl Header {
             // Some programs write a byte order mark before the first line.
             let name = field.trim_start_matches('\u{feff}').trim();
             let Some(column) = table.column(name) else {
-                return Err(format!("has a column {:?}; known are {}", print(name), table.columns()));
+                return Err(format!("has a column {:?}; known are {}", printable(name), table.columns()));
             };
             if places.insert(column, place).is_some() {
                 return Err(format!("has the column {column} twice"));
@@ -206,11 +207,9 @@ pub(super) struct Bad {
 impl Bad {
     /// Creates an error with text from the file, made safe for a terminal.
     pub(super) fn new(kind: &'static str, about: &str) -> Self {
-        Self { kind, about: print(about) }
+        Self { kind, about: printable(about) }
     }
 }
-
-pub(super) use crate::import::completion_lines::print;
 
 #[cfg(test)]
 mod tests {

@@ -1,13 +1,11 @@
 //! Report about the files of an older system: number of rows of each table, and errors.
 
+use crate::import::LineFaults;
 use crate::import::legacy::LegacySource;
 use crate::import::legacy::known::Read;
 use crate::import::legacy::records::Bad;
 use crate::import::legacy::table::LegacyTable;
 use std::collections::BTreeMap;
-
-/// Maximum number of lines shown for each kind of remark.
-const SHOWN: usize = 20;
 
 /// Contents of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,24 +20,13 @@ pub struct TableCount {
     pub rows: BTreeMap<&'static str, u64>,
 }
 
-/// Remarks about lines, by file and kind: their number and the first of them.
+/// Remarks about lines, by file and kind, with the value concerned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Remarks(BTreeMap<(LegacyTable, &'static str), LineRemarks>);
-
-/// Number of remarks, and the first lines with the value concerned.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct LineRemarks {
-    count: u64,
-    first: Vec<(u64, String)>,
-}
+pub struct Remarks(BTreeMap<(LegacyTable, &'static str), LineFaults>);
 
 impl Remarks {
     fn note(&mut self, table: LegacyTable, line: u64, remark: &Bad) {
-        let said = self.0.entry((table, remark.kind)).or_default();
-        said.count += 1;
-        if said.first.len() < SHOWN {
-            said.first.push((line, remark.about.clone()));
-        }
+        self.0.entry((table, remark.kind)).or_default().note(line, remark.about.clone());
     }
 
     /// Whether there are no remarks.
@@ -47,9 +34,9 @@ impl Remarks {
         self.0.is_empty()
     }
 
-    /// Iterates over file, kind, number of remarks, and the first twenty lines with the value concerned.
-    pub fn iter(&self) -> impl Iterator<Item = (LegacyTable, &'static str, u64, &[(u64, String)])> {
-        self.0.iter().map(|((table, kind), said)| (*table, *kind, said.count, said.first.as_slice()))
+    /// Iterates over file, kind, and lines.
+    pub fn iter(&self) -> impl Iterator<Item = (LegacyTable, &'static str, &LineFaults)> {
+        self.0.iter().map(|((table, kind), lines)| (*table, *kind, lines))
     }
 }
 

@@ -2,13 +2,15 @@
 //! 4 and 5). Totals and boards are updated in the same transaction. Records without a season stay as they are (rule
 //! 6).
 
-use crate::maintenance::repairs::facts::{favorites, reconcile};
-use crate::maintenance::repairs::walk::{CheckedPortion, Repair, check_fans, count, hold, walk_fans};
-use crate::maintenance::{Category, Counts, Task, UnassignedAward};
+use crate::maintenance::repairs::facts::favorites;
+use crate::maintenance::{Category, Task, UnassignedAward};
+use crate::points::reconcile;
+use crate::walk::{Derived, Looked, Page, Settled, WalkReport, hold};
 use std::collections::HashMap;
+use std::convert::Infallible;
 use terrace_kernel::{Ctx, StoreError, TeamId, Timestamp, UserId, Uuid};
 use terrace_scoring::{Board, FavoriteAsOf, SourceKey, SourceKind, TeamBoardId, board_team};
-use terrace_store::{ReadTx, Tx};
+use terrace_store::OpsTx;
 
 /// Assigns boards to records.
 pub(in crate::maintenance) fn boards() -> Task {
@@ -17,7 +19,7 @@ pub(in crate::maintenance) fn boards() -> Task {
         "backfill-boards",
         Category::Backfill,
         about,
-        |work| async move { walk_fans(&work, Boards).await },
+        |work| async move { work.walk_fans(Boards).await },
     )
     // Seasons determine which records count.
     .after(&["turn-seasons"])
@@ -46,17 +48,14 @@ fn team_of(
 #[derive(Clone)]
 struct Boards;
 
-impl Repair for Boards {
+impl Derived for Boards {
     const NAME: &'static str = "backfill_boards";
     const AFFECTS_LEADERBOARD: bool = true;
+    type Key = UserId;
+    type Check = Infallible;
 
-    fn look(
-        &self,
-        tx: &mut dyn ReadTx,
-        after: Option<Uuid>,
-        _now: Timestamp,
-    ) -> Result<Option<CheckedPortion>, StoreError> {
-        check_fans(tx, after, |tx, first, last| {
+    fn look(&self, page: Page<'_, UserId>) -> Looked<UserId> {
+        page.fans(|tx, first, last| {
             let boardless = tx.boardless_between(first, last)?;
             if boardless.is_empty() {
                 return Ok(Vec::new());
@@ -71,10 +70,10 @@ impl Repair for Boards {
         })
     }
 
-    fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
-        let mut counts = Counts::new();
+    fn settle(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx, suspects: &[UserId]) -> Settled {
+        let mut report = WalkReport::default();
         // The lock prevents awards and changes of the favourite team meanwhile.
-        let Some(held) = hold(tx, suspects)? else { return Ok(counts) };
+        let Some(held) = hold(tx, suspects)? else { return Ok(report) };
         let teams = tx.teams_of_quests()?.into_iter().collect();
         let known = favorites(tx, &held)?;
         let (reversals, records): (Vec<_>, Vec<_>) = tx
@@ -87,7 +86,7 @@ impl Repair for Boards {
             let Some(team) = team_of(&source, at, &teams, known.get(&user)) else { continue };
             let Some(board) = board_of(tx, ctx, team)? else { continue };
             if tx.name_board(user, &source, board)? {
-                count(&mut counts, "records", 1);
+                report.wrote("records", 1);
                 concerned.push(user);
             }
         }
@@ -96,17 +95,17 @@ impl Repair for Boards {
             let Some(reversed) = source.reversed() else { continue };
             let Some(board) = tx.record(user, &reversed)?.and_then(|record| record.board) else { continue };
             if tx.name_board(user, &source, board)? {
-                count(&mut counts, "records", 1);
+                report.wrote("records", 1);
                 concerned.push(user);
             }
         }
-        count(&mut counts, "fans", reconcile(tx, ctx, concerned)?);
-        Ok(counts)
+        report.wrote("fans", reconcile(tx, concerned, ctx.now())?);
+        Ok(report)
     }
 }
 
 /// Returns the board of a team; creates it on first use.
-fn board_of(tx: &mut dyn Tx, ctx: &mut Ctx, team: TeamId) -> Result<Option<TeamBoardId>, StoreError> {
+fn board_of(tx: &mut dyn OpsTx, ctx: &mut Ctx, team: TeamId) -> Result<Option<TeamBoardId>, StoreError> {
     if let Some(board) = tx.board_of_team(team)? {
         return Ok(board.team_board());
     }

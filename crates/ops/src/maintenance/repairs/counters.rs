@@ -1,20 +1,18 @@
 //! Repair of the counters that rows carry: all those that the verification of counters checks.
 
-use crate::maintenance::repairs::walk::{CheckedPortion, Repair, walk};
-use crate::maintenance::{Carrier, Category, CountRows, Counts, Extent, Task, TaskFailure, Work};
-use terrace_kernel::{Ctx, StoreError, Timestamp, Uuid};
-use terrace_store::{ReadTx, Tx};
-
-/// Rows that one query checks.
-const PORTION: u32 = 1_000;
+use crate::maintenance::{Carrier, Category, Extent, LookedAt, Task, TaskFailure, Work};
+use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use std::convert::Infallible;
+use terrace_kernel::{Ctx, Uuid};
+use terrace_store::OpsTx;
 
 pub(in crate::maintenance) fn counters() -> Task {
     let about = "Recounts the comments, reactions, follows and followers of posts, fans and teams";
     Task::new("repair-counters", Category::Repair, about, |work: Work| async move {
-        work.expect(work.ask(CountRows(Extent::Posts)).await?);
-        work.expect(work.ask(CountRows(Extent::Accounts)).await?);
+        work.expect_all(Extent::Posts).await?;
+        work.expect_all(Extent::Accounts).await?;
         for carrier in [Carrier::Posts, Carrier::Users, Carrier::Teams] {
-            walk(&work, Counters { carrier }).await?;
+            work.walk(Counters { carrier }).await?;
         }
         Ok::<(), TaskFailure>(())
     })
@@ -26,20 +24,17 @@ struct Counters {
     carrier: Carrier,
 }
 
-impl Repair for Counters {
+impl Derived for Counters {
     const NAME: &'static str = "repair_counters";
+    type Key = Uuid;
+    type Check = Infallible;
 
-    fn look(
-        &self,
-        tx: &mut dyn ReadTx,
-        after: Option<Uuid>,
-        _now: Timestamp,
-    ) -> Result<Option<CheckedPortion>, StoreError> {
-        let looked = tx.miscounted(self.carrier, after, PORTION)?;
-        Ok(looked.last.map(|last| CheckedPortion { rows: looked.rows, last, suspects: looked.suspects }))
+    fn look(&self, page: Page<'_, Uuid>) -> Looked<Uuid> {
+        let LookedAt { rows, last, suspects } = page.tx.miscounted(self.carrier, page.after, page.limit)?;
+        Ok(last.map(|last| Portion::new(rows, last, suspects)))
     }
 
-    fn settle(&self, tx: &mut dyn Tx, _ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
-        tx.recount(self.carrier, suspects)
+    fn settle(&self, tx: &mut dyn OpsTx, _ctx: &mut Ctx, suspects: &[Uuid]) -> Settled {
+        Ok(WalkReport { written: tx.recount(self.carrier, suspects)?, ..WalkReport::default() })
     }
 }

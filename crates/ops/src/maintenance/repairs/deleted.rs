@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 use terrace_app::accounts::erase_left;
 use terrace_kernel::{Ctx, Outcome, PostId, Timestamp, UserId, num};
-use terrace_store::{Command, Query, ReadTx, Tx};
+use terrace_store::{Command, OpsReadTx, OpsTx, Query};
 
 /// Accounts and posts that one query checks.
 const PORTION: u32 = 200;
@@ -67,11 +67,11 @@ struct LeftByDeleted {
 
 impl Query for LeftByDeleted {
     const NAME: &'static str = "left_by_deleted";
-    type Ports = dyn ReadTx;
+    type Ports = dyn OpsReadTx;
     type Output = LeftBehind;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn OpsReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.left_by_deleted(self.after, PORTION)?)
     }
 }
@@ -83,11 +83,11 @@ struct EraseLeft {
 
 impl Command for EraseLeft {
     const NAME: &'static str = "erase_left";
-    type Ports = dyn Tx;
+    type Ports = dyn OpsTx;
     type Output = bool;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
         tx.remove_progress_of(self.user)?;
         Ok(erase_left(tx, ctx, self.user)?)
     }
@@ -100,11 +100,11 @@ struct DeletedPosts {
 
 impl Query for DeletedPosts {
     const NAME: &'static str = "deleted_posts";
-    type Ports = dyn ReadTx;
+    type Ports = dyn OpsReadTx;
     type Output = Vec<(PostId, Counts)>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+    fn run(&self, tx: &mut dyn OpsReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         Ok(tx.deleted_posts(self.before, self.after, PORTION)?)
     }
 }
@@ -116,11 +116,11 @@ struct RemovePost {
 
 impl Command for RemovePost {
     const NAME: &'static str = "remove_deleted_post";
-    type Ports = dyn Tx;
+    type Ports = dyn OpsTx;
     type Output = bool;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+    fn run(&self, tx: &mut dyn OpsTx, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
         Ok(tx.remove_deleted_post(self.post, ROWS)?)
     }
 }

@@ -1,23 +1,23 @@
 //! Backfill of points for activity without a record. The records get the keys that they would have had, so that
 //! activity that was paid meanwhile, or is paid concurrently, is paid once.
 
-use crate::maintenance::repairs::walk::{CheckedPortion, Held, Repair, check_fans, count, hold, walk_fans};
-use crate::maintenance::{Category, Counts, Task, Unrecorded, UnrecordedVisit};
-use crate::points;
-use crate::points::books;
+use crate::maintenance::{Category, Task, Unrecorded, UnrecordedVisit};
+use crate::points::{reconcile, record_past};
+use crate::walk::{Derived, Held, Looked, Page, Settled, WalkReport, hold};
 use std::collections::HashMap;
-use terrace_app::boards::{AwardPointsRefusal, AwardResult, Awards};
-use terrace_kernel::{Ctx, Failure, StoreError, TeamId, Timestamp, UserId, Uuid};
+use std::convert::Infallible;
+use terrace_app::boards::Awards;
+use terrace_kernel::{Ctx, StoreError, TeamId, UserId};
 use terrace_quests::VisitRules;
 use terrace_scoring::{FavoriteAsOf, NewAward, Points, SourceKey, SourceKind, board_team};
-use terrace_store::{ReadTx, Tx};
+use terrace_store::{OpsReadTx, OpsTx};
 
 /// Records completed steps and quests.
 pub(in crate::maintenance) fn quest_points() -> Task {
     let about = "Records the points of completed steps and quests that have no record, as of when they were completed";
     Task::new("backfill-quest-points", Category::Backfill, about, |work| async move {
         let awards = work.app().awards();
-        walk_fans(&work, QuestPoints { awards }).await
+        work.walk_fans(Unpaid { activity: Activity::Quests, awards }).await
     })
     // Awards are assigned to the season of their time, and a quest is complete according to its run.
     .after(&["turn-seasons", "repair-quest-runs"])
@@ -28,45 +28,17 @@ pub(in crate::maintenance) fn visit_points() -> Task {
     let about = "Records the points of daily visits that have no record, as of their date";
     Task::new("backfill-visit-points", Category::Backfill, about, |work| async move {
         let awards = work.app().awards();
-        walk_fans(&work, VisitPoints { awards }).await
+        work.walk_fans(Unpaid { activity: Activity::Visits, awards }).await
     })
     .after(&["turn-seasons"])
 }
 
-/// Writes a record as of the time of the award, on the board of the quest's team, or else of the fan's favourite team
-/// at that time if it is known; `None` if there is a record already, or the account is gone.
-pub(super) fn record(
-    tx: &mut dyn Tx,
-    ctx: &mut Ctx,
-    awards: &Awards,
-    award: &NewAward,
-    team: Option<TeamId>,
-) -> Result<Option<i64>, StoreError> {
-    match awards.backfill_award(tx, ctx, award, team) {
-        Ok(AwardResult::Now { record, .. }) => Ok(Some(record.amount.get())),
-        Ok(AwardResult::Before) | Err(Failure::Refused(AwardPointsRefusal::NotActive)) => Ok(None),
-        Err(Failure::Broken(error)) => Err(error),
-        // Content validation bounds the points of quests, and teams are never removed.
-        Err(Failure::Refused(refusal @ (AwardPointsRefusal::Rule(_) | AwardPointsRefusal::UnknownTeam))) => {
-            Err(StoreError::defect("record what a fan did", format!("{refusal:?}")))
-        }
-    }
-}
-
 /// Reads the known favourite teams of fans over time.
-pub(super) fn favorites(tx: &mut dyn Tx, of: &Held) -> Result<HashMap<UserId, FavoriteAsOf>, StoreError> {
+pub(super) fn favorites(
+    tx: &mut dyn OpsReadTx,
+    of: &Held<'_>,
+) -> Result<HashMap<UserId, FavoriteAsOf>, StoreError> {
     Ok(tx.favorites_between(of.first, of.last)?.into_iter().collect())
-}
-
-/// Reconciles the derived rows of locked fans with their records; returns for how many fans they were wrong.
-pub(super) fn reconcile(tx: &mut dyn Tx, ctx: &Ctx, mut concerned: Vec<UserId>) -> Result<u64, StoreError> {
-    concerned.sort_unstable();
-    concerned.dedup();
-    if concerned.is_empty() {
-        return Ok(0);
-    }
-    let books = books(tx)?;
-    points::reconcile(tx, &books, &concerned, ctx.now())
 }
 
 /// An activity that has no record.
@@ -78,62 +50,69 @@ struct Missing {
     team: Option<TeamId>,
 }
 
-/// Locks the suspects and records what they lack, as found by `find`, whose result may include other fans.
-fn record_missing(
-    tx: &mut dyn Tx,
-    ctx: &mut Ctx,
-    awards: &Awards,
-    suspects: &[Uuid],
-    find: impl FnOnce(&mut dyn Tx, &Held) -> Result<Vec<Missing>, StoreError>,
-) -> Result<Counts, StoreError> {
-    let (mut counts, mut concerned) = (Counts::new(), Vec::new());
-    let Some(held) = hold(tx, suspects)? else { return Ok(counts) };
-    let favorites = favorites(tx, &held)?;
-    let mut found = find(tx, &held)?;
-    found.retain(|missing| held.contains(missing.award.user));
-    for Missing { award, team, .. } in &mut found {
-        let favorite = favorites.get(&award.user).and_then(|known| known.at(award.at));
-        *team = board_team(*team, favorite);
-    }
-    let past: Vec<_> = found.iter().map(|missing| (&missing.award, missing.team)).collect();
-    let at_once = awards.give_at_once(tx, ctx, &past)?;
-    for (Missing { kind, award, team }, is_given) in found.iter().zip(at_once) {
-        let given = if is_given { Some(award.amount.get()) } else { record(tx, ctx, awards, award, *team)? };
-        if let Some(given) = given {
-            count(&mut counts, kind, 1);
-            count(&mut counts, "points", u64::try_from(given).unwrap_or(0));
-            concerned.push(award.user);
-        }
-    }
-    reconcile(tx, ctx, concerned)?;
-    Ok(counts)
-}
-
 #[derive(Clone)]
-struct QuestPoints {
+struct Unpaid {
+    activity: Activity,
     awards: Awards,
 }
 
-impl Repair for QuestPoints {
-    const NAME: &'static str = "backfill_quest_points";
-    const AFFECTS_LEADERBOARD: bool = true;
+#[derive(Clone, Copy)]
+enum Activity {
+    Quests,
+    Visits,
+}
 
-    fn look(
-        &self,
-        tx: &mut dyn ReadTx,
-        after: Option<Uuid>,
-        _now: Timestamp,
-    ) -> Result<Option<CheckedPortion>, StoreError> {
-        check_fans(tx, after, |tx, first, last| {
-            Ok(tx.unrecorded_between(first, last)?.into_iter().map(|fact| fact.user).collect())
+impl Derived for Unpaid {
+    const NAME: &'static str = "backfill_points";
+    const AFFECTS_LEADERBOARD: bool = true;
+    type Key = UserId;
+    type Check = Infallible;
+
+    fn look(&self, page: Page<'_, UserId>) -> Looked<UserId> {
+        page.fans(|tx, first, last| {
+            Ok(match self.activity {
+                Activity::Quests => {
+                    tx.unrecorded_between(first, last)?.into_iter().map(|fact| fact.user).collect()
+                }
+                Activity::Visits => {
+                    tx.unrecorded_visits_between(first, last)?.into_iter().map(|visit| visit.user).collect()
+                }
+            })
         })
     }
 
-    fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
-        record_missing(tx, ctx, &self.awards, suspects, |tx, held| {
-            let facts = tx.unrecorded_of(&held.fans)?;
-            Ok(facts.into_iter().map(Missing::from).collect())
-        })
+    fn settle(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx, suspects: &[UserId]) -> Settled {
+        let (mut report, mut concerned) = (WalkReport::default(), Vec::new());
+        let Some(held) = hold(tx, suspects)? else { return Ok(report) };
+        let favorites = favorites(tx, &held)?;
+        let mut found: Vec<Missing> = match self.activity {
+            Activity::Quests => tx.unrecorded_of(held.fans)?.into_iter().map(Missing::from).collect(),
+            Activity::Visits => {
+                let visits = tx.unrecorded_visits_between(held.first, held.last)?;
+                visits.into_iter().filter_map(last_paid).collect()
+            }
+        };
+        found.retain(|missing| held.contains(missing.award.user));
+        for Missing { award, team, .. } in &mut found {
+            let favorite = favorites.get(&award.user).and_then(|known| known.at(award.at));
+            *team = board_team(*team, favorite);
+        }
+        let past: Vec<_> = found.iter().map(|missing| (&missing.award, missing.team)).collect();
+        let at_once = self.awards.give_at_once(tx, ctx, &past)?;
+        for (Missing { kind, award, team }, is_given) in found.iter().zip(at_once) {
+            let given = if is_given {
+                Some(award.amount.get())
+            } else {
+                record_past(tx, ctx, &self.awards, award, *team)?
+            };
+            if let Some(given) = given {
+                report.wrote(kind, 1);
+                report.wrote("points", u64::try_from(given).unwrap_or(0));
+                concerned.push(award.user);
+            }
+        }
+        reconcile(tx, concerned, ctx.now())?;
+        Ok(report)
     }
 }
 
@@ -143,34 +122,6 @@ impl From<Unrecorded> for Missing {
         let kind = if is_quest { "records of quests" } else { "records of steps" };
         let award = NewAward { user, amount: Points::new(points), reason: title, source, at };
         Self { kind, award, team }
-    }
-}
-
-#[derive(Clone)]
-struct VisitPoints {
-    awards: Awards,
-}
-
-impl Repair for VisitPoints {
-    const NAME: &'static str = "backfill_visit_points";
-    const AFFECTS_LEADERBOARD: bool = true;
-
-    fn look(
-        &self,
-        tx: &mut dyn ReadTx,
-        after: Option<Uuid>,
-        _now: Timestamp,
-    ) -> Result<Option<CheckedPortion>, StoreError> {
-        check_fans(tx, after, |tx, first, last| {
-            Ok(tx.unrecorded_visits_between(first, last)?.into_iter().map(|visit| visit.user).collect())
-        })
-    }
-
-    fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
-        record_missing(tx, ctx, &self.awards, suspects, |tx, held| {
-            let visits = tx.unrecorded_visits_between(held.first, held.last)?;
-            Ok(visits.into_iter().filter_map(last_paid).collect())
-        })
     }
 }
 

@@ -1,38 +1,34 @@
 //! Repair of the minting outbox: fans whose pending messages would never be sent.
 
-use crate::maintenance::repairs::walk::{CheckedPortion, Repair, count, hold, into_portion, walk};
-use crate::maintenance::{Category, Counts, Task};
-use terrace_kernel::{Ctx, StoreError, Timestamp, UserId, Uuid};
-use terrace_store::{ReadTx, Tx};
-
-/// Maximum number of fans that one query returns.
-const PORTION: u32 = 200;
+use crate::maintenance::{Category, Task};
+use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use std::convert::Infallible;
+use terrace_kernel::{Ctx, UserId};
+use terrace_store::OpsTx;
 
 /// Opens missing lanes of fans with pending messages.
 pub(in crate::maintenance) fn minting_lanes() -> Task {
     let about = "Creates the missing delivery lanes of fans with pending messages to the minter";
-    Task::new("repair-minting-lanes", Category::Repair, about, |work| async move { walk(&work, Lanes).await })
+    Task::new("repair-minting-lanes", Category::Repair, about, |work| async move { work.walk(Lanes).await })
 }
 
 #[derive(Clone)]
 struct Lanes;
 
-impl Repair for Lanes {
+impl Derived for Lanes {
     const NAME: &'static str = "repair_minting_lanes";
+    const PAGE: u32 = 200;
+    type Key = UserId;
+    type Check = Infallible;
 
-    fn look(
-        &self,
-        tx: &mut dyn ReadTx,
-        after: Option<Uuid>,
-        _now: Timestamp,
-    ) -> Result<Option<CheckedPortion>, StoreError> {
-        Ok(into_portion(tx.fans_without_lane(after.map(UserId::from_uuid), PORTION)?))
+    fn look(&self, page: Page<'_, UserId>) -> Looked<UserId> {
+        Ok(Portion::of_suspects(page.tx.fans_without_lane(page.after, page.limit)?))
     }
 
-    fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
-        let mut counts = Counts::new();
-        let Some(held) = hold(tx, suspects)? else { return Ok(counts) };
-        count(&mut counts, "lanes", tx.open_missing_lanes(&held.fans, ctx.now())?);
-        Ok(counts)
+    fn settle(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx, fans: &[UserId]) -> Settled {
+        let mut report = WalkReport::default();
+        tx.hold_fans(fans)?;
+        report.wrote("lanes", tx.open_missing_lanes(fans, ctx.now())?);
+        Ok(report)
     }
 }

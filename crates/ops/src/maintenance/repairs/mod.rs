@@ -12,7 +12,6 @@ mod packs;
 mod quests;
 mod stock;
 mod verify;
-mod walk;
 
 pub(super) use blocks::blocked_follows;
 pub(super) use boards::boards;

@@ -1,27 +1,28 @@
 //! Repair of purchases, copies and collectibles according to the journal and the proofs of draws (spec §3 rule 4).
 
-use crate::maintenance::repairs::walk::{CheckedPortion, Repair, count, walk};
-use crate::maintenance::{Category, Counts, Need, Task, Work};
+use crate::maintenance::{Category, Need, Task, Work};
+use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport};
 use std::collections::{BTreeSet, HashMap};
+use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_app::packs::{PackBook, SeedCipher, new_copy};
 use terrace_app::payments::publish_purchase;
-use terrace_kernel::{Ctx, StoreError, Timestamp, UserId, Uuid, num};
+use terrace_kernel::{Ctx, StoreError, UserId, num};
 use terrace_packs::{
     CollectibleId, CopyRepair, CopyStanding, Opening, Owned, OwnedSource, PurchaseId, PurchaseStanding,
     SlotOutcome, UserPack, UserPackId, UserPackState, outcomes,
 };
-use terrace_store::{ReadTx, Tx};
-
-/// Purchases that one query checks.
-const PORTION: u32 = 500;
+use terrace_store::{OpsReadTx, OpsTx};
 
 /// Repairs the states of purchases, copies and payments.
 pub(in crate::maintenance) fn purchases() -> Task {
     let about = "Repairs the states of purchases and copies from the journal and the draws";
-    Task::new("repair-purchases", Category::Repair, about, |work: Work| async move {
-        walk(&work, Purchases).await
-    })
+    Task::new(
+        "repair-purchases",
+        Category::Repair,
+        about,
+        |work: Work| async move { work.walk(Purchases).await },
+    )
 }
 
 /// Restores missing copies and collectibles.
@@ -29,7 +30,7 @@ pub(in crate::maintenance) fn packs() -> Task {
     let about = "Adds missing copies that fans paid for, and missing collectibles that they drew";
     Task::new("backfill-packs", Category::Backfill, about, |work: Work| async move {
         let (book, safe) = (work.app().pack_book().await?, work.app().seed_cipher()?);
-        walk(&work, Packs { book, safe }).await
+        work.walk(Packs { book, safe }).await
     })
     // What belongs to a purchase or a copy is known only once the purchase is completed and the copy opened.
     .after(&["repair-purchases"])
@@ -38,71 +39,68 @@ pub(in crate::maintenance) fn packs() -> Task {
 
 /// Checks the next purchases; `is_suspect` selects the suspects.
 fn check_purchases(
-    tx: &mut dyn ReadTx,
-    after: Option<Uuid>,
-    is_suspect: impl Fn(&mut dyn ReadTx, &PurchaseStanding) -> Result<bool, StoreError>,
-) -> Result<Option<CheckedPortion>, StoreError> {
-    let ids = tx.purchases_after(after.map(PurchaseId::from_uuid), PORTION)?;
-    let Some(last) = ids.last().map(|id| id.as_uuid()) else { return Ok(None) };
+    Page { tx, after, limit, .. }: Page<'_, PurchaseId>,
+    is_suspect: impl Fn(&mut dyn OpsReadTx, &PurchaseStanding) -> Result<bool, StoreError>,
+) -> Looked<PurchaseId> {
+    let ids = tx.purchases_after(after, limit)?;
+    let Some(last) = ids.last().copied() else { return Ok(None) };
     let mut suspects = Vec::new();
     for standing in tx.standings_of(&ids)? {
         if is_suspect(tx, &standing)? {
-            suspects.push(standing.purchase.id.as_uuid());
+            suspects.push(standing.purchase.id);
         }
     }
-    Ok(Some(CheckedPortion { rows: num::to_u64(ids.len()), last, suspects }))
+    Ok(Some(Portion::new(num::to_u64(ids.len()), last, suspects)))
 }
 
 /// Locks the fans of the suspects, then the suspects, and returns their current state.
-fn locked(tx: &mut dyn Tx, suspects: &[Uuid]) -> Result<Vec<PurchaseStanding>, StoreError> {
-    let ids: Vec<PurchaseId> = suspects.iter().copied().map(PurchaseId::from_uuid).collect();
-    let fans: BTreeSet<UserId> = tx.standings_of(&ids)?.iter().map(|one| one.purchase.user).collect();
+fn locked(tx: &mut dyn OpsTx, ids: &[PurchaseId]) -> Result<Vec<PurchaseStanding>, StoreError> {
+    let fans: BTreeSet<UserId> = tx.standings_of(ids)?.iter().map(|one| one.purchase.user).collect();
     tx.hold_fans(&fans.into_iter().collect::<Vec<_>>())?;
-    for id in &ids {
+    for id in ids {
         tx.lock_purchase(*id)?;
     }
-    tx.standings_of(&ids)
+    tx.standings_of(ids)
 }
 
 #[derive(Clone)]
 struct Purchases;
 
-impl Repair for Purchases {
+impl Derived for Purchases {
     const NAME: &'static str = "repair_purchases";
+    const PAGE: u32 = 500;
     const HELD: usize = 50;
+    type Key = PurchaseId;
+    type Check = Infallible;
 
-    fn look(
-        &self,
-        tx: &mut dyn ReadTx,
-        after: Option<Uuid>,
-        now: Timestamp,
-    ) -> Result<Option<CheckedPortion>, StoreError> {
-        check_purchases(tx, after, |_, standing| Ok(standing.is_out_of_state(now)))
+    fn look(&self, page: Page<'_, PurchaseId>) -> Looked<PurchaseId> {
+        let now = page.now;
+        check_purchases(page, |_, standing| Ok(standing.is_out_of_state(now)))
     }
 
-    fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
-        let mut counts = Counts::new();
+    fn settle(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx, suspects: &[PurchaseId]) -> Settled {
+        let mut report = WalkReport::default();
         for standing in locked(tx, suspects)? {
             let purchase = &standing.purchase;
             let state = standing.right_state(ctx.now());
             if state != purchase.state {
                 tx.put_purchase_state(purchase.id, state, ctx.now())?;
                 publish_purchase(tx, purchase.user, purchase.id, state, ctx.now())?;
-                count(&mut counts, "states of purchases", 1);
+                report.wrote("states of purchases", 1);
             }
             for repair in standing.right_copies(ctx.now()) {
                 let repaired = settle_copy(tx, ctx, &standing, repair)?;
-                count(&mut counts, "states of copies", u64::from(repaired));
+                report.wrote("states of copies", u64::from(repaired));
             }
-            count(&mut counts, "payments woken", u64::from(tx.wake_payment(purchase.id, ctx.now())?));
+            report.wrote("payments woken", u64::from(tx.wake_payment(purchase.id, ctx.now())?));
         }
-        Ok(counts)
+        Ok(report)
     }
 }
 
 /// Repairs the state of one copy.
 fn settle_copy(
-    tx: &mut dyn Tx,
+    tx: &mut dyn OpsTx,
     ctx: &Ctx,
     standing: &PurchaseStanding,
     repair: CopyRepair,
@@ -142,7 +140,11 @@ impl Packs {
         standing.copies.iter().filter(is_opened).filter(move |copy| copy.slots.len() != slots)
     }
 
-    fn lacks_something(&self, tx: &mut dyn ReadTx, standing: &PurchaseStanding) -> Result<bool, StoreError> {
+    fn lacks_something(
+        &self,
+        tx: &mut dyn OpsReadTx,
+        standing: &PurchaseStanding,
+    ) -> Result<bool, StoreError> {
         for copy in self.may_lack(standing) {
             if let Some(opening) = tx.opening(copy.copy.id)?
                 && !lacking(&opening)?.is_empty()
@@ -154,23 +156,21 @@ impl Packs {
     }
 }
 
-impl Repair for Packs {
+impl Derived for Packs {
     const NAME: &'static str = "backfill_packs";
+    const PAGE: u32 = 500;
     const HELD: usize = 50;
+    type Key = PurchaseId;
+    type Check = Infallible;
 
-    fn look(
-        &self,
-        tx: &mut dyn ReadTx,
-        after: Option<Uuid>,
-        _now: Timestamp,
-    ) -> Result<Option<CheckedPortion>, StoreError> {
-        check_purchases(tx, after, |tx, standing| {
+    fn look(&self, page: Page<'_, PurchaseId>) -> Looked<PurchaseId> {
+        check_purchases(page, |tx, standing| {
             Ok(!standing.missing_copies().is_empty() || self.lacks_something(tx, standing)?)
         })
     }
 
-    fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
-        let mut counts = Counts::new();
+    fn settle(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx, suspects: &[PurchaseId]) -> Settled {
+        let mut report = WalkReport::default();
         // Limited ones last, in ascending order of collectible over all copies: the lock order in which opening a
         // copy takes them.
         let mut limited: Vec<(CollectibleId, Owned)> = Vec::new();
@@ -183,7 +183,7 @@ impl Repair for Packs {
             }
             if !copies.is_empty() {
                 tx.insert_copies(&copies)?;
-                count(&mut counts, "copies", num::to_u64(copies.len()));
+                report.wrote("copies", num::to_u64(copies.len()));
             }
             for copy in self.may_lack(&standing) {
                 let Some(opening) = tx.opening(copy.copy.id)? else { continue };
@@ -196,7 +196,7 @@ impl Repair for Packs {
                     if is_limited {
                         limited.push((outcome.collectible, owned));
                     } else {
-                        count(&mut counts, "collectibles", u64::from(tx.insert_owned(&owned)?));
+                        report.wrote("collectibles", u64::from(tx.insert_owned(&owned)?));
                     }
                 }
             }
@@ -216,12 +216,12 @@ impl Repair for Packs {
                 None => tx.mint(collectible)?,
             };
             if owned.serial.is_none() {
-                count(&mut counts, "collectibles of which none is left", 1);
+                report.wrote("collectibles of which none is left", 1);
             } else {
-                count(&mut counts, "collectibles", u64::from(tx.insert_owned(&owned)?));
+                report.wrote("collectibles", u64::from(tx.insert_owned(&owned)?));
             }
         }
-        Ok(counts)
+        Ok(report)
     }
 }
 

@@ -1,21 +1,21 @@
 //! Repairs of quest participation: onboarding of earlier fans, missing runs of completed steps, and the order of
 //! steps.
 
-use crate::maintenance::repairs::walk::{CheckedPortion, Repair, check_fans, count, fans, hold, walk_fans};
-use crate::maintenance::{Category, Counts, OrphanProgress, Task, Work};
+use crate::maintenance::{Category, OrphanProgress, Task, Work};
+use crate::walk::{Derived, Looked, Page, Settled, WalkReport, hold};
 use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_app::quests::{QuestBook, portion_of_standings};
-use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId, Uuid};
+use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
 use terrace_quests::{Period, Quest, QuestId, Run, StepId};
-use terrace_store::{Command, ReadTx, Tx};
+use terrace_store::{Command, OpsTx};
 
 /// Starts onboarding quests for fans who registered before these existed.
 pub(in crate::maintenance) fn onboarding() -> Task {
     let about = "Starts the onboarding quests for fans who registered before these quests existed";
     Task::new("backfill-onboarding", Category::Backfill, about, |work: Work| async move {
         let book = crate::quests::fresh_quest_book(work.app()).await?;
-        walk_fans(&work, Onboarding { book }).await
+        work.walk_fans(Onboarding { book }).await
     })
     // A lost run keeps its original start time instead of starting now.
     .after(&["repair-quest-runs"])
@@ -26,7 +26,7 @@ pub(in crate::maintenance) fn quest_runs() -> Task {
     let about = "Creates missing quest runs for completed steps";
     Task::new("repair-quest-runs", Category::Repair, about, |work: Work| async move {
         let book = crate::quests::fresh_quest_book(work.app()).await?;
-        walk_fans(&work, QuestRuns { book }).await
+        work.walk_fans(QuestRuns { book }).await
     })
     .after(&["repair-step-order"])
 }
@@ -53,17 +53,14 @@ impl Onboarding {
     }
 }
 
-impl Repair for Onboarding {
+impl Derived for Onboarding {
     const NAME: &'static str = "backfill_onboarding";
+    type Key = UserId;
+    type Check = Infallible;
 
-    fn look(
-        &self,
-        tx: &mut dyn ReadTx,
-        after: Option<Uuid>,
-        now: Timestamp,
-    ) -> Result<Option<CheckedPortion>, StoreError> {
-        let quests = self.quests(now);
-        check_fans(tx, after, |tx, first, last| {
+    fn look(&self, page: Page<'_, UserId>) -> Looked<UserId> {
+        let (now, quests) = (page.now, self.quests(page.now));
+        page.fans(|tx, first, last| {
             let lacks = |runs: &[(Run, Vec<_>)]| {
                 quests.iter().any(|quest| runs.iter().all(|(run, _)| run.quest != quest.id))
             };
@@ -72,15 +69,15 @@ impl Repair for Onboarding {
         })
     }
 
-    fn settle(&self, tx: &mut dyn Tx, ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
-        let mut counts = Counts::new();
-        for fan in tx.lock_active(&fans(suspects))? {
+    fn settle(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx, suspects: &[UserId]) -> Settled {
+        let mut report = WalkReport::default();
+        for fan in tx.lock_active(suspects)? {
             for quest in self.quests(ctx.now()) {
                 let run = Run::started(quest.id, Period::Once, ctx.now());
-                count(&mut counts, "runs", u64::from(tx.start_run(fan, &run)?));
+                report.wrote("runs", u64::from(tx.start_run(fan, &run)?));
             }
         }
-        Ok(counts)
+        Ok(report)
     }
 }
 
@@ -89,31 +86,28 @@ struct QuestRuns {
     book: Arc<QuestBook>,
 }
 
-impl Repair for QuestRuns {
+impl Derived for QuestRuns {
     const NAME: &'static str = "repair_quest_runs";
+    type Key = UserId;
+    type Check = Infallible;
 
-    fn look(
-        &self,
-        tx: &mut dyn ReadTx,
-        after: Option<Uuid>,
-        _now: Timestamp,
-    ) -> Result<Option<CheckedPortion>, StoreError> {
-        check_fans(tx, after, |tx, first, last| {
+    fn look(&self, page: Page<'_, UserId>) -> Looked<UserId> {
+        page.fans(|tx, first, last| {
             Ok(tx.runless_between(first, last)?.into_iter().map(|one| one.user).collect())
         })
     }
 
-    fn settle(&self, tx: &mut dyn Tx, _ctx: &mut Ctx, suspects: &[Uuid]) -> Result<Counts, StoreError> {
-        let mut counts = Counts::new();
-        let Some(held) = hold(tx, suspects)? else { return Ok(counts) };
+    fn settle(&self, tx: &mut dyn OpsTx, _ctx: &mut Ctx, suspects: &[UserId]) -> Settled {
+        let mut report = WalkReport::default();
+        let Some(held) = hold(tx, suspects)? else { return Ok(report) };
         for OrphanProgress { user, quest, period, first_at } in tx.runless_between(held.first, held.last)? {
             if !held.contains(user) || !tx.start_run(user, &Run::started(quest, period, first_at))? {
                 continue;
             }
-            count(&mut counts, "runs", 1);
-            count(&mut counts, "completed quests", u64::from(self.complete(tx, user, quest, period)?));
+            report.wrote("runs", 1);
+            report.wrote("completed quests", u64::from(self.complete(tx, user, quest, period)?));
         }
-        Ok(counts)
+        Ok(report)
     }
 }
 
@@ -121,7 +115,7 @@ impl QuestRuns {
     /// Completes a run whose quest's requirements are met, as of the time they were met; returns whether it did.
     fn complete(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut dyn OpsTx,
         user: UserId,
         quest: QuestId,
         period: Period,
@@ -142,11 +136,11 @@ struct OrderSteps;
 
 impl Command for OrderSteps {
     const NAME: &'static str = "order_steps";
-    type Ports = dyn Tx;
+    type Ports = dyn OpsTx;
     type Output = u64;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<u64, Infallible> {
+    fn run(&self, tx: &mut dyn OpsTx, _ctx: &mut Ctx) -> Outcome<u64, Infallible> {
         let mut moved = 0;
         for (step, from, to) in out_of_place(&tx.step_places()?) {
             moved += u64::from(tx.move_step(step, from, to)?);
@@ -173,6 +167,7 @@ fn out_of_place(places: &[(QuestId, StepId, u32)]) -> Vec<(StepId, u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use terrace_kernel::Uuid;
 
     #[test]
     fn steps_stand_from_1_on_without_gaps() {

@@ -1,67 +1,57 @@
 //! Repair of the stock of packs and of the minted counts of editions.
 
 use crate::maintenance::{Category, Task, TaskFailure, Work};
+use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport};
 use std::convert::Infallible;
-use terrace_kernel::{Ctx, Outcome, Timestamp};
+use terrace_kernel::{Ctx, Uuid};
 use terrace_packs::{CollectibleId, PackId};
-use terrace_store::{Command, Query, ReadTx, Tx};
+use terrace_store::OpsTx;
 
 pub(in crate::maintenance) fn pack_stock() -> Task {
     let about = "Repairs the stock of packs from purchases and openings, and the minted counts of editions from serial numbers";
     Task::new("repair-pack-stock", Category::Repair, about, |work: Work| async move {
-        let (packs, collectibles) = work.ask(Misstocked).await?;
-        // One transaction for each: every buyer of a pack waits for the lock on its stock.
-        for pack in packs {
-            work.count("stocks of packs", u64::from(work.batch(Restock { pack }).await?));
-        }
-        for collectible in collectibles {
-            work.count("editions", u64::from(work.batch(RaiseMinted { collectible }).await?));
-        }
+        work.walk(Stock::Packs).await?;
+        work.walk(Stock::Editions).await?;
         Ok::<(), TaskFailure>(())
     })
     // Missing copies would be missing from the stock.
     .after(&["backfill-packs"])
 }
 
-struct Misstocked;
+#[derive(Clone, Copy)]
+enum Stock {
+    Packs,
+    Editions,
+}
 
-impl Query for Misstocked {
-    const NAME: &'static str = "misstocked_packs";
-    type Ports = dyn ReadTx;
-    type Output = (Vec<PackId>, Vec<CollectibleId>);
-    type Refusal = Infallible;
+impl Derived for Stock {
+    const NAME: &'static str = "repair_pack_stock";
+    /// Every buyer of a pack waits for the lock on its stock.
+    const HELD: usize = 1;
+    type Key = Uuid;
+    type Check = Infallible;
 
-    fn run(&self, tx: &mut dyn ReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
-        Ok((tx.misstocked()?, tx.underminted()?))
+    fn look(&self, Page { tx, after, .. }: Page<'_, Uuid>) -> Looked<Uuid> {
+        // There are few of them: all are on one page.
+        if after.is_some() {
+            return Ok(None);
+        }
+        Ok(Portion::of_suspects(match self {
+            Self::Packs => tx.misstocked()?.into_iter().map(PackId::as_uuid).collect(),
+            Self::Editions => tx.underminted()?.into_iter().map(CollectibleId::as_uuid).collect(),
+        }))
     }
-}
 
-struct Restock {
-    pack: PackId,
-}
-
-impl Command for Restock {
-    const NAME: &'static str = "restock_pack";
-    type Ports = dyn Tx;
-    type Output = bool;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
-        Ok(tx.restock(self.pack)?)
-    }
-}
-
-struct RaiseMinted {
-    collectible: CollectibleId,
-}
-
-impl Command for RaiseMinted {
-    const NAME: &'static str = "raise_minted";
-    type Ports = dyn Tx;
-    type Output = bool;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn Tx, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
-        Ok(tx.raise_minted(self.collectible)?)
+    fn settle(&self, tx: &mut dyn OpsTx, _ctx: &mut Ctx, suspects: &[Uuid]) -> Settled {
+        let mut report = WalkReport::default();
+        for id in suspects.iter().copied() {
+            match self {
+                Self::Packs => report.wrote("stocks of packs", u64::from(tx.restock(PackId::from_uuid(id))?)),
+                Self::Editions => {
+                    report.wrote("editions", u64::from(tx.raise_minted(CollectibleId::from_uuid(id))?));
+                }
+            }
+        }
+        Ok(report)
     }
 }
