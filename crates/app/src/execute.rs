@@ -124,24 +124,26 @@ impl<C: Command> CommandJob<C> {
         Self { command, seed, result: None, concerned: Vec::new(), foreground, reply }
     }
 
-    /// Keeps the result of a run. Other commands of the same transaction may have appended some of the events; waiting
-    /// until the boards show those too does no harm.
-    fn keep(&mut self, result: Result<C::Output, C::Refusal>, appended: &[Appended]) -> Verdict {
+    /// Keeps the result of a run.
+    fn keep(&mut self, result: Result<C::Output, C::Refusal>, concerned: &[Concerned]) -> Verdict {
         let verdict = if result.is_ok() { Verdict::Commit } else { Verdict::Rollback };
         if result.is_ok() {
-            debug_assert!(
-                C::AFFECTS_LEADERBOARD
-                    || !self.foreground
-                    || !appended.iter().any(|event| affects_leaderboard(event.kind)),
-                "{} appends events that affect leaderboards but does not declare AFFECTS_LEADERBOARD",
-                C::NAME
-            );
-            if C::AFFECTS_LEADERBOARD {
-                self.concerned = Concerned::by(appended);
-            }
+            self.concerned = concerned.to_vec();
         }
         self.result = Some(result);
         verdict
+    }
+
+    /// The readers for whom the boards must show these events before the command returns.
+    fn concerned(foreground: bool, appended: &[Appended]) -> Vec<Concerned> {
+        debug_assert!(
+            C::AFFECTS_LEADERBOARD
+                || !foreground
+                || !appended.iter().any(|event| affects_leaderboard(event.kind)),
+            "{} appends events that affect leaderboards but does not declare AFFECTS_LEADERBOARD",
+            C::NAME
+        );
+        if C::AFFECTS_LEADERBOARD { Concerned::by(appended) } else { Vec::new() }
     }
 
     /// Runs jobs for commands of this kind at once.
@@ -159,8 +161,9 @@ impl<C: Command> CommandJob<C> {
         if results.len() != batch.len() {
             return Err(StoreError::defect(C::NAME, "a batch has as many results as commands"));
         }
-        let appended = tx.appended();
-        let keep = |(job, result): (&mut Self, Option<_>)| result.map(|result| job.keep(result, appended));
+        // Of the whole batch: waiting until the boards show the others' changes too does no harm.
+        let concerned = Self::concerned(batch.iter().any(|job| job.foreground), tx.appended());
+        let keep = |(job, result): (&mut Self, Option<_>)| result.map(|result| job.keep(result, &concerned));
         Ok(batch.into_iter().zip(results).map(keep).collect())
     }
 }
@@ -173,7 +176,7 @@ impl<C: Command> WriteJob for CommandJob<C> {
     fn run(&mut self, tx: &mut dyn Tx) -> Result<Verdict, StoreError> {
         self.result = None;
         match self.command.run(C::Ports::narrow(tx), &mut self.seed.open()) {
-            Ok(output) => Ok(self.keep(Ok(output), tx.appended())),
+            Ok(output) => Ok(self.keep(Ok(output), &Self::concerned(self.foreground, tx.appended()))),
             Err(Failure::Refused(refusal)) => Ok(self.keep(Err(refusal), &[])),
             Err(Failure::Broken(error)) => Err(error),
         }
