@@ -16,7 +16,7 @@ const OTHER: [(&str, &[&str]); 3] =
     [("app", &["demo"]), ("storage", &["ops"]), ("web", &["dto", "edge", "extract"])];
 /// Modules of an area that other areas may name beside its `mod.rs`: wire types, what crates above use, and the
 /// declarations of tables.
-const OPEN: [&str; 5] = ["dto", "own_account_dto", "own_packs_dto", "schema", "webhooks"];
+const OPEN: [&str; 3] = ["dto", "schema", "webhooks"];
 
 fn folders(krate: &str) -> Result<BTreeSet<String>> {
     let mut folders = BTreeSet::new();

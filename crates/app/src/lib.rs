@@ -76,6 +76,10 @@ const FOUND_BOARDS: u64 = 10_000;
 /// much later.
 const BOARD_MEMORY: Duration = Duration::from_secs(1);
 
+/// The steps of all areas in the erasure of an account, in order.
+const ERASURE: &[&[account_data::ErasureStep]] =
+    &[room::ERASURE, graph::ERASURE, accounts::ERASURE, platform::ERASURE, media::ERASURE];
+
 /// Limits and durations of all use cases.
 #[derive(Debug, Clone)]
 pub struct AppConfig {
