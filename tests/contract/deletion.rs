@@ -211,7 +211,7 @@ fn a_deletion_is_visible_at_once_and_leaves_nothing(kind: DatabaseKind) -> Resul
 /// 1,500 comments on one post and 600 reactions are removed while others read: at no moment is a counter
 /// wrong, and at no moment is any of them visible.
 fn a_busy_account_is_removed_in_batches_and_counters_stay_exact(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let (busy, quiet) = (mia.id, bo.id);
     let of_bo = post(&service, bo.id, "Kick-off");

@@ -305,7 +305,7 @@ fn an_export_contains_the_progress_in_quests(kind: DatabaseKind) -> Result<()> {
 /// It is written in pages, which neither repeat nor skip rows.
 fn an_export_of_thousands_of_rows_has_each_once(kind: DatabaseKind) -> Result<()> {
     use terrace_testkit::app::room::{CreateComment, CreatePost};
-    let service = TestService::builder(kind).without_rehearsal().start()?;
+    let service = TestService::builder(kind).without_dry_run().start()?;
     let mia = service.client();
     let user = mia.register("mia").parse()?;
     let post = mia.create_post("Count with me").parse()?;

@@ -178,7 +178,7 @@ fn a_group_whose_commit_fails_is_tried_one_by_one() {
 }
 
 #[test]
-fn a_rehearsed_body_runs_twice_and_counts_once() {
+fn a_body_that_runs_twice_counts_once() {
     let service = service(|config| config.run_twice = true);
     let release = service.hold();
     let outcomes: Vec<_> = (0..3)
