@@ -98,7 +98,7 @@ fn rows_of(service: &TestApp, user: UserId) -> [usize; 6] {
 }
 
 fn keyed(route: &'static str, account: Option<UserId>) -> KeyedRequest {
-    let scope = IdempotencyScope { account, route };
+    let scope = IdempotencyScope { account, operation: route };
     KeyedRequest { scope, key: "first".to_owned(), fingerprint: [7; 32] }
 }
 
@@ -420,7 +420,7 @@ fn a_name_cannot_be_registered_again(kind: DatabaseKind) -> Result<()> {
         service.run(service.app().register(registration("Straße", PASSWORD), key())).expect("new");
     let mia = signed_up.profile.account.card.id;
     let place = service.ask(move |tx| tx.keys_of(mia, 10, None)).remove(0).place;
-    assert_eq!((place.route(), place.key.as_str()), ("POST /api/register", "first"));
+    assert_eq!((place.operation(), place.key.as_str()), ("POST /api/register", "first"));
     assert_eq!(delete(&service, cookie(&signed_up), PASSWORD), None);
     assert!(service.ask(move |tx| tx.keys_of(mia, 10, None::<&KeyPlace>)).is_empty());
     let again = service.run(service.app().register(registration("Straße", PASSWORD), key()));

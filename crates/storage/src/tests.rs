@@ -185,7 +185,7 @@ fn a_body_that_runs_twice_counts_once() {
         .map(|n| {
             let runs = Arc::new(Mutex::new(0));
             let seen = Arc::clone(&runs);
-            let scope = IdempotencyScope { account: None, route: "POST /test" };
+            let scope = IdempotencyScope { account: None, operation: "POST /test" };
             let outcome = service.submit(move |tx| {
                 *seen.lock().unwrap() += 1;
                 // The effects of the dry run must be gone: a key is fresh both times.

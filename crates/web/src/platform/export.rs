@@ -29,7 +29,7 @@ pub(crate) struct ExportedKey {
 impl From<&KeptKey> for ExportedKey {
     fn from(kept: &KeptKey) -> Self {
         Self {
-            route: kept.place.route().to_owned(),
+            route: kept.place.operation().to_owned(),
             key: kept.place.key.clone(),
             created_at: Time(kept.created_at),
         }
