@@ -76,7 +76,9 @@ mod tests {
             loop {
                 let page = tx.keys_of(ana, 3, after.as_ref()).unwrap();
                 after = page.last().map(|kept| kept.place.clone());
-                seen.extend(page.iter().map(|kept| (kept.place.operation().to_owned(), kept.place.key.clone())));
+                seen.extend(
+                    page.iter().map(|kept| (kept.place.operation().to_owned(), kept.place.key.clone())),
+                );
                 if page.len() < 3 {
                     break;
                 }
