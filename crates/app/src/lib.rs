@@ -72,8 +72,14 @@ const FOUND_BOARDS: u64 = 10_000;
 const BOARD_MEMORY: Duration = Duration::from_secs(1);
 
 /// The steps of all areas in the erasure of an account, in order.
-const ERASURE: &[&[account_data::ErasureStep]] =
-    &[room::ERASURE, graph::ERASURE, accounts::ERASURE, platform::ERASURE, media::ERASURE];
+const ERASURE: &[&[account_data::ErasureStep]] = &[
+    // First what other users could see.
+    room::ERASURE,
+    graph::ERASURE,
+    accounts::ERASURE,
+    platform::ERASURE,
+    media::ERASURE,
+];
 
 /// Limits and durations of all use cases.
 #[derive(Debug, Clone)]
