@@ -6,6 +6,7 @@ pub mod export;
 mod follower;
 mod jobs;
 mod live;
+mod live_reads;
 mod on_demand;
 mod overview;
 mod sealed;
