@@ -89,6 +89,7 @@ mod contract {
     pub(crate) mod repairs;
     mod replica;
     mod schema;
+    mod sessions;
     mod trends;
     mod trends_runs;
     mod upkeep;
@@ -118,10 +119,12 @@ mod http {
     mod hosts;
     mod idempotency;
     mod leaderboard;
+    mod leaderboard_pages;
     mod locker_room;
     mod media;
     mod own_account;
     mod packs;
+    mod payment_messages;
     mod payments;
     mod pictures;
     mod problems;

@@ -109,7 +109,7 @@ fn lists_positions_and_keys_stay_correct(kind: DatabaseKind) -> Result<()> {
     let before = service.settled();
     let post = || CreatePost { author: mia, team: None, body: "What time is it?".to_owned(), media: None };
     let under_key = |service: &TestApp| {
-        let scope = IdempotencyScope { account: Some(mia), route: "POST /api/locker-room" };
+        let scope = IdempotencyScope { account: Some(mia), operation: "POST /api/locker-room" };
         let request = KeyedRequest { scope, key: "late".to_owned(), fingerprint: [1; 32] };
         let answer = service.app().execute_once(post(), Some(request), |written| {
             let id = written.post.id;

@@ -45,7 +45,7 @@ fn fill(service: &TestApp, fans: &[UserId], team: TeamId, count: usize) -> Vec<P
 /// A feed page is two statements, three for the scope of the reader's own teams, signed in or not, for 25
 /// posts as for 100.
 fn a_feed_page_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let (team, fans) = (service.team("foxes"), service.crowd("fan", 8));
     let change = ProfileChange { favorite_team: Some(Some(team)), ..ProfileChange::default() };
     service.done(ChangeProfile { user: fans[0], change });
@@ -79,7 +79,7 @@ fn a_feed_page_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Result<()>
 /// first: four statements if that fills the page, five if they have to be gathered as well. A fan who follows
 /// no one gets the posts of all fans, with three statements.
 fn a_following_page_is_a_bounded_number_of_statements(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let (team, fans) = (service.team("foxes"), service.crowd("fan", 60));
     fill(&service, &fans[..50], team, 110);
     let follow = |fan: UserId, others: &[UserId]| {
@@ -114,7 +114,7 @@ fn a_following_page_is_a_bounded_number_of_statements(kind: DatabaseKind) -> Res
 
 /// A post is one statement, a page of its comments one more.
 fn a_page_of_comments_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let (team, fans) = (service.team("foxes"), service.crowd("fan", 8));
     let post = fill(&service, &fans, team, 1)[0];
     for n in 0..60 {
@@ -135,7 +135,7 @@ fn a_page_of_comments_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Res
 /// The fields that only one reader sees come in one statement for all posts of a page, and equal those of the
 /// page itself.
 fn the_fields_of_one_reader_are_one_statement(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let (team, fans) = (service.team("foxes"), service.crowd("fan", 4));
     fill(&service, &fans, team, 30);
     for reader in fans {

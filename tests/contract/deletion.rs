@@ -98,7 +98,7 @@ fn rows_of(service: &TestApp, user: UserId) -> [usize; 6] {
 }
 
 fn keyed(route: &'static str, account: Option<UserId>) -> KeyedRequest {
-    let scope = IdempotencyScope { account, route };
+    let scope = IdempotencyScope { account, operation: route };
     KeyedRequest { scope, key: "first".to_owned(), fingerprint: [7; 32] }
 }
 
@@ -211,7 +211,7 @@ fn a_deletion_is_visible_at_once_and_leaves_nothing(kind: DatabaseKind) -> Resul
 /// 1,500 comments on one post and 600 reactions are removed while others read: at no moment is a counter
 /// wrong, and at no moment is any of them visible.
 fn a_busy_account_is_removed_in_batches_and_counters_stay_exact(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
     let (busy, quiet) = (mia.id, bo.id);
     let of_bo = post(&service, bo.id, "Kick-off");
@@ -420,7 +420,7 @@ fn a_name_cannot_be_registered_again(kind: DatabaseKind) -> Result<()> {
         service.run(service.app().register(registration("Straße", PASSWORD), key())).expect("new");
     let mia = signed_up.profile.account.card.id;
     let place = service.ask(move |tx| tx.keys_of(mia, 10, None)).remove(0).place;
-    assert_eq!((place.route(), place.key.as_str()), ("POST /api/register", "first"));
+    assert_eq!((place.operation(), place.key.as_str()), ("POST /api/register", "first"));
     assert_eq!(delete(&service, cookie(&signed_up), PASSWORD), None);
     assert!(service.ask(move |tx| tx.keys_of(mia, 10, None::<&KeyPlace>)).is_empty());
     let again = service.run(service.app().register(registration("Straße", PASSWORD), key()));

@@ -224,7 +224,7 @@ fn suspended_fans_take_no_place_on_a_page(kind: DatabaseKind) -> Result<()> {
 /// Posts that existed at the first page and stay followed appear exactly once, all others at most once,
 /// though others write and delete, and the reader follows and unfollows, between the pages.
 fn a_following_feed_is_paged_while_follows_change(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let foxes = service.team("foxes");
     let fans = service.crowd("fan", 40);
     let (mia, others) = fans.split_first().expect("forty");
@@ -305,7 +305,7 @@ fn a_following_feed_is_paged_while_follows_change(kind: DatabaseKind) -> Result<
 /// With many prolific authors a page is found among the newest posts of all fans; with quiet ones it is
 /// gathered. The result is the same.
 fn a_feed_of_many_authors_is_the_same_however_it_is_found(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let fans = service.crowd("fan", 60);
     let (mia, others) = fans.split_first().expect("sixty");
     let (followed, strangers) = others.split_at(40);

@@ -282,7 +282,7 @@ fn lists_show_visible_fans_and_count_all(kind: DatabaseKind) -> Result<()> {
 
 /// "Every row that existed at the first page appears exactly once, later ones at most once."
 fn a_list_read_while_the_graph_changes_has_each_fan_once(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let (mia, crowd) = (service.fan("mia").id, service.crowd("fan", 40));
     let (first, later) = crowd.split_at(30);
     for (n, fan) in first.iter().enumerate() {
@@ -315,7 +315,7 @@ fn a_list_read_while_the_graph_changes_has_each_fan_once(kind: DatabaseKind) -> 
 /// Two statements for the reader's own lists, one more to check whether another fan's may be seen, one more
 /// for the teams.
 fn a_page_of_a_list_is_a_fixed_number_of_statements(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let (mia, crowd) = (service.fan("mia").id, service.crowd("fan", 30));
     let team = service.team("foxes");
     service.done(FollowTeam { fan: mia, team });

@@ -56,7 +56,7 @@ async fn delete(app: Arc<App>, service: &TestApp, fan: &Fan) {
 
 /// Fifty at a time in two processes, two hundred times each.
 fn a_celebritys_counters_are_exact_after_ten_thousand_changes(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let other = service.another()?;
     let (star, fans) = (service.fan("star").id, service.crowd("fan", 50));
     let following = service.together(fans.iter().enumerate().map(|(n, fan)| {
@@ -288,7 +288,7 @@ fn a_follow_during_a_deletion_leaves_no_edge(kind: DatabaseKind) -> Result<()> {
 /// 1,200 follow and are followed; at no moment of the removal is a counter wrong, while others follow one
 /// another.
 fn a_popular_account_is_removed_in_batches_and_counters_stay_exact(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let (mia, crowd) = (service.fan("mia"), service.crowd("fan", 1200));
     let (popular, fans) = (mia.id, crowd.clone());
     service.write(move |tx, ctx| {

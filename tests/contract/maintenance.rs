@@ -144,7 +144,7 @@ fn neglected(service: &TestApp) -> Result<Vec<UserId>> {
     });
     let mia = service.fan("mia").id;
     let post = CreatePost { author: mia, team: None, body: "Goal".to_owned(), media: None };
-    let scope = IdempotencyScope { account: Some(mia), route: "POST /api/locker-room" };
+    let scope = IdempotencyScope { account: Some(mia), operation: "POST /api/locker-room" };
     let request = KeyedRequest { scope, key: "goal".to_owned(), fingerprint: [1; 32] };
     let answer = service.run(service.app().execute_once(post, Some(request), created));
     assert!(answer.is_ok(), "{:?}", answer.err());

@@ -84,7 +84,7 @@ async fn spend(app: Arc<App>, evening: Evening) {
 }
 
 fn rule_13_maintenance_finds_nothing_to_repair_under_load(kind: DatabaseKind) -> Result<()> {
-    let service = shop_of(TestApp::without_rehearsal(kind)?)?;
+    let service = shop_of(TestApp::without_dry_run(kind)?)?;
     let (other, third) = (service.another()?, service.another()?);
     load(&service, QUESTS);
     let (fans, team, cups) = (service.crowd("fan", 12), service.team("foxes"), pack(&service, "cups").id);

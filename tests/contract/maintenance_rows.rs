@@ -89,7 +89,7 @@ fn rule_13_counters_are_recounted(kind: DatabaseKind) -> Result<()> {
 /// Sixteen writers in two processes, continuous damage and two processes that recount: in the end every
 /// counter is right.
 fn counters_are_recounted_beside_active_fans(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let (other, third) = (service.another()?, service.another()?);
     let fans = service.crowd("fan", 16);
     let posts = [post(&service, fans[0]), post(&service, fans[1])];

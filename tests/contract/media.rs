@@ -206,7 +206,7 @@ fn an_object_without_a_picture_is_removed_after_a_day(kind: DatabaseKind) -> Res
 }
 
 fn uploads_and_sweeps_of_the_same_picture_do_not_meet(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let other = service.another()?;
     let fans = service.crowd("fan", 4);
     for _ in 0..12 {
@@ -245,7 +245,7 @@ fn uploads_and_sweeps_of_the_same_picture_do_not_meet(kind: DatabaseKind) -> Res
 }
 
 fn one_of_twenty_concurrent_posts_gets_the_picture(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let mia = service.fan("mia").id;
     let (media, _) = upload(&service, mia, 1);
     let works = (0..20).map(|_| {

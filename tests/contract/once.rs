@@ -28,7 +28,7 @@ on_each_database! {
 const POSTS: &str = "POST /api/locker-room";
 
 fn request(account: impl Into<Option<UserId>>, route: &'static str, key: &str, print: u8) -> KeyedRequest {
-    let scope = IdempotencyScope { account: account.into(), route };
+    let scope = IdempotencyScope { account: account.into(), operation: route };
     KeyedRequest { scope, key: key.to_owned(), fingerprint: [print; 32] }
 }
 

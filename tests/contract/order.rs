@@ -157,7 +157,7 @@ impl Reader {
 /// A command takes its place in a sequence and commits late, after others that began later were read. A
 /// reader by position still gets it.
 fn a_reader_by_position_misses_nothing_that_commits_late(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let other = service.another()?;
     let writers = service.crowd("fan", 3);
     let [late, quick, busy] = writers[..] else { unreachable!("three") };

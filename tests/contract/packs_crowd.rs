@@ -127,7 +127,7 @@ fn the_same_key_fifty_times_at_once_buys_once(kind: DatabaseKind) -> Result<()> 
     service.done(award(&service, mia, 1000, "game"));
     let day = pack(&service, "day").id;
     let request = KeyedRequest {
-        scope: IdempotencyScope { account: Some(mia), route: "POST /api/packs/{id}/purchase" },
+        scope: IdempotencyScope { account: Some(mia), operation: "POST /api/packs/{id}/purchase" },
         key: "once".to_owned(),
         fingerprint: [1; 32],
     };

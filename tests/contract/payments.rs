@@ -330,7 +330,7 @@ fn a_repeated_request_gets_its_original_checkout(kind: DatabaseKind) -> Result<(
     let mia = service.fan("mia").id;
     let gala = pack(&service, "gala").id;
     let request = KeyedRequest {
-        scope: IdempotencyScope { account: Some(mia), route: "POST /api/packs/{id}/purchase" },
+        scope: IdempotencyScope { account: Some(mia), operation: "POST /api/packs/{id}/purchase" },
         key: "one".to_owned(),
         fingerprint: [1; 32],
     };

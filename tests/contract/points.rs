@@ -426,7 +426,7 @@ fn a_process_with_old_seasons_stamps_with_the_new_ones(kind: DatabaseKind) -> Re
 }
 
 fn an_award_on_postgresql_is_one_round_trip(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     service.run(service.app().found_seasons())?;
     let (fan, team) = (service.fan("mia").id, service.team("foxes"));
     // The seasons are loaded, and the team gets its board.

@@ -332,7 +332,7 @@ fn topics_of_older_posts_are_found_once_and_the_work_resumes_where_it_stopped(
 }
 
 fn a_page_costs_three_statements(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let fan = service.fan("mia").id;
     let foxes = service.team("foxes");
     for n in 0..60 {

@@ -141,7 +141,7 @@ fn a_run_that_lost_its_lease_leaves_no_rows(kind: DatabaseKind) -> Result<()> {
 /// only those transactions write, however much there is to rank and to remove.
 fn no_transaction_of_a_run_is_long(kind: DatabaseKind) -> Result<()> {
     const POSTS: usize = 20_000;
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let fans = service.crowd("fan", 50);
     let teams = [service.team("foxes"), service.team("owls"), service.team("rovers")];
     for thousand in 0..POSTS / 1000 {

@@ -274,7 +274,7 @@ fn wrong_of(service: &TestApp) -> Vec<(PointsCheck, u64)> {
 /// has the points of the ledger.
 fn a_repair_beside_awards_loses_nothing(kind: DatabaseKind) -> Result<()> {
     const ROUNDS: i64 = 25;
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     service.run(service.app().found_seasons())?;
     let other = service.another()?;
     let (team, fans) = (service.team("foxes"), service.crowd("fan", 6));

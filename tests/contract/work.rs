@@ -129,7 +129,7 @@ fn a_body_that_runs_again_decides_the_same(kind: DatabaseKind) -> Result<()> {
 
 /// Uncommitted writes are not visible to others.
 fn nothing_is_seen_before_its_commit(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let other = service.another()?;
     let fan = service.fan("mia").id;
     let (written, commit) = (Gate::default(), Gate::default());
@@ -156,7 +156,7 @@ fn nothing_is_seen_before_its_commit(kind: DatabaseKind) -> Result<()> {
 /// Two commands lock two posts in opposite order: on PostgreSQL one of them is a deadlock's victim and is run
 /// again. Both finish.
 fn two_commands_that_lock_in_opposite_order_both_finish(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_rehearsal(kind)?;
+    let service = TestApp::without_dry_run(kind)?;
     let fan = service.fan("mia").id;
     let [a, b] = [0, 1].map(|_| service.done(post(fan)).post.id);
     let gates = [Gate::default(), Gate::default()];

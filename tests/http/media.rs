@@ -289,7 +289,7 @@ fn an_upload_is_private_and_for_one_post(kind: DatabaseKind) -> Result<()> {
 }
 
 fn one_of_two_concurrent_posts_gets_the_picture(kind: DatabaseKind) -> Result<()> {
-    let service = TestService::builder(kind).without_rehearsal().start()?;
+    let service = TestService::builder(kind).without_dry_run().start()?;
     let mia = service.fan("mia");
     for round in 0..5 {
         let media = media_id(&mia, round);

@@ -194,8 +194,6 @@ impl Sample {
             "changePassword" => json!({"currentPassword": PASSWORD, "newPassword": "another password"}),
             "deleteAccount" => json!({"password": PASSWORD}),
             "createPost" => json!({"body": "Another one.", "teamId": self.team}),
-            "createComment" => json!({"body": "Well said."}),
-            "react" => json!({"kind": "like"}),
             "follow" | "unfollow" => json!({"userId": self.others[0]}),
             "block" | "unblock" => json!({"userId": self.others[1]}),
             "joinLeaderboard" | "leaveLeaderboard" => json!({"teamId": self.team}),
@@ -209,9 +207,17 @@ impl Sample {
             "purchasePack" => json!({"quantity": 1}),
             "completePurchase" => json!({"purchaseId": self.purchase}),
             "openPack" => json!({"clientSeed": "kop"}),
-            "reportPost" => json!({"reason": "It is an advertisement."}),
-            other => panic!("no sample body for {other}"),
+            other => self.example(other).unwrap_or_else(|| panic!("no sample body for {other}")),
         }
+    }
+
+    /// The body that consists of the examples in the document; `None` if a field has no example.
+    fn example(&self, operation: &str) -> Option<Value> {
+        let said = self.operations().into_iter().find(|known| known.id == operation)?.said;
+        let schema = said.pointer("/requestBody/content/application~1json/schema/$ref")?.as_str()?;
+        let schema = self.service.contract().document().pointer(schema.trim_start_matches('#'))?;
+        let fields = schema["properties"].as_object()?.iter();
+        fields.map(|(name, field)| Some((name.clone(), field.get("example")?.clone()))).collect()
     }
 
     /// A client that may do it: a native client for what only those may do, else a browser of the sample's

@@ -188,7 +188,7 @@ fn a_reader_that_reads_nothing_is_cut_off_and_resumes() -> Result<()> {
     };
     let service = TestService::builder(DatabaseKind::Sqlite)
         .limits(limits)
-        .without_rehearsal()
+        .without_dry_run()
         .web(|web| {
             web.streams.life = Duration::from_mins(10);
             web.streams.per_address = 1;
@@ -239,7 +239,7 @@ fn a_stop_ends_streams_at_once_and_their_clients_reconnect() -> Result<()> {
 #[test]
 fn a_stop_does_not_wait_for_readers_that_read_nothing() -> Result<()> {
     let service = TestService::builder(DatabaseKind::Sqlite)
-        .without_rehearsal()
+        .without_dry_run()
         .web(|web| {
             web.streams.life = Duration::from_mins(10);
             web.streams.write_timeout = Duration::from_mins(10);

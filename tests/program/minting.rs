@@ -1,6 +1,6 @@
 //! The minter's messages, as a receiver on the network gets them (spec §1, rule 10).
 
-use super::receiver::{Heard, Listener};
+use super::receiver::{Listener, ReceivedRequest};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -37,7 +37,7 @@ fn with_minter(terrace: &Invocation, minter: &Listener) -> Invocation {
 }
 
 /// The message, after a check of its signature.
-fn message(request: &Heard) -> Result<Value> {
+fn message(request: &ReceivedRequest) -> Result<Value> {
     let secret = WebhookSecret::new(SECRET)?;
     let signature = request.headers.get("terrace-signature").context("no signature")?;
     let (_, seconds) = signature.split(',').find_map(|part| part.split_once("t=")).context("no time")?;

@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A received request.
 #[derive(Debug, Clone)]
-pub(super) struct Heard {
+pub(super) struct ReceivedRequest {
     pub(super) line: String,
     /// By names in lower case.
     pub(super) headers: BTreeMap<String, String>,
@@ -24,7 +24,7 @@ pub(super) struct Heard {
 /// The server. Its thread ends with the test's process.
 pub(super) struct Listener {
     address: SocketAddr,
-    heard: Receiver<Heard>,
+    received: Receiver<ReceivedRequest>,
 }
 
 impl Listener {
@@ -32,7 +32,7 @@ impl Listener {
     pub(super) fn answering(status: u16, body: &str) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
-        let (tell, heard) = mpsc::channel();
+        let (tell, received) = mpsc::channel();
         let body = body.to_owned();
         thread::Builder::new().name("receiver".to_owned()).spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -44,14 +44,14 @@ impl Listener {
                 }
             }
         })?;
-        Ok(Self { address, heard })
+        Ok(Self { address, received })
     }
 
     /// Reads requests, and never answers.
     pub(super) fn silent() -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
-        let (tell, heard) = mpsc::channel();
+        let (tell, received) = mpsc::channel();
         thread::Builder::new().name("receiver".to_owned()).spawn(move || {
             let mut open = Vec::new();
             for stream in listener.incoming().flatten() {
@@ -62,7 +62,7 @@ impl Listener {
                 open.push(reader);
             }
         })?;
-        Ok(Self { address, heard })
+        Ok(Self { address, received })
     }
 
     pub(super) fn url(&self, path: &str) -> String {
@@ -70,20 +70,20 @@ impl Listener {
     }
 
     /// The next request.
-    pub(super) fn next(&self) -> Result<Heard> {
-        self.heard.recv_timeout(PATIENCE).context("no request")
+    pub(super) fn next(&self) -> Result<ReceivedRequest> {
+        self.received.recv_timeout(PATIENCE).context("no request")
     }
 }
 
-fn answer(stream: TcpStream, status: u16, body: &str) -> Result<Heard> {
-    let (heard, mut reader) = read(stream)?;
+fn answer(stream: TcpStream, status: u16, body: &str) -> Result<ReceivedRequest> {
+    let (received, mut reader) = read(stream)?;
     let length = body.len();
     let start = format!("HTTP/1.1 {status} Answer\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
     reader.get_mut().write_all(format!("{start}{body}").as_bytes())?;
-    Ok(heard)
+    Ok(received)
 }
 
-fn read(stream: TcpStream) -> Result<(Heard, BufReader<TcpStream>)> {
+fn read(stream: TcpStream) -> Result<(ReceivedRequest, BufReader<TcpStream>)> {
     stream.set_read_timeout(Some(PATIENCE))?;
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
@@ -98,5 +98,5 @@ fn read(stream: TcpStream) -> Result<(Heard, BufReader<TcpStream>)> {
     let length = headers.get("content-length").map_or(Ok(0), |length| length.parse())?;
     let mut received = vec![0; length];
     reader.read_exact(&mut received)?;
-    Ok((Heard { line: line.trim_end().to_owned(), headers, body: received }, reader))
+    Ok((ReceivedRequest { line: line.trim_end().to_owned(), headers, body: received }, reader))
 }

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 /// A request that carries an idempotency key.
 #[derive(Debug, Clone)]
 pub struct KeyedRequest {
-    /// The account and the route that the key belongs to.
+    /// The account and the operation that the key belongs to.
     pub scope: IdempotencyScope,
     /// The key, 1 to 128 visible ASCII characters.
     pub key: String,

@@ -26,39 +26,34 @@ pub mod teams;
 pub mod trends;
 
 pub use accounts::{
-    ChangePasswordRefusal, DeleteAccountRefusal, Grant, LoginRefusal, PasswordCost, Passwords, PasswordsBusy,
-    RefreshRefusal, RegisterRefusal, Registration, ResetPasswordRefusal, SignedUp,
+    ChangePasswordRefusal, DeleteAccountRefusal, Grant, LoginRefusal, PasswordCost, RefreshRefusal,
+    RegisterRefusal, Registration, ResetPasswordRefusal, SignedUp,
 };
 pub use boards::{
-    AwardPointsRefusal, AwardResult, Awards, BoardLine, BoardPage, BoardRefusal, BoardSnapshot, BoardStamp,
+    AwardPointsRefusal, AwardResult, BoardLine, BoardPage, BoardRefusal, BoardSnapshot, BoardStamp,
     ReadBoard, ReversePointsRefusal, ShownBoard,
 };
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
 pub use execute::{Answered, KeyedRequest, OnceRefusal};
 pub use graph::{RecommendRefusal, Suggestion, SuggestionReason};
-pub use packs::{PackBook, PackContent, PackContentError, PackSummary, SeedCipher};
+pub use packs::{PackBook, PackContent, PackSummary, SeedCipher};
 pub use platform::{
-    AtOnce, BoardsSynced, Consumer, CursorSeal, Handle, Job, MalformedSecretKey, OnDemand, Progress,
-    PurchasesReconciled, QuestSweep, QuestsSynced, ReconcileReport, SecretKey, Turn,
+    BoardsSynced, Consumer, CursorSeal, Handle, Job, OnDemand, Progress, PurchasesReconciled, QuestSweep,
+    QuestsSynced, ReconcileReport, SecretKey, Turn,
 };
-pub use quests::{Checked, NotActive, QuestBook, QuestContent, QuestContentError, QuestSummary};
+pub use quests::{Checked, NotActive, QuestBook, QuestContent};
 pub use schedule::jobs;
-pub use teams::{Catalogue, CatalogueError, CatalogueSummary};
+pub use teams::Catalogue;
 /// Types for operators' commands, re-exported so that the binary need not depend on the domain crates.
 pub use terrace_identity::{Password, Role};
-pub use terrace_ledger::{Amount, LedgerCheck, TransferSource, reason as transfer_reason};
-pub use terrace_scoring::{
-    MalformedSeasonKey, PointsCheck, Season, SeasonKey, SeasonRefusal, SeasonStatus, Seasons, season_name,
-};
+pub use terrace_ledger::{Amount, TransferSource, reason as transfer_reason};
+pub use terrace_scoring::{PointsCheck, Season, SeasonKey, SeasonRefusal, season_name};
 pub use terrace_store as store;
-pub use terrace_store::{
-    Backfill, BackfillRead, BackfillWrite, Command, FollowImportWrite, JobRead, JobRecord, JobWrite, Query,
-    into_infallible,
-};
+pub use terrace_store::{Command, JobRecord, Query, into_infallible};
 pub use trends::Synced;
 
-use crate::accounts::Viewers;
-use crate::boards::{BoardChoice, Ranks, Unshown};
+use crate::accounts::{Passwords, Viewers};
+use crate::boards::{Awards, BoardChoice, Ranks, Unshown};
 use crate::graph::Graph;
 use crate::media::{MediaStore, NoMediaStore};
 use crate::minting::Minter;
@@ -75,6 +70,16 @@ const FOUND_BOARDS: u64 = 10_000;
 /// Lifetime of cached boards and of cached quest and pack books. A renamed team, which is rare, appears at most this
 /// much later.
 const BOARD_MEMORY: Duration = Duration::from_secs(1);
+
+/// The steps of all areas in the erasure of an account, in order.
+const ERASURE: &[&[account_data::ErasureStep]] = &[
+    // First what other users could see.
+    room::ERASURE,
+    graph::ERASURE,
+    accounts::ERASURE,
+    platform::ERASURE,
+    media::ERASURE,
+];
 
 /// Limits and durations of all use cases.
 #[derive(Debug, Clone)]

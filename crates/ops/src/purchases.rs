@@ -309,7 +309,7 @@ impl Command for RefundGiven {
         let Some(payment) = tx.payment(self.purchase)? else { return Ok(false) };
         let owed = payment.refund == Some(RefundState::Owed);
         if owed {
-            tx.put_payment(&Payment { refund: Some(RefundState::Given), due_at: None, ..payment })?;
+            tx.put_payment(&Payment { refund: Some(RefundState::Refunded), due_at: None, ..payment })?;
         }
         Ok(owed)
     }

@@ -110,7 +110,7 @@ pub struct TrendScorer {
     half_life: Duration,
     everybody: Top,
     rooms: HashMap<TeamId, Top>,
-    topics: HashMap<Tag, Heard>,
+    topics: HashMap<Tag, TopicTally>,
 }
 
 /// A bounded heap of the best posts.
@@ -128,7 +128,7 @@ impl Top {
 
 /// The posts under a topic.
 #[derive(Debug, Default)]
-struct Heard {
+struct TopicTally {
     posts: i64,
     /// The best score of each fan's posts.
     fans: HashMap<UserId, i64>,
@@ -150,9 +150,9 @@ impl TrendScorer {
             self.rooms.entry(team).or_default().offer(standing, TRENDING_POSTS_OF_TEAM);
         }
         for tag in tags {
-            let heard = self.topics.entry(tag).or_default();
-            heard.posts += 1;
-            let best = heard.fans.entry(candidate.author).or_default();
+            let tally = self.topics.entry(tag).or_default();
+            tally.posts += 1;
+            let best = tally.fans.entry(candidate.author).or_default();
             *best = score.max(*best);
         }
     }
@@ -171,9 +171,9 @@ impl TrendScorer {
         let mut topics: Vec<_> = self
             .topics
             .into_iter()
-            .map(|(tag, heard)| {
-                let score = heard.fans.into_values().fold(0_i64, i64::saturating_add);
-                (Reverse((score, heard.posts)), tag)
+            .map(|(tag, tally)| {
+                let score = tally.fans.into_values().fold(0_i64, i64::saturating_add);
+                (Reverse((score, tally.posts)), tag)
             })
             .collect();
         topics.sort_unstable();

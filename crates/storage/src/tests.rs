@@ -178,14 +178,14 @@ fn a_group_whose_commit_fails_is_tried_one_by_one() {
 }
 
 #[test]
-fn a_rehearsed_body_runs_twice_and_counts_once() {
+fn a_body_that_runs_twice_counts_once() {
     let service = service(|config| config.run_twice = true);
     let release = service.hold();
     let outcomes: Vec<_> = (0..3)
         .map(|n| {
             let runs = Arc::new(Mutex::new(0));
             let seen = Arc::clone(&runs);
-            let scope = IdempotencyScope { account: None, route: "POST /test" };
+            let scope = IdempotencyScope { account: None, operation: "POST /test" };
             let outcome = service.submit(move |tx| {
                 *seen.lock().unwrap() += 1;
                 // The effects of the dry run must be gone: a key is fresh both times.

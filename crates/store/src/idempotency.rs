@@ -2,13 +2,13 @@
 
 use terrace_kernel::{StoreError, Timestamp, UserId};
 
-/// Scope of an idempotency key. Keys of different accounts or different routes are independent.
+/// Scope of an idempotency key. Keys of different accounts or different operations are independent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyScope {
     /// Account of the caller; `None` where there is no session yet (registration).
     pub account: Option<UserId>,
-    /// Route template with its method: `POST /api/locker-room`.
-    pub route: &'static str,
+    /// Stable name of the operation, chosen by the caller.
+    pub operation: &'static str,
 }
 
 /// An answer as it was returned, so that it can be returned again.
@@ -32,16 +32,16 @@ pub struct KeptKey {
 /// Identifies an idempotency key uniquely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyPlace {
-    /// Account and route, as the store encodes them.
+    /// Account and operation, as the store encodes them.
     pub scope: String,
     /// The key that the client sent.
     pub key: String,
 }
 
 impl KeyPlace {
-    /// The route's template, with its method.
-    pub fn route(&self) -> &str {
-        self.scope.split_once(' ').map_or(&self.scope, |(_, route)| route)
+    /// The name of the operation.
+    pub fn operation(&self) -> &str {
+        self.scope.split_once(' ').map_or(&self.scope, |(_, operation)| operation)
     }
 }
 

@@ -176,7 +176,7 @@ pub enum RefundState {
     /// Requested from the provider, with retries, until the provider confirms it.
     Owed,
     /// Confirmed by the provider.
-    Given,
+    Refunded,
 }
 
 impl RefundState {
@@ -184,7 +184,7 @@ impl RefundState {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Owed => "owed",
-            Self::Given => "given",
+            Self::Refunded => "given",
         }
     }
 }
@@ -193,7 +193,7 @@ impl FromStr for RefundState {
     type Err = UnknownName;
 
     fn from_str(text: &str) -> Result<Self, UnknownName> {
-        let found = [Self::Owed, Self::Given].into_iter().find(|state| state.as_str() == text);
+        let found = [Self::Owed, Self::Refunded].into_iter().find(|state| state.as_str() == text);
         found.ok_or_else(|| UnknownName(text.to_owned()))
     }
 }

@@ -361,7 +361,7 @@ impl ServiceBuilder {
 
     /// Executes every command once, without a dry run, as in production.
     #[must_use]
-    pub fn without_rehearsal(mut self) -> Self {
+    pub fn without_dry_run(mut self) -> Self {
         self.run_twice = false;
         self
     }

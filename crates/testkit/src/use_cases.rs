@@ -89,7 +89,7 @@ impl TestApp {
     /// # Errors
     ///
     /// Returns an error if no such database is available.
-    pub fn without_rehearsal(kind: DatabaseKind) -> Result<Self> {
+    pub fn without_dry_run(kind: DatabaseKind) -> Result<Self> {
         Self::adjusted(kind, |storage, _| storage.run_twice = false)
     }
 

@@ -3,8 +3,8 @@
 use crate::edge::{Contract, Parameters, RouteTable, Shell, etag};
 use crate::error::{ApiError, Code};
 use crate::payments::sandbox;
+use crate::problem;
 use crate::problem::{Problem, ProblemPart};
-use crate::{problem, routes};
 use actix_web::http::{Method, header};
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
@@ -76,7 +76,7 @@ pub fn openapi() -> OpenApi {
     let (_, document) = actix_web::App::new()
         .into_utoipa_app()
         .openapi(preamble())
-        .configure(routes::routes)
+        .configure(crate::routes)
         .split_for_parts();
     with_problems(document)
 }

@@ -1,8 +1,9 @@
 //! The HTTP interface of Terrace: the only crate that uses the web framework.
 //!
-//! [`serve`] runs the server. `service` composes it and documents the order of the middleware; `routes` registers the
+//! [`serve`] runs the server. `service` composes it and documents the order of the middleware; [`routes`] registers the
 //! handlers; `error` defines the codes and statuses of all errors.
 
+mod account_data;
 mod accounts;
 mod balances;
 mod boards;
@@ -20,7 +21,6 @@ mod platform;
 mod problem;
 mod quests;
 mod room;
-mod routes;
 mod server;
 mod service;
 mod streams;
@@ -39,3 +39,43 @@ pub use packs::{OpeningFault, VerifiedSlot, verify_opening};
 pub use server::{Listeners, serve};
 pub use service::Wiring;
 pub use streams::StreamConfig;
+
+use crate::account_data::ExportPart;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of every area. The router tries them in this order, and each route with a placeholder costs it a regular
+/// expression, so the areas with the most requests come first.
+const ROUTES: &[fn(&mut ServiceConfig<'_>)] = &[
+    quests::routes,
+    boards::routes,
+    streams::routes,
+    accounts::routes,
+    media::routes,
+    teams::routes,
+    room::routes,
+    graph::routes,
+    trends::routes,
+    packs::routes,
+    balances::routes,
+    platform::routes,
+    payments::routes,
+];
+
+/// The lists of every area in the export of an account, in the order of the document.
+const EXPORT: &[&[ExportPart]] = &[
+    accounts::EXPORT,
+    room::EXPORT,
+    graph::EXPORT,
+    boards::EXPORT,
+    quests::EXPORT,
+    balances::EXPORT,
+    packs::EXPORT,
+    platform::EXPORT,
+];
+
+/// Registers all routes under `/api`.
+fn routes(config: &mut ServiceConfig<'_>) {
+    for area in ROUTES {
+        area(config);
+    }
+}

@@ -23,10 +23,10 @@ use crate::docs::{self, Document};
 use crate::edge::{self, Shell, WebConfig, auth, crosssite, etag, fallback, health, in_time, parameters};
 use crate::packs::PackPage;
 use crate::payments::sandbox;
+use crate::problem;
 use crate::quests::QuestPage;
 use crate::room::FeedPages;
 use crate::streams::{Hub, Streams};
-use crate::{problem, routes};
 use actix_web::Error;
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
@@ -103,7 +103,7 @@ impl Service {
         let contract = document.contract.clone();
         let shell = Shell::new(Arc::<App>::clone(&app), clock, entropy, metrics, config, contract);
         let use_cases = UseCases { app: Data::from(app), on_demand: Data::from(on_demand) };
-        Self::of(shell, document, Some(use_cases), routes::routes)
+        Self::of(shell, document, Some(use_cases), crate::routes)
     }
 
     /// A service on any shell, with any routes.

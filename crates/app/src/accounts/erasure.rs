@@ -3,12 +3,10 @@
 use crate::account_data::ErasureStep;
 use crate::platform::{PORTION, Progress};
 use crate::store::ErasureTx;
-use crate::{graph, media, platform, room};
 use terrace_kernel::{Ctx, Event, StoreError, UserId, num};
 
-/// The steps of all areas, in order.
-const AREAS: [&[ErasureStep]; 5] =
-    [room::ERASURE, graph::ERASURE, &[sessions], platform::ERASURE, media::ERASURE];
+/// The step of accounts.
+pub(crate) const ERASURE: &[ErasureStep] = &[sessions];
 
 /// Removes one portion of the account's data.
 pub(crate) fn erase_account(
@@ -23,7 +21,7 @@ pub(crate) fn erase_account(
 /// Removes one portion of a deleted account's data; returns whether nothing is left.
 pub fn erase_left(tx: &mut dyn ErasureTx, ctx: &mut Ctx, user: UserId) -> Result<bool, StoreError> {
     let mut left = PORTION;
-    for step in AREAS.into_iter().flatten() {
+    for step in crate::ERASURE.iter().copied().flatten() {
         left = left.saturating_sub(step(tx, ctx, user, left)?);
         // If the limit is reached, there may be more rows of this kind.
         if left == 0 {

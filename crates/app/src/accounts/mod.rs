@@ -5,7 +5,7 @@ mod change_profile;
 mod delete_account;
 mod end_session;
 mod erasure;
-mod export;
+pub mod export;
 mod login;
 mod operate_account;
 mod operators;
@@ -18,15 +18,15 @@ mod sign_in;
 mod touch_session;
 mod viewers;
 
-pub use crate::account_data::{ExportRows, KeptCopy};
+pub use crate::account_data::ExportList;
 pub(crate) use change_password::ReplacePassword;
 pub use change_profile::{ChangeProfile, ChangeProfileRefusal};
 pub(crate) use delete_account::{DeleteAccount, DeleteAccountRuleRefusal};
 pub(crate) use end_session::EndSession;
 pub use end_session::EndSessionRefusal;
-pub(crate) use erasure::erase_account;
 pub use erasure::erase_left;
-pub use export::{ExportPage, ExportPlace, ReadExport};
+pub(crate) use erasure::{ERASURE, erase_account};
+pub use export::ReadExport;
 pub use login::{
     ChangePasswordRefusal, Grant, LoginRefusal, RefreshRefusal, RegisterRefusal, Registration, SignedUp,
 };

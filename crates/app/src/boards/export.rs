@@ -1,18 +1,24 @@
 //! The lists of points and boards in the export of an account.
 
-use crate::account_data::{ExportList, ExportRows, ListPage};
+use crate::account_data::whole;
 use crate::store::ExportReadTx;
-use terrace_kernel::{Limit, StoreError, TimeKey, UserId};
-
-pub(crate) const EXPORT: &[ExportList] = &[|tx, user| points(tx, user, None), boards];
+use terrace_kernel::{Limit, Page, StoreError, TimeKey, UserId};
+use terrace_scoring::{BoardEntry, PointsRecord};
 
 /// Points records, newest first.
-fn points(tx: &mut dyn ExportReadTx, user: UserId, after: Option<TimeKey>) -> Result<ListPage, StoreError> {
-    let page = tx.records(user, Limit::MAX, after)?;
-    Ok(ListPage::of_page(page, ExportRows::Points, points))
+pub fn points(
+    tx: &mut dyn ExportReadTx,
+    user: UserId,
+    after: Option<TimeKey>,
+) -> Result<Page<PointsRecord>, StoreError> {
+    tx.records(user, Limit::MAX, after)
 }
 
-/// One row per board, so a single page suffices: there are some hundred teams.
-fn boards(tx: &mut dyn ExportReadTx, user: UserId) -> Result<ListPage, StoreError> {
-    Ok(ListPage::whole(ExportRows::Boards(tx.entries_of(user)?)))
+/// Leaderboards that the fan joined. One row per board, so a single page suffices: there are some hundred teams.
+pub fn boards(
+    tx: &mut dyn ExportReadTx,
+    user: UserId,
+    _after: Option<()>,
+) -> Result<Page<BoardEntry, ()>, StoreError> {
+    Ok(whole(tx.entries_of(user)?))
 }

@@ -4,7 +4,7 @@
 mod award_points;
 mod awards;
 mod board_membership;
-mod export;
+pub mod export;
 mod points;
 mod queries;
 mod ranks;
@@ -16,7 +16,6 @@ pub use award_points::AwardPoints;
 pub use awards::{AwardPointsRefusal, AwardResult, Awards, ReversePointsRefusal};
 pub use board_membership::{BoardChoice, BoardJoined, ChangeBoardMembership, MembershipRefusal};
 pub(crate) use board_membership::{EnsureTeamBoard, board_name};
-pub(crate) use export::EXPORT;
 pub use points::{OwnPoints, ReadOwnPoints};
 pub(crate) use queries::{
     FindBoard, HiddenAmong, HiddenFrom, ListBoards, Published, ReadCards, ReadRows, ReadSeasons, ReadStanding,

@@ -54,17 +54,17 @@ impl Default for Unshown {
 }
 
 /// A note, distinguished from later notes with the same key by its pointer.
-pub(crate) type Noted = (Concerned, Arc<()>);
+pub(crate) type KeptNote = (Concerned, Arc<()>);
 
 impl Unshown {
     /// The notes that apply to a reader.
-    pub(crate) fn of(&self, reader: Option<UserId>) -> Vec<Noted> {
+    pub(crate) fn of(&self, reader: Option<UserId>) -> Vec<KeptNote> {
         let names = reader.map(Concerned::Account).into_iter().chain([Concerned::Everybody]);
         names.filter_map(|name| Some((name, self.0.get(&name)?))).collect()
     }
 
     /// Removes these notes, except those that were renewed in the meantime.
-    pub(crate) fn strike_out(&self, noted: Vec<Noted>) {
+    pub(crate) fn strike_out(&self, noted: Vec<KeptNote>) {
         for (name, mark) in noted {
             self.0.entry(name).and_compute_with(|kept| match kept {
                 Some(kept) if Arc::ptr_eq(kept.value(), &mark) => Op::Remove,

@@ -3,7 +3,7 @@
 mod block_user;
 mod dismiss;
 mod erasure;
-mod export;
+pub mod export;
 mod follow_team;
 mod follow_user;
 mod live;
@@ -13,7 +13,6 @@ mod recommended;
 pub use block_user::{BlockRefusal, BlockUser, UnblockUser};
 pub use dismiss::{Dismiss, DismissRefusal};
 pub(crate) use erasure::ERASURE;
-pub(crate) use export::EXPORT;
 pub use follow_team::{FollowTeam, FollowTeamRefusal, UnfollowTeam};
 pub use follow_user::{FollowRefusal, FollowUser, Following, UnfollowUser, end_follow, follows_imported};
 pub(crate) use live::Graph;

@@ -1,29 +1,34 @@
 //! The lists of packs in the export of an account.
 
-use crate::account_data::{ExportList, ExportRows, KeptCopy, ListPage};
 use crate::store::ExportReadTx;
 use std::collections::HashMap;
-use terrace_kernel::{Limit, StoreError, TimeKey, UserId};
-use terrace_packs::{CopyList, OwnedFilter, UserPack};
+use terrace_kernel::{Limit, Page, StoreError, TimeKey, UserId};
+use terrace_packs::{ClientSeed, ClientSeedSource, CopyList, Owned, OwnedFilter, Purchase, UserPack};
 
-pub(crate) const EXPORT: &[ExportList] = &[
-    |tx, user| purchases(tx, user, None),
-    |tx, user| copies(tx, user, None),
-    |tx, user| owned(tx, user, None),
-];
+/// A pack copy with the client seed of its draw.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptCopy {
+    /// The copy.
+    pub copy: UserPack,
+    /// The client seed of the opening and its source; `None` before the copy is opened.
+    pub client_seed: Option<(ClientSeed, ClientSeedSource)>,
+}
 
 /// Pack purchases, newest first.
-fn purchases(
+pub fn purchases(
     tx: &mut dyn ExportReadTx,
     user: UserId,
     after: Option<TimeKey>,
-) -> Result<ListPage, StoreError> {
-    let page = tx.purchases(user, Limit::MAX, after)?;
-    Ok(ListPage::of_page(page, ExportRows::Purchases, purchases))
+) -> Result<Page<Purchase>, StoreError> {
+    tx.purchases(user, Limit::MAX, after)
 }
 
 /// Pack copies, newest first.
-fn copies(tx: &mut dyn ExportReadTx, user: UserId, after: Option<TimeKey>) -> Result<ListPage, StoreError> {
+pub fn copies(
+    tx: &mut dyn ExportReadTx,
+    user: UserId,
+    after: Option<TimeKey>,
+) -> Result<Page<KeptCopy>, StoreError> {
     let page = tx.copies(user, CopyList::Bought, Limit::MAX, after)?;
     let opened = page.items.iter().filter(|copy| copy.opened_at.is_some());
     let opened: Vec<_> = opened.map(|copy| copy.id).collect();
@@ -33,12 +38,14 @@ fn copies(tx: &mut dyn ExportReadTx, user: UserId, after: Option<TimeKey>) -> Re
         let seeds = tx.client_seeds(&opened)?.into_iter();
         seeds.map(|(copy, seed, source)| (copy, (seed, source))).collect()
     };
-    let kept = |copy: UserPack| KeptCopy { client_seed: seeds.remove(&copy.id), copy };
-    Ok(ListPage::of_page(page.map(kept), ExportRows::Copies, copies))
+    Ok(page.map(|copy| KeptCopy { client_seed: seeds.remove(&copy.id), copy }))
 }
 
 /// Collectibles, newest first.
-fn owned(tx: &mut dyn ExportReadTx, user: UserId, after: Option<TimeKey>) -> Result<ListPage, StoreError> {
-    let page = tx.owned(user, OwnedFilter::default(), Limit::MAX, after)?;
-    Ok(ListPage::of_page(page, ExportRows::Owned, owned))
+pub fn owned(
+    tx: &mut dyn ExportReadTx,
+    user: UserId,
+    after: Option<TimeKey>,
+) -> Result<Page<Owned>, StoreError> {
+    tx.owned(user, OwnedFilter::default(), Limit::MAX, after)
 }

@@ -40,14 +40,13 @@
 
 mod content;
 mod copies;
-mod export;
+pub mod export;
 mod load_packs;
 mod open_pack;
 mod purchase_pack;
 mod queries;
 mod safe;
 
-pub(crate) use export::EXPORT;
 pub use load_packs::LoadPacks;
 pub use open_pack::{OpenPack, OpenPackRefusal, OpenPackRequest, PackOpened};
 pub use purchase_pack::{PackPurchased, PurchasePack, PurchasePackRefusal};

@@ -41,10 +41,10 @@ pub(crate) enum Decision {
     /// The purchase ends, and its payment is refunded.
     Refund {
         /// Whether the provider has already refunded it.
-        given: bool,
+        confirmed: bool,
     },
     /// The provider has refunded a payment that was due for refund.
-    RefundGiven,
+    RefundConfirmed,
     /// No change.
     Nothing,
 }
@@ -63,7 +63,7 @@ pub(crate) fn decide(
         (PurchaseState::Pending, NoticeKind::Failed | NoticeKind::Cancelled) => Decision::Cancel,
         // Paid too late.
         (PurchaseState::Expired | PurchaseState::Cancelled, NoticeKind::Paid) => {
-            Decision::Refund { given: false }
+            Decision::Refund { confirmed: false }
         }
         // Includes purchases without a payment notice, which arrives later or never.
         (
@@ -72,9 +72,9 @@ pub(crate) fn decide(
             | PurchaseState::Expired
             | PurchaseState::Cancelled,
             NoticeKind::Refunded,
-        ) => Decision::Refund { given: true },
+        ) => Decision::Refund { confirmed: true },
         (PurchaseState::Refunded, NoticeKind::Refunded) if payment.refund == Some(RefundState::Owed) => {
-            Decision::RefundGiven
+            Decision::RefundConfirmed
         }
         (PurchaseState::Refunded, _)
         | (PurchaseState::Completed, NoticeKind::Paid | NoticeKind::Failed | NoticeKind::Cancelled)
@@ -157,15 +157,15 @@ mod tests {
     /// `docs/spec.md` §3, rule 4: an interrupted purchase is completed or refunded, whichever notice arrives first.
     #[test]
     fn what_was_paid_is_completed_or_given_back() {
-        use Decision::{Cancel, Complete, Nothing, Refund, RefundGiven};
-        let given = |given| Refund { given };
+        use Decision::{Cancel, Complete, Nothing, Refund, RefundConfirmed};
+        let refund = |confirmed| Refund { confirmed };
         for (state, refund, decisions) in [
-            (PurchaseState::Pending, None, [Complete, Cancel, Cancel, given(true)]),
-            (PurchaseState::Completed, None, [Nothing, Nothing, Nothing, given(true)]),
-            (PurchaseState::Expired, None, [given(false), Nothing, Nothing, given(true)]),
-            (PurchaseState::Cancelled, None, [given(false), Nothing, Nothing, given(true)]),
-            (PurchaseState::Refunded, Some(RefundState::Owed), [Nothing, Nothing, Nothing, RefundGiven]),
-            (PurchaseState::Refunded, Some(RefundState::Given), [Nothing; 4]),
+            (PurchaseState::Pending, None, [Complete, Cancel, Cancel, refund(true)]),
+            (PurchaseState::Completed, None, [Nothing, Nothing, Nothing, refund(true)]),
+            (PurchaseState::Expired, None, [refund(false), Nothing, Nothing, refund(true)]),
+            (PurchaseState::Cancelled, None, [refund(false), Nothing, Nothing, refund(true)]),
+            (PurchaseState::Refunded, Some(RefundState::Owed), [Nothing, Nothing, Nothing, RefundConfirmed]),
+            (PurchaseState::Refunded, Some(RefundState::Refunded), [Nothing; 4]),
         ] {
             let decided = NoticeKind::ALL
                 .map(|kind| decide(&notice(kind), "bank", &purchase(state), &payment(refund)).unwrap());

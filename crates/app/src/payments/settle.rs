@@ -120,7 +120,7 @@ pub(crate) fn refund(
     purchase: &mut Purchase,
     payment: &mut Payment,
     book: &PackBook,
-    given: RefundState,
+    state: RefundState,
 ) -> Result<(), StoreError> {
     let (was_pending, was_completed) =
         (purchase.state == PurchaseState::Pending, purchase.state == PurchaseState::Completed);
@@ -130,8 +130,8 @@ pub(crate) fn refund(
     change(tx, ctx, purchase, PurchaseState::refund)?;
     take_in(tx, ctx, purchase)?;
     give_back(tx, ctx, purchase)?;
-    payment.refund = Some(given);
-    close(tx, payment, (given == RefundState::Owed).then(|| ctx.now()))?;
+    payment.refund = Some(state);
+    close(tx, payment, (state == RefundState::Owed).then(|| ctx.now()))?;
     if was_pending {
         release(tx, purchase, book)?;
     }

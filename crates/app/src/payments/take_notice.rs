@@ -101,12 +101,12 @@ impl Command for TakeNotice {
                 settle::expire(tx, ctx, &mut purchase, &mut payment, book)?;
             }
             Decision::Cancel => settle::cancel(tx, ctx, &mut purchase, &mut payment, book)?,
-            Decision::Refund { given } => {
-                let given = if given { RefundState::Given } else { RefundState::Owed };
-                settle::refund(tx, ctx, &mut purchase, &mut payment, book, given)?;
+            Decision::Refund { confirmed } => {
+                let state = if confirmed { RefundState::Refunded } else { RefundState::Owed };
+                settle::refund(tx, ctx, &mut purchase, &mut payment, book, state)?;
             }
-            Decision::RefundGiven => {
-                payment.refund = Some(RefundState::Given);
+            Decision::RefundConfirmed => {
+                payment.refund = Some(RefundState::Refunded);
                 payment.due_at = None;
                 tx.put_payment(&payment)?;
             }

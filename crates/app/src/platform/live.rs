@@ -18,19 +18,17 @@
 
 use crate::App;
 use crate::platform::follower::Follower;
-use crate::store::{EventRead, LiveReadTx, Query, into_infallible};
+use crate::platform::live_reads::{Ahead, Head, IsUnpublished, LookUp, Portion, Unpublished};
+use crate::store::{LiveReadTx, into_infallible};
 use futures_util::future::try_join_all;
-use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
-use terrace_kernel::{Event, EventKind, Outcome, Position, StoreError, Timestamp};
+use terrace_kernel::{Event, EventKind, Position, StoreError};
 use tokio::sync::{Notify, watch};
 use tokio::task::spawn_blocking;
 
-/// Maximum number of events processed at once.
-const BATCH: u32 = 256;
 /// Poll interval without a notification.
 const SLOW_POLL: Duration = Duration::from_secs(5);
 /// Delay after a failure.
@@ -417,106 +415,4 @@ enum Next {
     UpToDate { reload: bool },
     /// Required events are missing.
     Lost,
-}
-
-struct Head;
-
-impl Query for Head {
-    const NAME: &'static str = "live_head";
-    type Ports = dyn EventRead;
-    type Output = Position;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn EventRead, _now: Timestamp) -> Outcome<Position, Infallible> {
-        Ok(tx.head()?)
-    }
-}
-
-/// Reads the next portion of rows. If a read fails, its draft is discarded.
-struct Portion<M: LiveModel> {
-    draft: Arc<M::Draft>,
-    lane: usize,
-}
-
-impl<M: LiveModel> Query for Portion<M> {
-    const NAME: &'static str = "live_load";
-    type Ports = dyn LiveReadTx;
-    type Output = Loading;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn LiveReadTx, _now: Timestamp) -> Outcome<Loading, Infallible> {
-        Ok(M::load(&self.draft, self.lane, tx)?)
-    }
-}
-
-/// Finds the last event that is committed and not public.
-struct Unpublished;
-
-impl Query for Unpublished {
-    const NAME: &'static str = "live_unpublished";
-    type Ports = dyn EventRead;
-    type Output = Option<i64>;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn EventRead, _now: Timestamp) -> Outcome<Option<i64>, Infallible> {
-        Ok(tx.unpublished()?)
-    }
-}
-
-/// Finds whether any event up to this one is not public yet.
-struct IsUnpublished(i64);
-
-impl Query for IsUnpublished {
-    const NAME: &'static str = "live_is_unpublished";
-    type Ports = dyn EventRead;
-    type Output = bool;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn EventRead, _now: Timestamp) -> Outcome<bool, Infallible> {
-        Ok(tx.is_unpublished(self.0)?)
-    }
-}
-
-/// Reads the next events and the current state of whatever the relevant ones concern.
-struct LookUp<M> {
-    known: Position,
-    model: PhantomData<fn() -> M>,
-}
-
-struct Ahead<C> {
-    reached: Position,
-    /// `None` if none of the events concerns the model.
-    looked: Option<EventEffects<C>>,
-    full: bool,
-}
-
-impl<C> Ahead<C> {
-    /// Whether the model can apply the result, so that no reload is needed.
-    fn goes_on(&self) -> bool {
-        self.looked.as_ref().is_none_or(|looked| !looked.reload)
-    }
-}
-
-impl<M: LiveModel> Query for LookUp<M> {
-    const NAME: &'static str = "live_look_up";
-    type Ports = dyn LiveReadTx;
-    /// `None` if events after the known position are missing.
-    type Output = Option<Ahead<M::Changes>>;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn LiveReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
-        // Before the events: whatever was public at this read is among them, or has been swept.
-        let head = tx.head()?;
-        let events = tx.events_after(self.known, BATCH)?;
-        let is_next = |event: &Event| event.position.get() == self.known.get() + 1;
-        if head < self.known || !events.first().map_or(head == self.known, is_next) {
-            return Ok(None);
-        }
-        let reached = events.last().map_or(self.known, |event| event.position);
-        let full = u32::try_from(events.len()).is_ok_and(|count| count >= BATCH);
-        let mut concerning = events;
-        concerning.retain(|event| M::FOLLOWS.contains(&event.what.kind));
-        let looked = if concerning.is_empty() { None } else { Some(M::look_up(tx, &concerning)?) };
-        Ok(Some(Ahead { reached, looked, full }))
-    }
 }

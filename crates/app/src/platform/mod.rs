@@ -2,10 +2,11 @@
 
 mod consumers;
 mod erasure;
-mod export;
+pub mod export;
 mod follower;
 mod jobs;
 mod live;
+mod live_reads;
 mod on_demand;
 mod overview;
 mod sealed;
@@ -16,7 +17,6 @@ mod workers;
 pub(crate) use consumers::PORTION;
 pub use consumers::{Consumer, Handle, Progress};
 pub(crate) use erasure::ERASURE;
-pub(crate) use export::EXPORT;
 pub(crate) use follower::Follower;
 pub use jobs::{AtOnce, Job, Turn};
 pub(crate) use live::{EventEffects, Live, LiveModel, Loading};

@@ -34,7 +34,7 @@ mod by_points;
 mod checks;
 mod commands;
 mod content;
-mod export;
+pub mod export;
 mod progress;
 mod queries;
 
@@ -42,7 +42,6 @@ pub use commands::{
     CheckProgress, CompleteStep, CompleteStepRefusal, DailyVisit, LoadQuests, StartQuest, StartQuestRefusal,
     StepCompleted, VisitDaily,
 };
-pub(crate) use export::EXPORT;
 pub(crate) use queries::ReadQuestBook;
 pub use queries::{
     ActiveAmong, CompletedQuest, OwnAchievements, OwnRuns, ReadAchievements, ReadCompletedQuests,

@@ -1,41 +1,42 @@
 //! The lists of the room in the export of an account.
 
-use crate::account_data::{EXPORT_PAGE, ExportList, ExportRows, ListPage};
+use crate::account_data::{EXPORT_PAGE, page_of};
 use crate::store::ExportReadTx;
-use terrace_kernel::{CommentId, PostId, StoreError, TimeKey, UserId};
-use terrace_social::Post;
-
-pub(crate) const EXPORT: &[ExportList] = &[
-    |tx, user| posts(tx, user, None),
-    |tx, user| comments(tx, user, None),
-    |tx, user| reactions(tx, user, None),
-    |tx, user| reports(tx, user, None),
-];
+use terrace_kernel::{CommentId, Page, PostId, StoreError, TimeKey, UserId};
+use terrace_social::{Comment, OwnReaction, OwnReport, Post};
 
 /// Posts, newest first.
-fn posts(tx: &mut dyn ExportReadTx, user: UserId, after: Option<TimeKey>) -> Result<ListPage, StoreError> {
-    let rows = tx.posts_of(user, EXPORT_PAGE, after)?;
-    Ok(ListPage::of_rows(rows, Post::key, ExportRows::Posts, posts))
+pub fn posts(
+    tx: &mut dyn ExportReadTx,
+    user: UserId,
+    after: Option<TimeKey>,
+) -> Result<Page<Post>, StoreError> {
+    Ok(page_of(tx.posts_of(user, EXPORT_PAGE, after)?, Post::key))
 }
 
 /// Comments, ordered by id.
-fn comments(
+pub fn comments(
     tx: &mut dyn ExportReadTx,
     user: UserId,
     after: Option<CommentId>,
-) -> Result<ListPage, StoreError> {
-    let rows = tx.comments_of(user, EXPORT_PAGE, after)?;
-    Ok(ListPage::of_rows(rows, |comment| comment.id, ExportRows::Comments, comments))
+) -> Result<Page<Comment<()>, CommentId>, StoreError> {
+    Ok(page_of(tx.comments_of(user, EXPORT_PAGE, after)?, |comment| comment.id))
 }
 
 /// Reactions, ordered by the id of the post.
-fn reactions(tx: &mut dyn ExportReadTx, user: UserId, after: Option<PostId>) -> Result<ListPage, StoreError> {
-    let rows = tx.reactions_of(user, EXPORT_PAGE, after)?;
-    Ok(ListPage::of_rows(rows, |reaction| reaction.post, ExportRows::Reactions, reactions))
+pub fn reactions(
+    tx: &mut dyn ExportReadTx,
+    user: UserId,
+    after: Option<PostId>,
+) -> Result<Page<OwnReaction, PostId>, StoreError> {
+    Ok(page_of(tx.reactions_of(user, EXPORT_PAGE, after)?, |reaction| reaction.post))
 }
 
 /// Reports, ordered by the id of the post.
-fn reports(tx: &mut dyn ExportReadTx, user: UserId, after: Option<PostId>) -> Result<ListPage, StoreError> {
-    let rows = tx.reports_of(user, EXPORT_PAGE, after)?;
-    Ok(ListPage::of_rows(rows, |report| report.post, ExportRows::Reports, reports))
+pub fn reports(
+    tx: &mut dyn ExportReadTx,
+    user: UserId,
+    after: Option<PostId>,
+) -> Result<Page<OwnReport, PostId>, StoreError> {
+    Ok(page_of(tx.reports_of(user, EXPORT_PAGE, after)?, |report| report.post))
 }

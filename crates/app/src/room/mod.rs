@@ -5,7 +5,7 @@ mod create_post;
 mod delete_comment;
 mod delete_post;
 mod erasure;
-mod export;
+pub mod export;
 mod followed;
 mod queries;
 mod react;
@@ -17,7 +17,6 @@ pub use delete_comment::{DeleteComment, DeleteCommentRefusal};
 pub(crate) use delete_post::remove_deleted_post;
 pub use delete_post::{DeletePost, DeletePostRefusal};
 pub(crate) use erasure::ERASURE;
-pub(crate) use export::EXPORT;
 pub use queries::{
     FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, PostPage, ReadFeed, SeenByReader,
 };

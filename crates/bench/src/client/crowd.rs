@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 /// The callback for each response, with the number of responses so far.
-pub(crate) type Heard = Arc<dyn Fn(usize) -> Result<()> + Send + Sync>;
+pub(crate) type OnResponse = Arc<dyn Fn(usize) -> Result<()> + Send + Sync>;
 
 /// Sends each of these requests once, over `connections` connections. Each connection takes the next unsent request
 /// after a response, and stops when the server closes it. The responses are in the order of the requests; a request
@@ -19,16 +19,16 @@ pub(crate) fn send_each(
     address: SocketAddr,
     connections: usize,
     requests: &Arc<[Vec<u8>]>,
-    heard: &Heard,
+    on_response: &OnResponse,
 ) -> Result<Vec<Option<Response>>> {
-    runtime()?.block_on(send(address, connections, requests, heard))
+    runtime()?.block_on(send(address, connections, requests, on_response))
 }
 
 async fn send(
     address: SocketAddr,
     connections: usize,
     requests: &Arc<[Vec<u8>]>,
-    heard: &Heard,
+    on_response: &OnResponse,
 ) -> Result<Vec<Option<Response>>> {
     let (next, answered) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let mut open = Vec::with_capacity(connections);
@@ -37,7 +37,7 @@ async fn send(
     }
     let mut tasks = JoinSet::new();
     for mut connection in open {
-        let (requests, heard) = (Arc::clone(requests), Arc::clone(heard));
+        let (requests, on_response) = (Arc::clone(requests), Arc::clone(on_response));
         let (next, answered) = (Arc::clone(&next), Arc::clone(&answered));
         tasks.spawn(async move {
             let mut answers = Vec::new();
@@ -47,7 +47,7 @@ async fn send(
                 let exchange = timeout(PATIENCE, connection.exchange(request)).await;
                 let Ok(extent) = exchange.context("no answer in time")? else { break };
                 answers.push((place, connection.response(extent)?));
-                heard(answered.fetch_add(1, Ordering::Relaxed) + 1)?;
+                on_response(answered.fetch_add(1, Ordering::Relaxed) + 1)?;
             }
             Ok::<_, anyhow::Error>(answers)
         });
@@ -84,14 +84,14 @@ mod tests {
             }
         });
         let requests: Arc<[_]> = (0..4).map(|_| http::request("GET", "/", &[], None)).collect();
-        let heard = Arc::new(AtomicUsize::new(0));
-        let counter = Arc::clone(&heard);
-        let hear: Heard = Arc::new(move |count| {
+        let responses = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&responses);
+        let on_response: OnResponse = Arc::new(move |count| {
             counter.store(count, Ordering::Relaxed);
             Ok(())
         });
-        let answers = send_each(address, 1, &requests, &hear).unwrap();
+        let answers = send_each(address, 1, &requests, &on_response).unwrap();
         assert_eq!(answers.iter().map(Option::is_some).collect::<Vec<_>>(), [true, true, false, false]);
-        assert_eq!(heard.load(Ordering::Relaxed), 2);
+        assert_eq!(responses.load(Ordering::Relaxed), 2);
     }
 }

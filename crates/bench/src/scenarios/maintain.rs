@@ -57,7 +57,7 @@ fn on_database(ground: &Ground, plan: &Plan, kind: Kind, records: u64) -> Result
     log::info!("verify");
     let verified = alone.watch(&["verify"])?;
     ground.discard(&alone)?;
-    let live = Beside::measure(plan, &stock)?;
+    let live = TaskUnderLoad::measure(plan, &stock)?;
     stock.check(&stock.world, raw.sum)?;
     let mut figures = Vec::new();
     for (((task, chore), raw), live) in TASKS.into_iter().zip(chores).zip(raw.seconds).zip(&live) {
@@ -114,7 +114,7 @@ impl Stock {
         Ok(())
     }
 
-    fn figures(&self, task: &str, alone: &Chore, raw: f64, live: &Beside) -> Result<Vec<Figure>> {
+    fn figures(&self, task: &str, alone: &Chore, raw: f64, live: &TaskUnderLoad) -> Result<Vec<Figure>> {
         let database = self.world.kind().name();
         let speed = |seconds: f64| float(self.records()) / seconds;
         let longest = longest_batch(&alone.said)?.max(longest_batch(&live.chore.said)?);
@@ -182,13 +182,13 @@ impl Raw {
 }
 
 /// A task that ran while a server handled requests.
-struct Beside {
+struct TaskUnderLoad {
     chore: Chore,
     before: Histogram,
     during: Histogram,
 }
 
-impl Beside {
+impl TaskUnderLoad {
     /// Each task in turn, with reads before it and while it runs.
     fn measure(plan: &Plan, stock: &Stock) -> Result<Vec<Self>> {
         let terrace = stock.world.serve()?;

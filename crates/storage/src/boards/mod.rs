@@ -4,6 +4,7 @@ mod award;
 mod history;
 mod membership;
 mod record;
+mod repair;
 pub(crate) mod schema;
 mod tables;
 mod upkeep;

@@ -51,7 +51,7 @@ struct StockRow {
 
 /// The related rows of purchases, by purchase or copy.
 #[derive(Default)]
-struct Beside {
+struct RelatedRows {
     journal: HashSet<String>,
     payments: HashMap<Key, (Option<String>, bool)>,
     copies: HashMap<Key, Vec<CopyRow>>,
@@ -59,7 +59,7 @@ struct Beside {
     owned: HashMap<Key, Vec<(i32, At)>>,
 }
 
-impl Beside {
+impl RelatedRows {
     fn standing(&mut self, row: PurchaseRow) -> Result<PurchaseStanding, StoreError> {
         let id = row.id;
         let purchase = row.into_purchase()?;
@@ -97,7 +97,7 @@ impl Beside {
 }
 
 impl DieselTx<'_> {
-    fn beside(&mut self, ids: &[Key]) -> Result<Beside, StoreError> {
+    fn related(&mut self, ids: &[Key]) -> Result<RelatedRows, StoreError> {
         let fail = broken("read what belongs to purchases");
         let sources: Vec<String> = ["purchase", "payment", "refund"]
             .into_iter()
@@ -145,19 +145,19 @@ impl DieselTx<'_> {
                 .load(conn)
         })
         .map_err(&fail)?;
-        let mut beside = Beside {
+        let mut related = RelatedRows {
             journal: journal.into_iter().collect(),
             payments: of_payments.into_iter().map(|(id, refund, is_due)| (id, (refund, is_due))).collect(),
             proved: proved.into_iter().collect(),
-            ..Beside::default()
+            ..RelatedRows::default()
         };
         for (purchase, copy) in rows {
-            beside.copies.entry(purchase).or_default().push(copy);
+            related.copies.entry(purchase).or_default().push(copy);
         }
         for (copy, slot, at) in given {
-            beside.owned.entry(copy).or_default().push((slot, at));
+            related.owned.entry(copy).or_default().push((slot, at));
         }
-        Ok(beside)
+        Ok(related)
     }
 
     /// The stock that results from the purchases and copies of a pack.
@@ -193,8 +193,8 @@ impl PacksAudit for DieselTx<'_> {
                 .load(conn)
         })
         .map_err(broken("read purchases"))?;
-        let mut beside = self.beside(&ids)?;
-        rows.into_iter().map(|row| beside.standing(row)).collect()
+        let mut related = self.related(&ids)?;
+        rows.into_iter().map(|row| related.standing(row)).collect()
     }
 
     fn misstocked(&mut self) -> Result<Vec<PackId>, StoreError> {

@@ -68,7 +68,7 @@ mod tests {
                 (Some(bea), "POST /a", "1", bea),
             ];
             for (account, route, key, concerned) in keys {
-                let place = IdempotencyScope { account, route };
+                let place = IdempotencyScope { account, operation: route };
                 tx.claim_key(&place, key, &[1; 32], at(10), at(0)).unwrap();
                 tx.store_answer(&place, key, Some(concerned), &answer).unwrap();
             }
@@ -76,7 +76,9 @@ mod tests {
             loop {
                 let page = tx.keys_of(ana, 3, after.as_ref()).unwrap();
                 after = page.last().map(|kept| kept.place.clone());
-                seen.extend(page.iter().map(|kept| (kept.place.route().to_owned(), kept.place.key.clone())));
+                seen.extend(
+                    page.iter().map(|kept| (kept.place.operation().to_owned(), kept.place.key.clone())),
+                );
                 if page.len() < 3 {
                     break;
                 }

@@ -45,11 +45,11 @@ impl UsedKeyRow {
     }
 }
 
-/// The account and the route in one text, so that no part of the primary key can be null.
+/// The account and the operation in one text, so that no part of the primary key can be null.
 fn scope_text(scope: &IdempotencyScope) -> String {
     match scope.account {
-        Some(account) => format!("{account} {}", scope.route),
-        None => format!("- {}", scope.route),
+        Some(account) => format!("{account} {}", scope.operation),
+        None => format!("- {}", scope.operation),
     }
 }
 
@@ -157,7 +157,7 @@ mod tests {
         let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
-        let scope = IdempotencyScope { account: Some(ana), route: ROUTE };
+        let scope = IdempotencyScope { account: Some(ana), operation: ROUTE };
         let answer = StoredAnswer { created: Some("/x".to_owned()), body: "{}".to_owned() };
         assert_eq!(tx.claim_key(&scope, "k", &[1; 32], at(10), at(0)).unwrap(), KeyClaim::Fresh);
         tx.store_answer(&scope, "k", Some(ana), &answer).unwrap();
@@ -179,7 +179,7 @@ mod tests {
     fn answers_that_earlier_versions_stored_are_returned(kind: DatabaseKind) {
         let mut database = Database::on(kind);
         let tx = &mut database.tx();
-        let scope = IdempotencyScope { account: None, route: ROUTE };
+        let scope = IdempotencyScope { account: None, operation: ROUTE };
         for (key, status, location) in
             [("made", 201, Some("/api/x/1")), ("done", 200, None), ("empty", 204, None)]
         {
@@ -204,18 +204,18 @@ mod tests {
         let scopes =
             [(None, ROUTE), (Some(fan(tx, 1)), ROUTE), (Some(fan(tx, 2)), ROUTE), (None, "POST /other")];
         for (account, route) in scopes {
-            let scope = IdempotencyScope { account, route };
+            let scope = IdempotencyScope { account, operation: route };
             assert_eq!(tx.claim_key(&scope, "k", &[1; 32], at(10), at(0)).unwrap(), KeyClaim::Fresh);
         }
         let answer = StoredAnswer { created: None, body: String::new() };
-        let unclaimed = IdempotencyScope { account: None, route: "POST /unclaimed" };
+        let unclaimed = IdempotencyScope { account: None, operation: "POST /unclaimed" };
         assert!(tx.store_answer(&unclaimed, "k", None, &answer).is_err());
     }
 
     fn old_keys_go_in_bounded_portions(kind: DatabaseKind) {
         let mut database = Database::on(kind);
         let tx = &mut database.tx();
-        let scope = IdempotencyScope { account: None, route: ROUTE };
+        let scope = IdempotencyScope { account: None, operation: ROUTE };
         for (key, micros) in [("a", 3), ("b", 1), ("c", 2), ("d", 4)] {
             tx.claim_key(&scope, key, &[1; 32], at(micros), at(0)).unwrap();
         }

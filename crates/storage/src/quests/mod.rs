@@ -3,6 +3,7 @@
 mod book;
 mod export;
 mod progress;
+mod progress_writes;
 mod repair;
 pub(crate) mod schema;
 mod standings;

@@ -274,3 +274,12 @@ pub(crate) struct SessionList {
     /// The cursor of the next page; null on the last page.
     pub(crate) next_cursor: Option<String>,
 }
+
+/// The caller's proof of identity for deleting the account.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct DeleteAccountBody {
+    /// The current password.
+    #[schema(format = Password)]
+    pub(crate) password: String,
+}

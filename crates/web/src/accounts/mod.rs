@@ -1,12 +1,14 @@
 //! Accounts, sessions and profiles over HTTP.
 
 pub(crate) mod dto;
+mod export;
 mod own_account;
-pub(crate) mod own_account_dto;
 mod profile;
 mod refusals;
 mod routes;
 mod sessions;
+
+pub(crate) use export::EXPORT;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 

@@ -1,28 +1,25 @@
 //! Deletion of the signed-in account, and the export of its data.
 
-use crate::accounts::dto::OwnProfile;
-use crate::accounts::own_account_dto::{
-    AccountExport, DeleteAccountBody, ExportHead, ExportedAchievement, ExportedBoard, ExportedComment,
-    ExportedKey, ExportedPoints, ExportedPost, ExportedQuest, ExportedQuestStep, ExportedReaction,
-    ExportedReport, ExportedSession, ExportedTeamFollow, ExportedTie, ExportedVisits,
-};
-use crate::balances::dto::{Wallet, WalletEntry};
+use crate::account_data::{ExportPart, Pages, Schemas, gone};
+use crate::accounts::dto::{DeleteAccountBody, OwnProfile};
 use crate::dto::Time;
 use crate::edge::{Shell, holding};
-use crate::error::{ApiError, Code};
+use crate::error::ApiError;
 use crate::extract::{JsonBody, SignedIn};
-use crate::packs::own_packs_dto::{ExportedCopy, ExportedOwned, Purchase};
 use actix_web::http::header::{self, ContentType};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, delete, get};
 use bytes::Bytes;
-use futures_util::{StreamExt, stream};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
-use std::io;
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::{io, iter, mem};
 use terrace_app::App;
-use terrace_app::accounts::{ExportPage, ExportPlace, ExportRows, GetOwnProfile, NotFound, ReadExport};
+use terrace_app::accounts::GetOwnProfile;
 use terrace_identity::{Password, Viewer};
-use terrace_kernel::{Failure, SessionId};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 /// Delete the account.
 ///
@@ -69,12 +66,12 @@ pub(crate) async fn export_account(
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
     shell.limits.check_export(viewer.user_id)?;
-    let mut export = Export { app, viewer, next: None, open: None };
+    let mut export = Export::new(app, viewer);
     // Everything that can be refused is checked before the response begins.
     let first = export.begin().await?;
     let rest = stream::unfold(export, async |mut export| {
-        let chunk = export.go_on().await?;
-        Some((chunk.map(Bytes::from), export))
+        let page = export.next_page().await?;
+        Some((page.map(Bytes::from), export))
     });
     let body = stream::once(async { Ok::<_, io::Error>(Bytes::from(first)) }).chain(rest);
     Ok(HttpResponse::Ok()
@@ -83,17 +80,65 @@ pub(crate) async fn export_account(
         .streaming(body))
 }
 
+/// All data of an account, written part by part in this order.
+struct AccountExport;
+
+impl PartialSchema for AccountExport {
+    fn schema() -> RefOr<Schema> {
+        let RefOr::T(Schema::Object(mut object)) = ExportHead::schema() else { return ExportHead::schema() };
+        object.description = Some("All data of an account, written part by part in this order.".to_owned());
+        for part in parts() {
+            object.properties.insert(part.name.to_owned(), part.schema().into());
+            object.required.push(part.name.to_owned());
+        }
+        Schema::Object(object).into()
+    }
+}
+
+impl ToSchema for AccountExport {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("AccountExport")
+    }
+
+    fn schemas(schemas: &mut Schemas) {
+        ExportHead::schemas(schemas);
+        parts().for_each(|part| (part.schemas)(schemas));
+    }
+}
+
+/// The start of an export: everything before the first list.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ExportHead {
+    /// When the export began.
+    exported_at: Time,
+    /// The profile.
+    profile: OwnProfile,
+    /// The role of the account: `fan`, `team_manager`, `admin` or `super_admin`.
+    #[schema(example = "fan")]
+    role: &'static str,
+}
+
+/// The lists of all areas, in the order of the document.
+fn parts() -> impl Iterator<Item = &'static ExportPart> {
+    crate::EXPORT.iter().copied().flatten()
+}
+
 /// An export in progress; one page of rows is in memory at a time.
 struct Export {
     app: Data<App>,
     viewer: Viewer,
-    /// The start of the next page; `None` after the last.
-    next: Option<ExportPlace>,
-    /// The current list, and whether it already has rows.
-    open: Option<(&'static str, bool)>,
+    /// The lists that follow the open one.
+    parts: Box<dyn Iterator<Item = &'static ExportPart>>,
+    /// The rest of the open list, and whether it already has rows.
+    open: Option<(Pages, bool)>,
 }
 
 impl Export {
+    fn new(app: Data<App>, viewer: Viewer) -> Self {
+        Self { app, viewer, parts: Box::new(parts()), open: None }
+    }
+
     /// The part before the lists, and the first page.
     async fn begin(&mut self) -> Result<String, ApiError> {
         let exported_at = Time(self.app.now());
@@ -103,91 +148,44 @@ impl Export {
         let mut text = serde_json::to_string(&head).map_err(ApiError::internal)?;
         // Removes the closing brace: the lists follow in the same object.
         text.pop();
-        self.next = Some(ExportPlace::START);
         text.push_str(&self.page().await?);
         Ok(text)
     }
 
     /// The next page, if there is one. After an error there is none: the transfer is aborted, so that a client cannot
     /// mistake it for complete.
-    async fn go_on(&mut self) -> Option<Result<String, io::Error>> {
-        self.next.as_ref()?;
-        let page = self.page().await;
-        Some(page.map_err(|error| {
-            self.next = None;
+    async fn next_page(&mut self) -> Option<Result<String, io::Error>> {
+        let page = self.page().await.map_err(|error| {
+            (self.open, self.parts) = (None, Box::new(iter::empty()));
             let cause = error.cause().unwrap_or(error.code().as_str()).to_owned();
             log::warn!("an export of account {} was aborted: {cause}", self.viewer.user_id);
             io::Error::other("the export broke off")
-        }))
+        });
+        page.map(|text| (!text.is_empty()).then_some(text)).transpose()
     }
 
+    /// The next page, with the end of the list before it; empty after the end of the document.
     async fn page(&mut self) -> Result<String, ApiError> {
-        let Some(place) = self.next.take() else { return Ok(String::new()) };
-        let asked = ReadExport { user: self.viewer.user_id, place };
-        let ExportPage { rows, next } = self.app.query(asked).await.map_err(gone)?;
         let mut text = String::new();
-        let (name, rows) = list(&rows, self.viewer.session_id).map_err(ApiError::internal)?;
-        let begun = match self.open {
-            Some((open, begun)) if open == name => begun,
-            open => {
-                text.push_str(if open.is_some() { "],\"" } else { ",\"" });
-                text.push_str(name);
-                text.push_str("\":[");
-                false
+        loop {
+            if let Some((pages, has_rows)) = &mut self.open {
+                match pages.try_next().await? {
+                    Some(rows) if rows.is_empty() => continue,
+                    Some(rows) => {
+                        if mem::replace(has_rows, true) {
+                            text.push(',');
+                        }
+                        return Ok(text + &rows);
+                    }
+                    None => text.push(']'),
+                }
             }
-        };
-        if begun && !rows.is_empty() {
-            text.push(',');
+            let was_open = self.open.take().is_some();
+            let Some(part) = self.parts.next() else {
+                return Ok(if was_open { text + "}" } else { text });
+            };
+            let _ = write!(text, ",\"{}\":[", part.name);
+            self.open = Some(((part.pages)(self.app.clone(), self.viewer), false));
         }
-        self.open = Some((name, begun || !rows.is_empty()));
-        text.push_str(&rows);
-        if next.is_none() {
-            text.push_str("]}");
-        }
-        self.next = next;
-        Ok(text)
     }
-}
-
-/// The account was deleted or suspended after its session was checked.
-fn gone(failure: Failure<NotFound>) -> ApiError {
-    match failure {
-        Failure::Refused(NotFound) => Code::AuthenticationRequired.into(),
-        Failure::Broken(error) => error.into(),
-    }
-}
-
-/// The name of the list that the rows belong to, and its elements without brackets.
-fn list(rows: &ExportRows, current: SessionId) -> serde_json::Result<(&'static str, String)> {
-    Ok(match rows {
-        ExportRows::Sessions(rows) => {
-            ("sessions", elements(rows, |session| ExportedSession::new(session, current))?)
-        }
-        ExportRows::Posts(rows) => ("posts", elements(rows, ExportedPost::from)?),
-        ExportRows::Comments(rows) => ("comments", elements(rows, ExportedComment::from)?),
-        ExportRows::Reactions(rows) => ("reactions", elements(rows, ExportedReaction::from)?),
-        ExportRows::Reports(rows) => ("reports", elements(rows, ExportedReport::from)?),
-        ExportRows::Follows(rows) => ("follows", elements(rows, ExportedTie::from)?),
-        ExportRows::TeamFollows(rows) => ("teamFollows", elements(rows, ExportedTeamFollow::from)?),
-        ExportRows::Blocks(rows) => ("blocks", elements(rows, ExportedTie::from)?),
-        ExportRows::Dismissals(rows) => ("dismissals", elements(rows, ExportedTie::from)?),
-        ExportRows::Points(rows) => ("points", elements(rows, ExportedPoints::from)?),
-        ExportRows::Boards(rows) => ("leaderboards", elements(rows, ExportedBoard::from)?),
-        ExportRows::Quests(rows) => ("quests", elements(rows, ExportedQuest::from)?),
-        ExportRows::QuestSteps(rows) => ("questSteps", elements(rows, ExportedQuestStep::from)?),
-        ExportRows::DailyVisits(rows) => ("dailyVisits", elements(rows, ExportedVisits::from)?),
-        ExportRows::Achievements(rows) => ("achievements", elements(rows, ExportedAchievement::from)?),
-        ExportRows::Balances(rows) => ("accounts", elements(rows, Wallet::from)?),
-        ExportRows::Entries(rows) => ("entries", elements(rows, WalletEntry::from)?),
-        ExportRows::Purchases(rows) => ("purchases", elements(rows, Purchase::from)?),
-        ExportRows::Copies(rows) => ("packs", elements(rows, ExportedCopy::from)?),
-        ExportRows::Owned(rows) => ("collectibles", elements(rows, ExportedOwned::from)?),
-        ExportRows::Keys(rows) => ("idempotencyKeys", elements(rows, ExportedKey::from)?),
-    })
-}
-
-fn elements<'r, R, T: Serialize>(rows: &'r [R], dto: impl Fn(&'r R) -> T) -> serde_json::Result<String> {
-    let elements: Vec<String> =
-        rows.iter().map(|row| serde_json::to_string(&dto(row))).collect::<Result<_, _>>()?;
-    Ok(elements.join(","))
 }

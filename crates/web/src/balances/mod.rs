@@ -1,7 +1,10 @@
 //! Balances over HTTP.
 
 pub(crate) mod dto;
+mod export;
 mod routes;
+
+pub(crate) use export::EXPORT;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 

@@ -1,10 +1,12 @@
 //! Leaderboards and points over HTTP.
 
 pub(crate) mod dto;
+mod export;
 mod pages;
 mod refusals;
 mod routes;
 
+pub(crate) use export::EXPORT;
 pub(crate) use pages::BoardPages;
 pub(crate) use routes::{choice, id};
 

@@ -11,6 +11,7 @@ use actix_web::body::{EitherBody, MessageBody};
 use actix_web::cookie::time::Duration as CookieDuration;
 use actix_web::cookie::{Cookie, SameSite};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::middleware::Next;
 use terrace_identity::{Secret, Token, TokenKind, Viewer};
@@ -75,16 +76,17 @@ async fn identify(shell: &Shell, req: &ServiceRequest) -> Result<Found, ApiError
         }
     };
     let account = found.viewer.map(|viewer| viewer.user_id);
-    if account.is_some() || !has_own_allowance(req.path()) {
+    if account.is_some() || !has_own_allowance(req) {
         shell.limits.check_request(account, address, crosssite::writes(req.method()))?;
     }
     Ok(found)
 }
 
-/// Whether a path has limits of its own for signed-out clients. There, writes of others at the same address cause no
-/// refusal.
-fn has_own_allowance(path: &str) -> bool {
-    matches!(path, "/api/login" | "/api/mobile-auth/login" | "/api/mobile-auth/refresh")
+/// Whether the route of a request has limits of its own for signed-out clients. There, writes of others at the same
+/// address cause no refusal.
+fn has_own_allowance(req: &ServiceRequest) -> bool {
+    const ROUTES: [&str; 3] = ["/api/login", "/api/mobile-auth/login", "/api/mobile-auth/refresh"];
+    req.method() == Method::POST && req.match_pattern().is_some_and(|route| ROUTES.contains(&route.as_str()))
 }
 
 async fn look_up(shell: &Shell, token: Option<Token>) -> Result<Option<Viewer>, ApiError> {

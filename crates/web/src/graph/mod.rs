@@ -1,10 +1,13 @@
 //! Follows, blocks and recommendations over HTTP.
 
 pub(crate) mod dto;
+mod export;
 mod recommended;
 pub(crate) mod recommended_dto;
 mod refusals;
 mod routes;
+
+pub(crate) use export::EXPORT;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 

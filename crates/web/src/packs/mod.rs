@@ -1,13 +1,15 @@
 //! Packs, purchases and collections over HTTP.
 
 pub(crate) mod dto;
+mod export;
 mod own_packs;
-pub(crate) mod own_packs_dto;
+mod own_packs_dto;
 mod pages;
 mod refusals;
 mod routes;
 mod verify;
 
+pub(crate) use export::EXPORT;
 pub(crate) use pages::PackPage;
 pub use verify::{OpeningFault, VerifiedSlot, verify_opening};
 

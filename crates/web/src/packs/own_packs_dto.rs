@@ -4,7 +4,6 @@ use crate::dto::{IdText, Time, given};
 use crate::packs::dto::{Collectible, PackPrice, Rarity};
 use serde::{Deserialize, Serialize};
 use terrace_app::PackBook;
-use terrace_app::accounts::KeptCopy;
 use terrace_app::packs::{PackOpened, PackPurchased};
 use terrace_packs::{
     Owned, OwnedSource, Proof as DomainProof, PurchaseState, RarityRow, Tables, UserPack as DomainUserPack,
@@ -401,78 +400,6 @@ impl From<&PackOpened> for OpenResult {
             user_pack: UserPack::new(copy, book),
             collectibles: opening.owned.iter().map(|owned| OwnedCollectible::new(owned, book)).collect(),
             proof: Proof::from(&opening.proof),
-        }
-    }
-}
-
-/// A copy of a pack in an export.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ExportedCopy {
-    /// The id of the copy.
-    id: Uuid,
-    /// The id of the pack.
-    pack_id: Uuid,
-    /// The id of the purchase.
-    purchase_id: Uuid,
-    /// The state of the copy.
-    status: UserPackStatus,
-    /// The SHA-256 of the server seed of the draw.
-    server_seed_hash: String,
-    /// When the fan received the copy.
-    purchased_at: Time,
-    /// When the copy was opened.
-    opened_at: Option<Time>,
-    /// The client seed of the draw; null before the copy is opened.
-    client_seed: Option<String>,
-    /// The origin of the client seed: `client` or `server`.
-    #[schema(example = "client")]
-    client_seed_source: Option<&'static str>,
-}
-
-impl From<&KeptCopy> for ExportedCopy {
-    fn from(KeptCopy { copy, client_seed }: &KeptCopy) -> Self {
-        let (seed, source) =
-            client_seed.as_ref().map(|(seed, source)| (seed.to_string(), source.as_str())).unzip();
-        Self {
-            id: copy.id.as_uuid(),
-            pack_id: copy.pack.as_uuid(),
-            purchase_id: copy.purchase.as_uuid(),
-            status: copy.state.into(),
-            server_seed_hash: copy.seed_hash.to_string(),
-            purchased_at: Time(copy.bought_at),
-            opened_at: copy.opened_at.map(Time),
-            client_seed: seed,
-            client_seed_source: source,
-        }
-    }
-}
-
-/// An owned collectible in an export.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ExportedOwned {
-    /// The id of the owned collectible.
-    id: Uuid,
-    /// The id of the collectible.
-    collectible_id: Uuid,
-    /// The serial number in a limited edition.
-    serial: Option<u32>,
-    /// When the fan received the collectible.
-    acquired_at: Time,
-    /// The id of the copy that contained it.
-    user_pack_id: Uuid,
-}
-
-impl From<&Owned> for ExportedOwned {
-    fn from(owned: &Owned) -> Self {
-        let OwnedSource::Pack { copy, .. } = owned.source;
-        Self {
-            id: owned.id.as_uuid(),
-            collectible_id: owned.collectible.as_uuid(),
-            serial: owned.serial,
-            acquired_at: Time(owned.acquired_at),
-            user_pack_id: copy.as_uuid(),
         }
     }
 }

@@ -2,11 +2,13 @@
 //! timers.
 
 pub(crate) mod dto;
+mod export;
 mod once;
 mod page;
 mod refusals;
 mod routes;
 
+pub(crate) use export::EXPORT;
 pub(crate) use once::{REPLAYED, created, done, keyed, needed, respond};
 pub(crate) use page::{PageQuery, asked, next_cursor};
 pub(crate) use refusals::{no_fan, no_longer, unknown_team};

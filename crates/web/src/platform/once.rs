@@ -27,7 +27,7 @@ pub(crate) fn keyed(
     digest.update([0]);
     digest.update(body);
     key.0.map(|key| KeyedRequest {
-        scope: IdempotencyScope { account, route },
+        scope: IdempotencyScope { account, operation: route },
         key,
         fingerprint: digest.finalize().into(),
     })

@@ -1,10 +1,12 @@
 //! Quests, daily visits and achievements over HTTP.
 
 pub(crate) mod dto;
+mod export;
 mod pages;
 mod refusals;
 mod routes;
 
+pub(crate) use export::EXPORT;
 pub(crate) use pages::QuestPage;
 
 use utoipa_actix_web::service_config::ServiceConfig;

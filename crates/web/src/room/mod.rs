@@ -2,10 +2,12 @@
 
 mod comments;
 pub(crate) mod dto;
+mod export;
 mod pages;
 mod refusals;
 mod routes;
 
+pub(crate) use export::EXPORT;
 pub(crate) use pages::FeedPages;
 pub(crate) use routes::{Scope, feed_scope};
 

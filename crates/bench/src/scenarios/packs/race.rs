@@ -1,7 +1,7 @@
 //! A crowd that races for numbered editions: no more copies are sold than exist, each serial is given once, and every
 //! fan has exactly what they paid for, even if the service is killed in the middle.
 
-use crate::client::crowd::{Heard, send_each};
+use crate::client::crowd::{OnResponse, send_each};
 use crate::http::{self, Response};
 use crate::numbers::float;
 use crate::report::{Figure, Quantity, Target};
@@ -108,9 +108,9 @@ fn ask(
     };
     let requests: Arc<[_]> = fans.iter().map(request).collect();
     let (pid, killed_after) = (terrace.pid(), course.killed_after());
-    let on_answer: Heard =
+    let on_response: OnResponse =
         Arc::new(move |count| if Some(count) == killed_after { kill(pid) } else { Ok(()) });
-    let first = send_each(terrace.address(), CONNECTIONS, &requests, &on_answer)?;
+    let first = send_each(terrace.address(), CONNECTIONS, &requests, &on_response)?;
     if course == Course::Undisturbed {
         let answers: Option<Vec<_>> = first.into_iter().collect();
         return Ok((terrace, answers.context("the service closed a connection")?));
@@ -121,8 +121,8 @@ fn ask(
     // Only the database survives.
     drop(terrace);
     let terrace = world.serve()?;
-    let on_answer: Heard = Arc::new(|_| Ok(()));
-    let again = send_each(terrace.address(), CONNECTIONS, &requests, &on_answer)?;
+    let on_response: OnResponse = Arc::new(|_| Ok(()));
+    let again = send_each(terrace.address(), CONNECTIONS, &requests, &on_response)?;
     let again: Option<Vec<Response>> = again.into_iter().collect();
     let again = again.context("the service closed a connection")?;
     for (before, now) in first.iter().zip(&again) {

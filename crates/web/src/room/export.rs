@@ -1,0 +1,124 @@
+//! Posts, comments, reactions and reports in the export of an account.
+
+use crate::account_data::{ExportPart, pages};
+use crate::dto::{Time, media_url};
+use serde::Serialize;
+use terrace_app::room::export;
+use terrace_kernel::TeamId;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+pub(crate) const EXPORT: &[ExportPart] = &[
+    ExportPart::of::<ExportedPost>("posts", "Posts, newest first.", |app, viewer| {
+        pages::<ExportedPost, _, _>(app, viewer, export::posts)
+    }),
+    ExportPart::of::<ExportedComment>("comments", "Comments, ordered by id.", |app, viewer| {
+        pages::<ExportedComment, _, _>(app, viewer, export::comments)
+    }),
+    ExportPart::of::<ExportedReaction>(
+        "reactions",
+        "Reactions, ordered by the id of the post.",
+        |app, viewer| pages::<ExportedReaction, _, _>(app, viewer, export::reactions),
+    ),
+    ExportPart::of::<ExportedReport>("reports", "Reports, ordered by the id of the post.", |app, viewer| {
+        pages::<ExportedReport, _, _>(app, viewer, export::reports)
+    }),
+];
+
+/// A post.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedPost {
+    /// The id of the post.
+    id: Uuid,
+    /// The text.
+    body: String,
+    /// The id of the team whose room contains the post; null for the common room.
+    team_id: Option<Uuid>,
+    /// The URL of the picture, if there is one.
+    image_url: Option<String>,
+    /// When the post was created.
+    created_at: Time,
+}
+
+impl From<&terrace_social::Post> for ExportedPost {
+    fn from(post: &terrace_social::Post) -> Self {
+        Self {
+            id: post.id.as_uuid(),
+            body: post.body.clone(),
+            team_id: post.team.map(TeamId::as_uuid),
+            image_url: post.image.as_ref().map(media_url),
+            created_at: Time(post.created_at),
+        }
+    }
+}
+
+/// A comment.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedComment {
+    /// The id of the comment.
+    id: Uuid,
+    /// The id of the post.
+    post_id: Uuid,
+    /// The text.
+    body: String,
+    /// When the comment was created.
+    created_at: Time,
+}
+
+impl From<&terrace_social::Comment<()>> for ExportedComment {
+    fn from(comment: &terrace_social::Comment<()>) -> Self {
+        Self {
+            id: comment.id.as_uuid(),
+            post_id: comment.post.as_uuid(),
+            body: comment.body.clone(),
+            created_at: Time(comment.created_at),
+        }
+    }
+}
+
+/// A reaction.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedReaction {
+    /// The id of the post.
+    post_id: Uuid,
+    /// The kind: `like`, `love`, `fire`, `clap`, `laugh` or `sad`.
+    #[schema(example = "like")]
+    kind: &'static str,
+    /// When the reaction was set.
+    created_at: Time,
+}
+
+impl From<&terrace_social::OwnReaction> for ExportedReaction {
+    fn from(reaction: &terrace_social::OwnReaction) -> Self {
+        Self {
+            post_id: reaction.post.as_uuid(),
+            kind: reaction.kind.as_str(),
+            created_at: Time(reaction.created_at),
+        }
+    }
+}
+
+/// A report.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedReport {
+    /// The id of the post.
+    post_id: Uuid,
+    /// The reason of the report.
+    reason: String,
+    /// When the post was reported.
+    created_at: Time,
+}
+
+impl From<&terrace_social::OwnReport> for ExportedReport {
+    fn from(report: &terrace_social::OwnReport) -> Self {
+        Self {
+            post_id: report.post.as_uuid(),
+            reason: report.reason.clone(),
+            created_at: Time(report.created_at),
+        }
+    }
+}
