@@ -46,7 +46,7 @@ pub use schedule::jobs;
 pub use teams::Catalogue;
 /// Types for operators' commands, re-exported so that the binary need not depend on the domain crates.
 pub use terrace_identity::{Password, Role};
-pub use terrace_ledger::{Amount, TransferSource, reason as transfer_reason};
+pub use terrace_ledger::{Amount, LedgerCheck, TransferSource, reason as transfer_reason};
 pub use terrace_scoring::{PointsCheck, Season, SeasonKey, SeasonRefusal, season_name};
 pub use terrace_store as store;
 pub use terrace_store::{Command, JobRecord, Query, into_infallible};
