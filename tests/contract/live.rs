@@ -217,7 +217,7 @@ fn lose_events(service: &TestApp) -> Result<()> {
                 subject: lost.as_uuid(),
                 object: None,
             };
-            tx.append_all(&[event; 3], ctx.now())?;
+            tx.append_all(&[(event, ctx.now()); 3])?;
             let later = ctx.now().plus(Duration::from_secs(1));
             assert!(tx.sweep_events(later, 1000)? > 0);
             Ok(())

@@ -17,6 +17,7 @@ use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database, registr
 
 on_each_database! {
     spec_3_rules_2_and_3_two_hundred_at_once_pay_once_and_complete_once,
+    spec_3_rule_2_steps_of_many_fans_at_once_are_answered_one_by_one,
     spec_3_rule_2_a_failure_between_step_and_reward_leaves_neither,
     spec_4_a_quest_that_is_edited_midway_keeps_what_fans_did,
     an_unavailable_step_is_refused_and_changes_nothing,
@@ -173,6 +174,56 @@ fn spec_3_rules_2_and_3_two_hundred_at_once_pay_once_and_complete_once(kind: Dat
         [1, 1]
     );
     assert_eq!(run_of(&service, mia, "single"), Some((RunStatus::Completed, 1)));
+    Ok(())
+}
+
+/// Paid, completed before, refused, or the last step of its quest: none affects another of the same batch.
+fn spec_3_rule_2_steps_of_many_fans_at_once_are_answered_one_by_one(kind: DatabaseKind) -> Result<()> {
+    let service = with_quests(kind)?;
+    let fans = service.crowd("fan", 30);
+    let steps = ["ladder/one", "ladder/two", "single/only", "ladder/one"].map(|path| step(&service, path));
+    for (n, fan) in fans.iter().enumerate() {
+        match n % 5 {
+            2 => start(&service, *fan, "single"),
+            3 => {}
+            _ => start(&service, *fan, "ladder"),
+        }
+    }
+    let order = |fan: UserId, step: StepId| {
+        let app = Arc::clone(service.app());
+        async move { app.complete_step(fan, step).await.map(|(_, completed)| completed) }
+    };
+    let orders = fans.iter().enumerate().flat_map(|(n, fan)| match steps.get(n % 5) {
+        Some(step) => vec![order(*fan, *step)],
+        None => vec![order(*fan, steps[0]), order(*fan, steps[0])],
+    });
+    let mut answers = service.together(orders).into_iter();
+    for (n, fan) in fans.iter().enumerate() {
+        let answer = answers.next().expect("an answer");
+        let points = |answer: &Outcome<StepCompleted, CompleteStepRefusal>| {
+            answer.as_ref().map_or(-1, |completed| completed.points)
+        };
+        let expected = match n % 5 {
+            0 => 1,
+            2 => 3 + 7,
+            4 => {
+                assert_eq!(points(&answer) + points(&answers.next().expect("an answer")), 1);
+                assert_eq!(paid(&service, *fan), (1, 1));
+                continue;
+            }
+            _ => {
+                let refused = matches!(answer, Err(Failure::Refused(CompleteStepRefusal::Rule(_))));
+                assert!(refused, "{answer:?}");
+                assert_eq!(paid(&service, *fan), (0, 0));
+                continue;
+            }
+        };
+        assert_eq!((points(&answer), paid(&service, *fan).0), (expected, expected));
+    }
+    assert_eq!(
+        [EventKind::StepCompleted, EventKind::QuestCompleted].map(|kind| events_of(&service, kind)),
+        [18, 6]
+    );
     Ok(())
 }
 

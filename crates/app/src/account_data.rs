@@ -33,5 +33,5 @@ pub(crate) fn append_events(
     ctx: &Ctx,
     events: impl Iterator<Item = NewEvent>,
 ) -> Result<(), StoreError> {
-    tx.append_all(&events.collect::<Vec<_>>(), ctx.now())
+    tx.append_all(&events.map(|event| (event, ctx.now())).collect::<Vec<_>>())
 }

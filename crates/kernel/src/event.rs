@@ -201,8 +201,8 @@ pub trait EventLog {
     fn append_with_detail(&mut self, event: &NewEvent, detail: &str, at: Timestamp)
     -> Result<(), StoreError>;
 
-    /// Appends `events` in the given order, in one round trip.
-    fn append_all(&mut self, events: &[NewEvent], at: Timestamp) -> Result<(), StoreError>;
+    /// Appends `events`, each with its time, in the given order, in one round trip.
+    fn append_all(&mut self, events: &[(NewEvent, Timestamp)]) -> Result<(), StoreError>;
 
     /// The events that this transaction has appended so far, in order.
     fn appended(&self) -> &[Appended];

@@ -47,7 +47,7 @@ pub use facts::{FactGroup, Facts};
 pub use ids::{QuestId, StepId};
 pub use key::{AchievementKey, QuestKey, StepKey};
 pub use own::{OwnQuestRead, OwnStep, StandingsRead};
-pub use ports::{FanLock, FanProgress, QuestRead, QuestWrite};
+pub use ports::{FanLock, FanProgress, QuestRead, QuestWrite, StepBatch};
 pub use progress::{Advance, StartRefusal, StepRefusal, advance, is_due, is_left_complete, met_steps, start};
 pub use quest::{Cadence, Quest, Step};
 pub use run::{MalformedPeriod, Period, Run, RunStatus, StepDone};

@@ -6,6 +6,7 @@ use crate::{
 };
 use chrono::NaiveDate;
 use chrono_tz::Tz;
+use std::collections::{HashMap, HashSet};
 use terrace_kernel::{StoreError, Timestamp, UserId};
 
 /// Reads quests and the progress of fans. The list of completed quests that fans see is not here: it is derived from
@@ -90,6 +91,25 @@ pub trait FanLock {
     /// The same as [`QuestRead::visits_and_zone`], with the account locked until the transaction ends: the account
     /// stays active, and no other transaction can change the fan's progress meanwhile.
     fn lock_fan(&mut self, user: UserId) -> Result<Option<(Tz, Option<Visits>)>, StoreError>;
+}
+
+/// Completes steps of several fans at once. No list names a fan twice.
+pub trait StepBatch {
+    /// [`FanLock::lock_fan`] for several fans, who are locked in the order of their ids. Accounts that are not active
+    /// are missing.
+    fn lock_fans(&mut self, users: &[UserId]) -> Result<HashMap<UserId, (Tz, Option<Visits>)>, StoreError>;
+
+    /// [`QuestWrite::lock_run`] for several fans. Runs that do not exist are missing. The fans must be locked.
+    fn lock_runs(
+        &mut self,
+        runs: &[(UserId, QuestId, Period)],
+    ) -> Result<HashMap<UserId, (Run, Vec<StepDone>)>, StoreError>;
+
+    /// [`QuestWrite::complete_step`] for several fans; returns those whose step was not completed before.
+    fn complete_steps(
+        &mut self,
+        steps: &[(UserId, StepId, Period, Timestamp)],
+    ) -> Result<HashSet<UserId>, StoreError>;
 }
 
 /// Writes quests and the progress of fans.

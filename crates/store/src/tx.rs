@@ -19,7 +19,7 @@ use terrace_identity::{
 use terrace_kernel::EventLog;
 use terrace_ledger::{LedgerAudit, LedgerRead, LedgerRepairWrite, LedgerWrite};
 use terrace_packs::{CatalogueRead, CatalogueWrite, OpeningWrite, SaleRead, SaleWrite};
-use terrace_quests::{FanLock, OwnQuestRead, QuestRead, QuestWrite, StandingsRead};
+use terrace_quests::{FanLock, OwnQuestRead, QuestRead, QuestWrite, StandingsRead, StepBatch};
 use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsRead, PointsRepair, PointsWrite};
 use terrace_social::{
     AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
@@ -252,7 +252,7 @@ ports! {
 
 ports! {
     /// Progress in quests that awards points.
-    pub trait QuestTx: ProgressTx + BoardTx
+    pub trait QuestTx: ProgressTx + StepBatch + BoardTx
 }
 
 ports! {

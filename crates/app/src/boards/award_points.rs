@@ -33,6 +33,7 @@ impl Command for AwardPoints {
     fn run_batch(batch: &mut [(&Self, Ctx)], tx: &mut dyn BoardTx) -> Result<Batched<Self>, StoreError> {
         let Some((first, _)) = batch.first() else { return Ok(Vec::new()) };
         let awards = first.awards.clone();
-        awards.give_batch(tx, batch)
+        let mut batch: Vec<(&Self, &mut Ctx)> = batch.iter_mut().map(|(one, ctx)| (*one, ctx)).collect();
+        awards.give_batch(tx, &mut batch)
     }
 }

@@ -134,7 +134,7 @@ impl Awards {
     pub(crate) fn give_batch(
         &self,
         tx: &mut dyn BoardTx,
-        batch: &mut [(&AwardPoints, Ctx)],
+        batch: &mut [(&AwardPoints, &mut Ctx)],
     ) -> Result<Batched<AwardPoints>, StoreError> {
         let seasons = self.seasons();
         let mut results: Batched<AwardPoints> = Vec::with_capacity(batch.len());

@@ -1,11 +1,12 @@
 //! Commands of fans in quests, and loading of quest content.
 
 use crate::boards::Awards;
+use crate::quests::step_batch::complete_steps;
 use crate::quests::{
     Checked, NotActive, Progress, QuestBook, QuestContent, QuestContentError, QuestSummary,
     append_quest_event, check_fan, grant_achievements, not_given, pay_step,
 };
-use crate::store::{Command, ProgressTx, QuestContentTx, QuestTx, VisitTx};
+use crate::store::{Batched, Command, ProgressTx, QuestContentTx, QuestTx, VisitTx};
 use chrono::NaiveDate;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -137,6 +138,11 @@ impl Command for CompleteStep {
     type Output = StepCompleted;
     type Refusal = CompleteStepRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
+    const BATCHES: bool = true;
+
+    fn run_batch(batch: &mut [(&Self, Ctx)], tx: &mut dyn QuestTx) -> Result<Batched<Self>, StoreError> {
+        complete_steps(batch, tx)
+    }
 
     fn run(&self, tx: &mut dyn QuestTx, ctx: &mut Ctx) -> Outcome<StepCompleted, CompleteStepRefusal> {
         let refused = |refusal| Failure::Refused(refusal);

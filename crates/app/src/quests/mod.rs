@@ -37,6 +37,7 @@ mod content;
 pub mod export;
 mod progress;
 mod queries;
+mod step_batch;
 
 pub use commands::{
     CheckProgress, CompleteStep, CompleteStepRefusal, DailyVisit, LoadQuests, StartQuest, StartQuestRefusal,

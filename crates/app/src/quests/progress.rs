@@ -35,11 +35,10 @@ pub(crate) fn pay_step(
     }
     done.push(StepDone { step: step.id, at: now });
     checked.steps.push(step.id);
-    let date = run.period.local_date();
     append_quest_event(tx, now, EventKind::StepCompleted, user, step.id.as_uuid())?;
     if step.points > 0 {
-        let source = SourceKey::quest_step(step.id.as_uuid(), date);
-        checked.points += give(tx, ctx, awards, user, quest, (step.points, &step.title, source))?;
+        let award = step_award(user, step, run, now);
+        checked.points += give(tx, ctx, awards, quest, &award)?;
     }
     pay_quest(tx, ctx, awards, progress, checked)
 }
@@ -59,23 +58,32 @@ pub(crate) fn pay_quest(
         checked.quests.push(quest.id);
         append_quest_event(tx, ctx.now(), EventKind::QuestCompleted, *user, quest.id.as_uuid())?;
         // Also for a bonus of zero: completed quests are read from the records.
-        let source = SourceKey::quest(quest.id.as_uuid(), run.period.local_date());
-        checked.points += give(tx, ctx, awards, *user, quest, (quest.bonus, &quest.title, source))?;
+        let award = NewAward {
+            user: *user,
+            amount: Points::new(quest.bonus),
+            reason: quest.title.clone(),
+            source: SourceKey::quest(quest.id.as_uuid(), run.period.local_date()),
+            at: ctx.now(),
+        };
+        checked.points += give(tx, ctx, awards, quest, &award)?;
     }
     Ok(())
+}
+
+/// The award for a step that was completed at `at`.
+pub(crate) fn step_award(user: UserId, step: &Step, run: &Run, at: Timestamp) -> NewAward {
+    let source = SourceKey::quest_step(step.id.as_uuid(), run.period.local_date());
+    NewAward { user, amount: Points::new(step.points), reason: step.title.clone(), source, at }
 }
 
 fn give(
     tx: &mut dyn BoardTx,
     ctx: &mut Ctx,
     awards: &Awards,
-    user: UserId,
     quest: &Quest,
-    (points, words, source): (i64, &str, SourceKey),
+    award: &NewAward,
 ) -> Outcome<i64, AwardPointsRefusal> {
-    let award =
-        NewAward { user, amount: Points::new(points), reason: words.to_owned(), source, at: ctx.now() };
-    match awards.give(tx, ctx, &award, quest.team, Writer::Service)? {
+    match awards.give(tx, ctx, award, quest.team, Writer::Service)? {
         crate::boards::AwardResult::Now { record, .. } => Ok(record.amount.get()),
         crate::boards::AwardResult::Before => Ok(0),
     }
@@ -89,8 +97,12 @@ pub(crate) fn append_quest_event(
     user: UserId,
     subject: Uuid,
 ) -> Result<(), StoreError> {
-    let event = NewEvent { topic: Topic::Quests, kind, actor: Some(user), team: None, subject, object: None };
-    tx.append(&event, now)
+    tx.append(&quest_event(kind, user, subject), now)
+}
+
+/// An event about a fan's progress in quests.
+pub(crate) fn quest_event(kind: EventKind, user: UserId, subject: Uuid) -> NewEvent {
+    NewEvent { topic: Topic::Quests, kind, actor: Some(user), team: None, subject, object: None }
 }
 
 /// Maps a failed award: the account is no longer active, or the quest's team is missing, which no rule permits.

@@ -99,9 +99,10 @@ impl PointsRepair for DieselTx<'_> {
         let events: Vec<_> = changed
             .map(|repair| (score_changed(repair.user), TotalChanges(repair.totals.clone()).to_string()))
             .collect();
-        let events: Vec<_> = events.iter().map(|(event, totals)| (*event, Some(totals.as_str()))).collect();
+        let events: Vec<_> =
+            events.iter().map(|(event, totals)| (*event, Some(totals.as_str()), at)).collect();
         for events in events.chunks(ROWS) {
-            self.append_rows(events, at)?;
+            self.append_rows(events)?;
         }
         Ok(())
     }

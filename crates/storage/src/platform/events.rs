@@ -127,9 +127,9 @@ impl EventLog for DieselTx<'_> {
         self.append_one(event, Some(detail), at)
     }
 
-    fn append_all(&mut self, appended: &[NewEvent], at: Timestamp) -> Result<(), StoreError> {
-        let quiet: Vec<_> = appended.iter().map(|event| (*event, None::<&str>)).collect();
-        self.append_rows(&quiet, at)
+    fn append_all(&mut self, appended: &[(NewEvent, Timestamp)]) -> Result<(), StoreError> {
+        let rows: Vec<_> = appended.iter().map(|(event, at)| (*event, None::<&str>, *at)).collect();
+        self.append_rows(&rows)
     }
 
     fn appended(&self) -> &[Appended] {
@@ -216,26 +216,27 @@ impl DieselTx<'_> {
         .map_err(broken("append an event"))
     }
 
-    /// Appends events with their details, in the given order, in one statement.
+    /// Appends events with their details and times, in the given order, in one statement.
     pub(crate) fn append_rows(
         &mut self,
-        appended: &[(NewEvent, Option<&str>)],
-        at: Timestamp,
+        appended: &[(NewEvent, Option<&str>, Timestamp)],
     ) -> Result<(), StoreError> {
         if appended.is_empty() {
             return Ok(());
         }
-        let short = |(event, _): &(NewEvent, _)| Appended { kind: event.kind, actor: event.actor };
+        let short = |(event, ..): &(NewEvent, _, _)| Appended { kind: event.kind, actor: event.actor };
         self.appended.extend(appended.iter().map(short));
         match &mut self.conn {
             Conn::Pg(conn) => {
                 let rows: Vec<_> =
-                    appended.iter().map(|(event, detail)| OutboxRow::new(event, *detail, at)).collect();
+                    appended.iter().map(|(event, detail, at)| OutboxRow::new(event, *detail, *at)).collect();
                 diesel::insert_into(outbox::table).values(&rows).execute(*conn)
             }
             Conn::Sqlite(conn) => {
-                let rows: Vec<_> =
-                    appended.iter().map(|(event, detail)| NewEventRow::new(event, *detail, at)).collect();
+                let rows: Vec<_> = appended
+                    .iter()
+                    .map(|(event, detail, at)| NewEventRow::new(event, *detail, *at))
+                    .collect();
                 diesel::insert_into(events::table).values(&rows).execute(*conn)
             }
         }

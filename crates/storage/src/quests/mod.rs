@@ -1,5 +1,6 @@
 //! Quests and the progress of fans.
 
+mod batch;
 mod book;
 mod export;
 mod progress;

@@ -29,6 +29,11 @@ pub(crate) struct RunRow {
 }
 
 impl RunRow {
+    /// Takes the completed steps of this run.
+    pub(crate) fn steps_among(&self, fan: Key, done: &mut DoneSteps) -> Vec<StepDone> {
+        done.remove(&(fan, self.quest_id, self.period.clone())).unwrap_or_default()
+    }
+
     pub(crate) fn into_run(self) -> Result<Run, StoreError> {
         Ok(Run {
             quest: self.quest_id.id(),
@@ -40,8 +45,11 @@ impl RunRow {
     }
 }
 
-/// A run's quest and period, the step, and the time.
-type DoneRow = (Key, String, Key, At);
+/// A fan, a run's quest and period, the step, and the time.
+type DoneRow = (Key, Key, String, Key, At);
+
+/// Completed steps by fan, quest and period.
+pub(crate) type DoneSteps = HashMap<(Key, Key, String), Vec<StepDone>>;
 
 /// All facts about a fan in one statement. Counts only distinct, current rows: existing edges, and boards that the fan
 /// has not left.
@@ -144,35 +152,39 @@ impl DieselTx<'_> {
         runs: Vec<RunRow>,
     ) -> Result<Vec<(Run, Vec<StepDone>)>, StoreError> {
         let quests: Vec<Key> = runs.iter().map(|run| run.quest_id).collect();
-        let rows: Vec<DoneRow> = if quests.is_empty() {
-            Vec::new()
-        } else {
-            on!(self.conn, |conn| {
-                user_step_status::table
-                    .inner_join(quest_steps::table.on(quest_steps::id.eq(user_step_status::step_id)))
-                    .filter(user_step_status::user_id.eq(Key::of(user)))
-                    .filter(quest_steps::quest_id.eq_any(quests))
-                    .order((quest_steps::place, quest_steps::key))
-                    .select((
-                        quest_steps::quest_id,
-                        user_step_status::period,
-                        user_step_status::step_id,
-                        user_step_status::completed_at,
-                    ))
-                    .load(conn)
-            })
-            .map_err(broken("read the steps that a fan did"))?
-        };
-        let mut done: HashMap<(Key, String), Vec<StepDone>> = HashMap::new();
-        for (quest, period, step, at) in rows {
-            done.entry((quest, period)).or_default().push(StepDone { step: step.id(), at: at.0 });
-        }
+        let mut done =
+            if quests.is_empty() { HashMap::new() } else { self.done_steps(&[Key::of(user)], &quests)? };
         runs.into_iter()
             .map(|row| {
-                let steps = done.remove(&(row.quest_id, row.period.clone())).unwrap_or_default();
+                let steps = row.steps_among(Key::of(user), &mut done);
                 Ok((row.into_run()?, steps))
             })
             .collect()
+    }
+
+    /// The completed steps of these fans in these quests, in the order of the steps, by fan, quest and period.
+    pub(crate) fn done_steps(&mut self, fans: &[Key], quests: &[Key]) -> Result<DoneSteps, StoreError> {
+        let rows: Vec<DoneRow> = on!(self.conn, |conn| {
+            user_step_status::table
+                .inner_join(quest_steps::table.on(quest_steps::id.eq(user_step_status::step_id)))
+                .filter(user_step_status::user_id.eq_any(fans))
+                .filter(quest_steps::quest_id.eq_any(quests))
+                .order((quest_steps::place, quest_steps::key))
+                .select((
+                    user_step_status::user_id,
+                    quest_steps::quest_id,
+                    user_step_status::period,
+                    user_step_status::step_id,
+                    user_step_status::completed_at,
+                ))
+                .load(conn)
+        })
+        .map_err(broken("read the completed steps of fans"))?;
+        let mut done = DoneSteps::new();
+        for (fan, quest, period, step, at) in rows {
+            done.entry((fan, quest, period)).or_default().push(StepDone { step: step.id(), at: at.0 });
+        }
+        Ok(done)
     }
 }
 
