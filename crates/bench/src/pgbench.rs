@@ -33,14 +33,20 @@ pub(crate) struct PgBench {
 impl PgBench {
     /// Finds the program and writes the script that creates posts.
     pub(crate) fn new(folder: &Path, url: &str) -> Result<Self> {
-        Self::with(folder, url, &script(), Vec::new())
+        Self::with(folder, "statements", url, &script(), Vec::new())
     }
 
-    /// The same with another script and its variables.
-    fn with(folder: &Path, url: &str, script: &str, names: Vec<String>) -> Result<Self> {
+    /// The same with another script, its variables, and a name for its file.
+    pub(crate) fn with(
+        folder: &Path,
+        name: &str,
+        url: &str,
+        script: &str,
+        names: Vec<String>,
+    ) -> Result<Self> {
         let program = Programs::find()?.path("pgbench");
         ensure!(program.is_file(), "`pgbench` is not installed: it comes with PostgreSQL's server programs");
-        let file = folder.join("pgbench.sql");
+        let file = folder.join(format!("{name}.pgbench"));
         fs::write(&file, script)?;
         Ok(Self { program, script: file, names, url: url.to_owned(), runs: 0 })
     }

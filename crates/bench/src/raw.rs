@@ -15,7 +15,7 @@ use anyhow::{Context, Result};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use uuid::Uuid;
 
 diesel::table! {
@@ -146,7 +146,8 @@ impl RawLoop {
     }
 }
 
-fn connect(file: &Path) -> Result<SqliteConnection> {
+/// Connects with the pragmas of the service's writer.
+pub(crate) fn connect(file: &Path) -> Result<SqliteConnection> {
     let mut conn = SqliteConnection::establish(&file.to_string_lossy())?;
     conn.batch_execute(
         "PRAGMA busy_timeout = 3000; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; \
@@ -157,7 +158,7 @@ fn connect(file: &Path) -> Result<SqliteConnection> {
 }
 
 /// Writes per second over `duration`, after `warm_up`, with `group` writes per commit on average.
-fn in_groups(
+pub(crate) fn in_groups(
     conn: &mut SqliteConnection,
     group: f64,
     warm_up: Duration,
@@ -184,6 +185,11 @@ fn in_groups(
     let started = Instant::now();
     let written = write(duration)?;
     Ok(float(written) / started.elapsed().as_secs_f64())
+}
+
+#[expect(clippy::disallowed_methods, reason = "what is written is dated now")]
+pub(crate) fn now() -> Result<i64> {
+    Ok(i64::try_from(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_micros())?)
 }
 
 fn write_one(conn: &mut SqliteConnection, number: u64, authors: &[Uuid]) -> Result<()> {

@@ -49,6 +49,11 @@ pub(crate) fn later_prefix() -> String {
     prefix(LATER)
 }
 
+/// The identifier of the bulk post with this number.
+pub(crate) fn post(number: u64) -> u128 {
+    identifier(EPOCH + (number + 1) * 1000, FIRST + number)
+}
+
 fn identifier(millis: u64, number: u64) -> u128 {
     let text = format!("{}{number}", prefix(millis));
     u128::from_str_radix(&text, 16).unwrap_or_default()

@@ -100,24 +100,28 @@ impl Ground {
         Ok(world)
     }
 
-    /// A database with the catalogue and the fans; created once.
-    fn origin(&self, kind: Kind) -> Result<World> {
-        let mut origins = self.origins.lock().map_err(|_| anyhow!("a database could not be made before"))?;
-        if let Some(origin) = origins.iter().find(|origin| origin.kind == kind) {
-            return Ok(origin.clone());
-        }
-        let name = "origin";
+    /// A database without tables.
+    pub(crate) fn empty(&self, kind: Kind, name: &str) -> Result<World> {
         let data = self.folder().join(format!("{name}-{kind:?}"));
         fs::create_dir(&data)?;
         let url = match kind {
             Kind::Sqlite => sqlite_url(&data),
             Kind::Postgres => self.server()?.create_database(name)?,
         };
-        self.program.seed(&data, &url)?;
-        let terrace = self.program.serve(&data, &url)?;
-        let fans = register(&mut terrace.caller()?)?;
+        Ok(World { kind, name: name.to_owned(), data, url, fans: Vec::new(), program: self.program.clone() })
+    }
+
+    /// A database with the catalogue and the fans; created once.
+    fn origin(&self, kind: Kind) -> Result<World> {
+        let mut origins = self.origins.lock().map_err(|_| anyhow!("a database could not be made before"))?;
+        if let Some(origin) = origins.iter().find(|origin| origin.kind == kind) {
+            return Ok(origin.clone());
+        }
+        let mut origin = self.empty(kind, "origin")?;
+        self.program.seed(&origin.data, &origin.url)?;
+        let terrace = origin.serve()?;
+        origin.fans = register(&mut terrace.caller()?)?;
         terrace.stop()?;
-        let origin = World { kind, name: name.to_owned(), data, url, fans, program: self.program.clone() };
         origins.push(origin.clone());
         Ok(origin)
     }
@@ -243,6 +247,11 @@ impl World {
     fn fill(&self, posts: u64) -> Result<()> {
         let fans: Vec<String> = self.fans.iter().map(Fan::digits).collect();
         self.write(&self.dialect().statements(posts, &fans))
+    }
+
+    /// Creates the tables of the fixed limit, with a total for each of `fans` fans.
+    pub(crate) fn fill_limit(&self, tables: &[&str], fans: u64) -> Result<()> {
+        self.write(&self.dialect().limit(tables, fans))
     }
 
     /// Writes posts by many authors. One fan follows a thousand of them, chosen by how much they write; another follows

@@ -21,7 +21,7 @@ impl PgBench {
             "yes=true".to_owned(),
             "no=false".to_owned(),
         ];
-        Self::with(folder, url, &script(fans), names)
+        Self::with(folder, "statements", url, &script(fans), names)
     }
 }
 

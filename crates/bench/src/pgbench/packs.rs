@@ -28,7 +28,7 @@ impl PgBench {
             format!("reason={}", reason()),
             format!("price={}", example.offer.price()),
         ];
-        Self::with(folder, url, &script(fans, first, example), names)
+        Self::with(folder, "statements", url, &script(fans, first, example), names)
     }
 }
 

@@ -19,7 +19,7 @@ impl PgBench {
             "yes=true".to_owned(),
             "no=false".to_owned(),
         ];
-        Self::with(folder, url, &script(fans, runs), names)
+        Self::with(folder, "statements", url, &script(fans, runs), names)
     }
 }
 

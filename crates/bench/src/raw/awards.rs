@@ -1,12 +1,12 @@
 //! The statements that an award executes on SQLite, in the order of the service.
 
-use super::{connect, in_groups};
+use super::{connect, in_groups, now};
 use crate::rows::boards;
 use anyhow::{Context, Result};
 use diesel::prelude::*;
 use diesel::upsert::excluded;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use uuid::Uuid;
 
 diesel::table! {
@@ -148,11 +148,6 @@ impl AwardLoop {
             award(conn, *next, *fans, season)
         })
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "an award is dated now, and its season is that of now")]
-pub(super) fn now() -> Result<i64> {
-    Ok(i64::try_from(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_micros())?)
 }
 
 fn award(conn: &mut SqliteConnection, number: u64, fans: u64, stamped: &[u8]) -> Result<()> {

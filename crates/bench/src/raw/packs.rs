@@ -1,9 +1,9 @@
 //! The statements that buying and opening a pack execute on SQLite, in the order of the service: the request's key, the
 //! fan, the transfer, the purchase and its copy; then the copy, the tables that it is drawn from and its collectibles.
 
-use super::awards::{ledger_accounts, ledger_transfers, now};
+use super::awards::{ledger_accounts, ledger_transfers};
 use super::steps::read_fan;
-use super::{connect, in_groups};
+use super::{connect, in_groups, now};
 use crate::rows::boards;
 use crate::rows::packs::{Example, Ids, Offer, reason};
 use anyhow::{Context, Result, ensure};

@@ -1,8 +1,8 @@
 //! The statements that completing a step executes on SQLite, in the order of the service: the fan, the run, its
 //! completed steps, the step, its event, and its award.
 
-use super::awards::{Given, active_season, give, now};
-use super::{connect, in_groups};
+use super::awards::{Given, active_season, give};
+use super::{connect, in_groups, now};
 use crate::rows::{boards, quests};
 use anyhow::{Context, Result, ensure};
 use diesel::prelude::*;

@@ -93,6 +93,14 @@ impl Dialect {
         statements
     }
 
+    /// Statements that create the tables of [`crate::limit`], and write a total of zero for each of `fans` bulk fans.
+    pub(crate) fn limit(&self, tables: &[&str], fans: u64) -> Vec<String> {
+        let seq = self.seq.replace("{count}", &fans.to_string());
+        let totals = format!("INSERT INTO total (fan, points) {seq} SELECT {}, 0 FROM seq", self.fan("n"));
+        let parts = [self.before, tables, &[totals.as_str()], self.after];
+        parts.concat().into_iter().map(str::to_owned).collect()
+    }
+
     fn fan(&self, number: &str) -> String {
         self.id_of(&FANS_AT.to_string(), number)
     }

@@ -1,8 +1,10 @@
-//! Durable creation of posts: every response is sent after the commit is on disk.
+//! Durable creation of posts, and reactions: every response is sent after the commit is on disk.
 
+use super::reactions;
 use super::{Plan, for_each_fan, memory, percentile, rate, shown};
 use crate::client::{Sample, Script, drive};
 use crate::http;
+use crate::limit;
 use crate::numbers::{float, median};
 use crate::pgbench::PgBench;
 use crate::raw::{self, RawLoop};
@@ -16,6 +18,8 @@ use uuid::Uuid;
 
 pub(super) const PATH: &str = "/api/locker-room";
 const TARGET: Target = Target::AtLeast(0.5);
+/// The minimum share of the rate of the fixed limit.
+const AGAINST_LIMIT: Target = Target::AtLeast(0.35);
 
 pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
     let world = ground.world(kind, "posts", plan.small)?;
@@ -24,6 +28,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
         Kind::Sqlite => Limit::Raw(RawLoop::open(&copy.file(), authors())?),
         Kind::Postgres => Limit::PgBench(PgBench::new(ground.folder(), copy.url())?),
     };
+    let mut fixed = limit::Limit::new(ground, kind, "posts", rows::AUTHORS)?;
     let terrace = world.serve()?;
     let (mut ours, mut groups, mut statements, mut bare) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let before = world.count_posts()?;
@@ -33,6 +38,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
         groups.push(seen.group);
         statements.push(seen.statements);
         bare.push(limit.run(plan, seen.group)?);
+        fixed.run(plan, seen.group)?;
     }
     let written = world.count_posts()? - before;
     let answered: u64 = ours.iter().map(|sample| sample.latency.count()).sum();
@@ -50,11 +56,14 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
         .against(limit.name(&groups), median(bare), TARGET)
         .with(details);
     let slow = Quantity::new(percentile(&ours, 990), "ms");
-    Ok(vec![
+    let mut figures = vec![
         figure,
+        fixed.figure(&what, rate(&ours), "posts/s", AGAINST_LIMIT),
         Figure::plain(format!("{what}, p99"), database, slow),
-        memory(&terrace, "these runs", database)?,
-    ])
+    ];
+    figures.extend(reactions::run(plan, &world, &terrace, &mut fixed)?);
+    figures.push(memory(&terrace, "these runs", database)?);
+    Ok(figures)
 }
 
 /// The authors of the bare loop's posts: as many as there are fans who post.

@@ -1,11 +1,13 @@
-//! Quests: durable completion of steps, compared with the bare database; the list, compared with a bare handler; and
-//! the cost of a progress check that finds nothing.
+//! Quests: durable completion of steps, compared with the bare database, with the fixed limit and with
+//! awards; the list, compared with a bare handler; and the cost of a progress check that finds nothing.
 
+use super::boards::awards::{self, awarding};
 use super::contest::Read;
 use super::posts::Seen;
-use super::{Plan, for_each_fan, memory, percentile, rate, shown};
-use crate::client::{Script, always, drive};
+use super::{Plan, budget, for_each_fan, memory, percentile, rate, shown};
+use crate::client::{Sample, Script, always, drive};
 use crate::http;
+use crate::limit;
 use crate::numbers::{float, median};
 use crate::pgbench::PgBench;
 use crate::raw::steps::StepLoop;
@@ -22,6 +24,10 @@ const STEP: &str = "/api/quests/complete-step";
 const CHECK: &str = "/api/quests/check-progress";
 /// The minimum share of the rate of the bare statements.
 const STEPS: Target = Target::AtLeast(0.5);
+/// The minimum share of the rate of awards.
+const OF_AWARDS: Target = Target::AtLeast(0.5);
+/// The maximum of the 99th percentile of steps, in milliseconds.
+const SLOW_MILLIS: f64 = 30.0;
 /// The minimum share of the rate of the bare handler.
 const OF_BARE: Target = Target::AtLeast(0.6);
 /// The maximum number of statements of a check that finds nothing.
@@ -88,7 +94,9 @@ fn steps(
             Limit::PgBench(PgBench::of_steps(ground.folder(), copy.url(), plan.questers, &season, 2 * runs)?)
         }
     };
+    let mut fixed = limit::Limit::new(ground, world.kind(), "steps", plan.questers)?;
     let (mut ours, mut groups, mut statements, mut bare) = (vec![], vec![], vec![], vec![]);
+    let mut awarded = vec![];
     let before = [world.count_steps()?, world.count_records()?];
     for run in 0..runs {
         let unmeasured = terrace.metrics()?;
@@ -107,12 +115,16 @@ fn steps(
             Limit::Raw(raw) => raw.run(seen.group, plan.warm_up, plan.duration)?,
             Limit::PgBench(pgbench) => pgbench.run(plan.warm_up, plan.duration)?,
         });
+        fixed.run(plan, seen.group)?;
+        let scripts = for_each_fan(|connection| Ok(awarding(plan.questers, run, connection)))?;
+        awarded.push(drive(&plan.load(terrace.served(), &[200]), scripts)?);
     }
-    let answered: u64 = ours.iter().map(|sample| sample.latency.count()).sum();
+    let count = |samples: &[Sample]| samples.iter().map(|sample| sample.latency.count()).sum::<u64>();
+    let answered = [count(&ours), count(&ours) + count(&awarded)];
     let written = [world.count_steps()? - before[0], world.count_records()? - before[1]];
     ensure!(
-        written.iter().all(|written| *written >= answered),
-        "{answered} steps were acknowledged; {written:?} steps and records are there"
+        written.iter().zip(answered).all(|(written, answered)| *written >= answered),
+        "{answered:?} steps and records were acknowledged; {written:?} are there"
     );
     if world.kind() == Kind::Postgres {
         let fastest = bare.iter().copied().fold(0.0, f64::max) * plan.duration.as_secs_f64();
@@ -131,12 +143,15 @@ fn steps(
         Limit::PgBench(_) => "pgbench".to_owned(),
     };
     let (what, database) = (format!("POST {STEP}, {FANS} connections, durable"), world.kind().name());
-    let slow = Quantity::new(percentile(&ours, 990), "ms");
     Ok(vec![
         Figure::plain(what.clone(), database, Quantity::new(rate(&ours), "steps/s"))
             .against(limit, median(bare), STEPS)
             .with(details),
-        Figure::plain(format!("{what}, p99"), database, slow),
+        fixed.figure(&what, rate(&ours), "steps/s", Target::Unset),
+        Figure::plain(format!("{what}, against awards"), database, Quantity::new(rate(&ours), "requests/s"))
+            .against(format!("POST {}", awards::PATH), rate(&awarded), OF_AWARDS)
+            .with(json!({"awards": shown(&awarded)})),
+        budget(format!("{what}, p99"), database, Quantity::new(percentile(&ours, 990), "ms"), SLOW_MILLIS),
     ])
 }
 

@@ -1,28 +1,44 @@
 //! Durable awards of points: every response is sent after the commit is on disk.
 
 use super::Board;
-use crate::client::{Script, drive};
+use crate::client::{Sample, Script, drive};
 use crate::http;
+use crate::limit;
 use crate::numbers::median;
 use crate::pgbench::PgBench;
 use crate::raw::awards::{AMOUNT, AwardLoop, REASON};
 use crate::report::{Figure, Quantity, Target};
 use crate::rows::boards;
 use crate::scenarios::posts::Seen;
-use crate::scenarios::{Plan, for_each_fan, percentile, rate, shown};
+use crate::scenarios::{Plan, budget, cpu, database_cpu, for_each_fan, percentile, rate, shown};
 use crate::server::{CRON_SECRET, Terrace};
 use crate::world::{FANS, Ground, Kind, World};
 use anyhow::{Result, ensure};
 use serde_json::json;
 use uuid::Uuid;
 
-pub(super) const PATH: &str = "/api/cron/award-points";
+pub(in crate::scenarios) const PATH: &str = "/api/cron/award-points";
 const TARGET: Target = Target::AtLeast(0.5);
+/// The minimum share of the rate at ten thousand fans.
+const AT_ANY_SIZE: Target = Target::AtLeast(0.77);
+/// The maximum of the 99th percentile, in milliseconds.
+const SLOW_MILLIS: f64 = 20.0;
+/// The maximum CPU time of the service, in microseconds.
+const CPU_MICROS: f64 = 90.0;
+
+/// The minimum share of the rate of the fixed limit.
+const fn against_limit(kind: Kind) -> Target {
+    match kind {
+        Kind::Sqlite => Target::AtLeast(0.5),
+        Kind::Postgres => Target::AtLeast(0.75),
+    }
+}
 
 /// Returns the figures and the number of awards per second.
 pub(super) fn run(
     ground: &Ground,
     plan: &Plan,
+    (few, small): (&Board, &Terrace),
     (board, terrace): (&Board, &Terrace),
     copy: &World,
 ) -> Result<(Vec<Figure>, f64)> {
@@ -34,12 +50,14 @@ pub(super) fn run(
             Limit::PgBench(PgBench::of_awards(ground.folder(), copy.url(), board.in_bulk(), &season)?)
         }
     };
+    let mut fixed = limit::Limit::new(ground, board.world.kind(), "awards", board.fans)?;
     let (mut ours, mut groups, mut statements, mut bare) = (vec![], vec![], vec![], vec![]);
+    let mut of_few = vec![];
     let before = board.world.count_records()?;
     for run in 0..plan.runs {
         let unmeasured = terrace.metrics()?;
         let series = u64::try_from(run)?;
-        let scripts = for_each_fan(|connection| Ok(awarding(board, series, connection)))?;
+        let scripts = for_each_fan(|connection| Ok(awarding(board.in_bulk(), series, connection)))?;
         ours.push(drive(&plan.load(terrace.served(), &[200]), scripts)?);
         let seen = Seen::between(&unmeasured, &terrace.metrics()?);
         groups.push(seen.group);
@@ -48,11 +66,15 @@ pub(super) fn run(
             Limit::Raw(raw) => raw.run(seen.group, plan.warm_up, plan.duration)?,
             Limit::PgBench(pgbench) => pgbench.run(plan.warm_up, plan.duration)?,
         });
+        fixed.run(plan, seen.group)?;
+        let scripts = for_each_fan(|connection| Ok(awarding(few.in_bulk(), series, connection)))?;
+        of_few.push(drive(&plan.load(small.served(), &[200]), scripts)?);
     }
     let written = board.world.count_records()? - before;
     let answered: u64 = ours.iter().map(|sample| sample.latency.count()).sum();
     ensure!(written >= answered, "{answered} awards were acknowledged and {written} are there");
     board.check(terrace)?;
+    few.check(small)?;
     let details = json!({
         "ours": shown(&ours),
         "limitPerSecond": bare,
@@ -65,14 +87,35 @@ pub(super) fn run(
         Limit::PgBench(_) => "pgbench".to_owned(),
     };
     let (what, database) = (format!("POST {PATH}, {FANS} connections, durable"), board.world.kind().name());
-    let slow = Quantity::new(percentile(&ours, 990), "ms");
-    let figures = vec![
+    let mut figures = vec![
         Figure::plain(what.clone(), database, Quantity::new(rate(&ours), "awards/s"))
             .against(limit, median(bare), TARGET)
             .with(details),
-        Figure::plain(format!("{what}, p99"), database, slow),
+        fixed.figure(&what, rate(&ours), "awards/s", against_limit(board.world.kind())),
+        budget(format!("{what}, p99"), database, Quantity::new(percentile(&ours, 990), "ms"), SLOW_MILLIS),
+        Figure::plain(
+            format!("{what}, {} fans", board.fans),
+            database,
+            Quantity::new(rate(&ours), "awards/s"),
+        )
+        .against(format!("{} fans", few.fans), rate(&of_few), AT_ANY_SIZE)
+        .with(json!({"few": shown(&of_few)})),
     ];
+    figures.extend(cpu_time(&ours, database));
     Ok((figures, rate(&ours)))
+}
+
+/// The CPU time of an award. SQLite works in the process of the service, so that there is no budget for the service
+/// alone.
+fn cpu_time(ours: &[Sample], database: &'static str) -> Vec<Figure> {
+    let own = Quantity::new(cpu(ours), "µs");
+    let Some(of_database) = database_cpu(ours) else {
+        return vec![Figure::plain("CPU time of an award, service and database", database, own)];
+    };
+    vec![
+        budget("CPU time of an award, service", database, own, CPU_MICROS),
+        Figure::plain("CPU time of an award, database", database, Quantity::new(of_database, "µs")),
+    ]
 }
 
 /// The bare limit of the database.
@@ -81,9 +124,8 @@ enum Limit {
     PgBench(PgBench),
 }
 
-/// An endless sequence of awards to different fans, for facts that no other series or connection uses.
-pub(super) fn awarding(board: &Board, series: u64, connection: usize) -> Script {
-    let fans = board.in_bulk();
+/// An endless sequence of awards to different ones of `fans` bulk fans, for facts that no other series or connection uses.
+pub(in crate::scenarios) fn awarding(fans: u64, series: u64, connection: usize) -> Script {
     let mut number = 0;
     Box::new(move |buffer| {
         number += 1;

@@ -2,6 +2,7 @@
 
 use crate::client::{Script, drive};
 use crate::http;
+use crate::limit;
 use crate::numbers::{float, median};
 use crate::pgbench::PgBench;
 use crate::raw::packs::PackLoop;
@@ -31,6 +32,7 @@ pub(super) fn run(
     (world, terrace): (&World, &Terrace),
     raw: &World,
 ) -> Result<Vec<Figure>> {
+    let mut fixed = limit::Limit::new(ground, world.kind(), "packs", plan.buyers)?;
     let mut figures = Vec::new();
     for (offer, first) in [(Offer::Plain, 0), (Offer::Counted, APART)] {
         log::info!("buying and opening {}", offer.name());
@@ -41,7 +43,7 @@ pub(super) fn run(
                 Limit::PgBench(PgBench::of_packs(ground.folder(), raw.url(), plan.buyers, first, &example)?)
             }
         };
-        figures.extend(sell(plan, world, terrace, offer, limit)?);
+        figures.extend(sell(plan, (world, terrace), offer, (limit, &mut fixed))?);
     }
     Ok(figures)
 }
@@ -96,10 +98,9 @@ fn example(world: &World, terrace: &Terrace, offer: Offer) -> Result<Example> {
 
 fn sell(
     plan: &Plan,
-    world: &World,
-    terrace: &Terrace,
+    (world, terrace): (&World, &Terrace),
     offer: Offer,
-    mut limit: Limit,
+    (mut limit, fixed): (Limit, &mut limit::Limit),
 ) -> Result<Vec<Figure>> {
     let (mut ours, mut groups, mut statements, mut bare) = (vec![], vec![], vec![], vec![]);
     let sold = || world.number("SELECT count(*) FROM pack_openings");
@@ -112,6 +113,7 @@ fn sell(
         groups.push(seen.group);
         statements.push(2.0 * seen.statements);
         bare.push(limit.run(plan, seen.group)?);
+        fixed.run(plan, seen.group)?;
     }
     let [opened, rows] = [sold()? - before[0], world.number(ROWS)? - before[1]];
     let answered = |status| ours.iter().filter_map(|sample| sample.statuses.get(&status)).sum::<u64>();
@@ -130,6 +132,7 @@ fn sell(
         Figure::plain(what.clone(), database, Quantity::new(rate(&ours) / 2.0, "packs/s"))
             .against(limit.name(&groups), median(bare), TARGET)
             .with(details),
+        fixed.figure(&format!("{what}, requests"), rate(&ours), "requests/s", Target::Unset),
         Figure::plain(
             format!("{what}, p99 of each request"),
             database,
