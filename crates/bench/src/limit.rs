@@ -71,9 +71,7 @@ impl Limit {
             Kind::Sqlite => {
                 Way::Loop(Box::new(FactLoop { conn: raw::connect(&world.file())?, next: 0, fans }))
             }
-            Kind::Postgres => {
-                Way::PgBench(PgBench::with(ground.folder(), "limit", world.url(), &script(fans), vec![])?)
-            }
+            Kind::Postgres => Way::PgBench(PgBench::new(world.folder(), world.url(), &script(fans))?),
         };
         Ok(Self { world, way, runs: Vec::new(), groups: Vec::new() })
     }

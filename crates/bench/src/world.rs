@@ -1,6 +1,6 @@
 //! Databases for measurements: fresh, filled, and with signed-in fans.
 
-use crate::client::Caller;
+use crate::client::{Caller, Served};
 use crate::http;
 use crate::rows;
 use crate::server::{Chore, Program, Started, Terrace};
@@ -9,6 +9,7 @@ use diesel::connection::SimpleConnection;
 use diesel::sql_types::Text;
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -217,6 +218,11 @@ impl World {
         &self.url
     }
 
+    /// The folder of its data.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.data
+    }
+
     /// The path of the SQLite file.
     pub(crate) fn file(&self) -> PathBuf {
         sqlite_file(&self.data)
@@ -224,6 +230,23 @@ impl World {
 
     pub(crate) fn serve(&self) -> Result<Terrace> {
         self.program.serve(&self.data, &self.url)
+    }
+
+    /// Starts the service with another address of its PostgreSQL server.
+    pub(crate) fn serve_through(&self, address: SocketAddr) -> Result<Terrace> {
+        self.program.serve(&self.data, &self.url.replace(&self.server()?.to_string(), &address.to_string()))
+    }
+
+    /// The address of its PostgreSQL server.
+    pub(crate) fn server(&self) -> Result<SocketAddr> {
+        let authority = self.url.split(['@', '/']).nth(3).context("the database has no server")?;
+        Ok(authority.parse()?)
+    }
+
+    /// Its PostgreSQL server as the server under test.
+    pub(crate) fn served(&self) -> Result<Served> {
+        let pid = self.program.postgres.context("no PostgreSQL server was started")?;
+        Ok(Served { address: self.server()?, pid, database: Some(pid) })
     }
 
     /// Starts a second process on the same database.
@@ -347,16 +370,6 @@ impl World {
     /// The number of records of points.
     pub(crate) fn count_records(&self) -> Result<u64> {
         self.number("SELECT count(*) FROM points_history")
-    }
-
-    /// The identifier of the active season in hexadecimal digits, which PostgreSQL writes with hyphens.
-    pub(crate) fn active_season(&self) -> Result<String> {
-        let id = match self.kind {
-            Kind::Sqlite => "lower(hex(id))",
-            Kind::Postgres => "CAST(id AS text)",
-        };
-        let lines = self.lines(&format!("SELECT {id} AS line FROM seasons WHERE status = 'active'"))?;
-        lines.into_iter().next().context("no season is active")
     }
 
     /// The result of a query for one number.

@@ -218,7 +218,7 @@ impl Plan {
         idle: &[1_000],
     };
 
-    fn load<'a>(&self, server: Served, statuses: &'a [u16]) -> Load<'a> {
+    pub(crate) fn load<'a>(&self, server: Served, statuses: &'a [u16]) -> Load<'a> {
         let Self { warm_up, duration, .. } = *self;
         Load { server, warm_up, duration, statuses, measure: http::measure, pace: None }
     }
@@ -234,7 +234,7 @@ impl Plan {
 }
 
 /// A value for each connection, made from its fan's number.
-fn for_each_fan<T>(make: impl Fn(usize) -> Result<T>) -> Result<Vec<T>> {
+pub(crate) fn for_each_fan<T>(make: impl Fn(usize) -> Result<T>) -> Result<Vec<T>> {
     (0..FANS).map(make).collect()
 }
 

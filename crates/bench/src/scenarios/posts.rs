@@ -6,14 +6,15 @@ use crate::client::{Sample, Script, drive};
 use crate::http;
 use crate::limit;
 use crate::numbers::{float, median};
-use crate::pgbench::PgBench;
 use crate::raw::{self, RawLoop};
+use crate::replay::{Replay, Unit};
 use crate::report::{Figure, Quantity, Target};
 use crate::rows;
 use crate::server::{Metrics, Terrace};
 use crate::world::{FANS, Ground, Kind, World};
 use anyhow::{Result, ensure};
-use serde_json::json;
+use serde_json::{Value, json};
+use std::sync::Arc;
 use uuid::Uuid;
 
 pub(super) const PATH: &str = "/api/locker-room";
@@ -26,7 +27,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     let copy = ground.copy(&world, "posts_raw")?;
     let mut limit = match kind {
         Kind::Sqlite => Limit::Raw(RawLoop::open(&copy.file(), authors())?),
-        Kind::Postgres => Limit::PgBench(PgBench::new(ground.folder(), copy.url())?),
+        Kind::Postgres => Limit::Replay(replay(copy)?),
     };
     let mut fixed = limit::Limit::new(ground, kind, "posts", rows::AUTHORS)?;
     let terrace = world.serve()?;
@@ -49,6 +50,10 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
         "limitPerSecond": bare,
         "postsPerCommit": groups,
         "statementsPerPost": statements,
+        "recorded": match &limit {
+            Limit::Raw(_) => Value::Null,
+            Limit::Replay(replay) => replay.shown(),
+        },
         "plan": plan.to_json(),
     });
     let database = kind.name();
@@ -74,24 +79,42 @@ fn authors() -> Vec<Uuid> {
 /// The bare limit of the database.
 enum Limit {
     Raw(RawLoop),
-    PgBench(PgBench),
+    Replay(Replay),
 }
 
 impl Limit {
     fn run(&mut self, plan: &Plan, group: f64) -> Result<f64> {
         match self {
             Self::Raw(raw) => raw.run(group, plan.warm_up, plan.duration),
-            Self::PgBench(pgbench) => pgbench.run(plan.warm_up, plan.duration),
+            Self::Replay(replay) => replay.run(plan),
         }
     }
 
     fn name(&self, groups: &[f64]) -> String {
         match self {
             Self::Raw(_) => format!("raw loop, {:.1} to a commit", median(groups.iter().copied())),
-            Self::PgBench(_) => "pgbench".to_owned(),
+            Self::Replay(_) => "replay".to_owned(),
         }
     }
 }
+
+/// Records a post of each of two fans, and replays a post of the fan of each connection.
+fn replay(copy: World) -> Result<Replay> {
+    let fans: Result<Vec<Uuid>, _> = copy.fans.iter().map(|fan| fan.id.parse::<Uuid>()).collect();
+    let fans = fans?;
+    let vary = move |connection| fans.get(connection).copied().into_iter().collect::<Vec<_>>();
+    let unit = |fan| {
+        let mut request = Vec::new();
+        posting(copy.cookie(fan)?, RECORDED)(&mut request);
+        Ok::<_, anyhow::Error>(Unit { requests: vec![request], varies: vary(fan) })
+    };
+    let units = [unit(0)?, unit(1)?];
+    let vary = move |_, connection, _| vary(usize::try_from(connection).unwrap_or(0));
+    Replay::record(copy, units, Arc::new(vary), "SELECT count(*) FROM posts")
+}
+
+/// A series of posts that the measured service does not use.
+const RECORDED: u64 = 1_000;
 
 /// Server metrics of a run.
 pub(super) struct Seen {

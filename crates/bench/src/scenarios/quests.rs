@@ -9,14 +9,15 @@ use crate::client::{Sample, Script, always, drive};
 use crate::http;
 use crate::limit;
 use crate::numbers::{float, median};
-use crate::pgbench::PgBench;
 use crate::raw::steps::StepLoop;
+use crate::replay::{Replay, Unit};
 use crate::report::{Figure, Quantity, Target};
-use crate::rows::quests;
+use crate::rows::{boards, quests};
 use crate::server::Terrace;
 use crate::world::{FANS, Ground, Kind, World};
 use anyhow::{Result, ensure};
-use serde_json::json;
+use serde_json::{Value, json};
+use std::sync::Arc;
 use uuid::Uuid;
 
 const LIST: &str = "/api/quests";
@@ -51,7 +52,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     };
     let mut figures = list.run(ground, plan, &terrace)?;
     figures.push(checks(plan, &world, &terrace)?);
-    figures.extend(steps(ground, plan, (&world, &terrace), &copy)?);
+    figures.extend(steps(ground, plan, (&world, &terrace), copy)?);
     figures.push(memory(&terrace, "these runs", kind.name())?);
     Ok(figures)
 }
@@ -75,24 +76,20 @@ fn checks(plan: &Plan, world: &World, terrace: &Terrace) -> Result<Figure> {
 /// The bare limit of the database.
 enum Limit {
     Raw(StepLoop),
-    PgBench(PgBench),
+    Replay(Replay),
 }
 
 fn steps(
     ground: &Ground,
     plan: &Plan,
     (world, terrace): (&World, &Terrace),
-    copy: &World,
+    copy: World,
 ) -> Result<Vec<Figure>> {
     log::info!("steps");
     let runs = u64::try_from(plan.runs)?;
     let mut limit = match world.kind() {
         Kind::Sqlite => Limit::Raw(StepLoop::open(&copy.file(), plan.questers)?),
-        Kind::Postgres => {
-            let season = copy.active_season()?;
-            // Each run starts with a warm-up, which is a run of its own.
-            Limit::PgBench(PgBench::of_steps(ground.folder(), copy.url(), plan.questers, &season, 2 * runs)?)
-        }
+        Kind::Postgres => Limit::Replay(replay(copy, plan.questers, runs)?),
     };
     let mut fixed = limit::Limit::new(ground, world.kind(), "steps", plan.questers)?;
     let (mut ours, mut groups, mut statements, mut bare) = (vec![], vec![], vec![], vec![]);
@@ -113,7 +110,7 @@ fn steps(
         statements.push(seen.statements);
         bare.push(match &mut limit {
             Limit::Raw(raw) => raw.run(seen.group, plan.warm_up, plan.duration)?,
-            Limit::PgBench(pgbench) => pgbench.run(plan.warm_up, plan.duration)?,
+            Limit::Replay(replay) => replay.run(plan)?,
         });
         fixed.run(plan, seen.group)?;
         let scripts = for_each_fan(|connection| Ok(awarding(plan.questers, run, connection)))?;
@@ -126,21 +123,20 @@ fn steps(
         written.iter().zip(answered).all(|(written, answered)| *written >= answered),
         "{answered:?} steps and records were acknowledged; {written:?} are there"
     );
-    if world.kind() == Kind::Postgres {
-        let fastest = bare.iter().copied().fold(0.0, f64::max) * plan.duration.as_secs_f64();
-        let most = float(plan.questers / (2 * runs) * quests::STEPS);
-        ensure!(fastest < most, "pgbench did more steps than there are fans for");
-    }
     let details = json!({
         "ours": shown(&ours),
         "limitPerSecond": bare,
         "stepsPerCommit": groups,
         "statementsPerStep": statements,
+        "recorded": match &limit {
+            Limit::Raw(_) => Value::Null,
+            Limit::Replay(replay) => replay.shown(),
+        },
         "plan": plan.to_json(),
     });
     let limit = match limit {
         Limit::Raw(_) => format!("raw loop, {:.1} to a commit", median(groups.iter().copied())),
-        Limit::PgBench(_) => "pgbench".to_owned(),
+        Limit::Replay(_) => "replay".to_owned(),
     };
     let (what, database) = (format!("POST {STEP}, {FANS} connections, durable"), world.kind().name());
     Ok(vec![
@@ -158,15 +154,38 @@ fn steps(
 /// Steps of distinct fans from `first` on; connections share no fan.
 fn completing(first: u64, block: u64, connection: usize) -> Script {
     let connection = u64::try_from(connection).unwrap_or(0);
-    let connections = u64::try_from(FANS).unwrap_or(1);
     let mut next = 0;
     Box::new(move |buffer| {
-        let fan = first + (next / quests::STEPS * connections + connection) % block;
-        let step = Uuid::from_u128(quests::step(next % quests::STEPS));
+        let fan = first + fan_of(next, connection) % block;
+        buffer.extend(complete(fan, step(next)));
         next += 1;
-        let (cookie, body) = (quests::cookie(fan), format!("{{\"stepId\":\"{step}\"}}"));
-        buffer.extend(http::request("POST", STEP, &[("Cookie", &cookie)], Some(&body)));
     })
+}
+
+/// The number of the fan who completes the step with this number on a connection.
+const fn fan_of(number: u64, connection: u64) -> u64 {
+    number / quests::STEPS * CONNECTIONS + connection
+}
+
+fn step(number: u64) -> Uuid {
+    Uuid::from_u128(quests::step(number % quests::STEPS))
+}
+
+fn complete(fan: u64, step: Uuid) -> Vec<u8> {
+    let (cookie, body) = (quests::cookie(fan), format!("{{\"stepId\":\"{step}\"}}"));
+    http::request("POST", STEP, &[("Cookie", &cookie)], Some(&body))
+}
+
+const CONNECTIONS: u64 = 32;
+
+/// Records the first step of two fans, and replays the steps of the others.
+fn replay(copy: World, fans: u64, runs: u64) -> Result<Replay> {
+    let block = (fans - 2) / runs;
+    let ids = move |fan, number| vec![Uuid::from_u128(boards::fan(fan, fans)), step(number)];
+    let unit = |fan| Unit { requests: vec![complete(fan, step(0))], varies: ids(fan, 0) };
+    let units = [unit(fans - 2), unit(fans - 1)];
+    let vary = move |run, connection, number| ids(run * block + fan_of(number, connection) % block, number);
+    Replay::record(copy, units, Arc::new(vary), "SELECT count(*) FROM user_step_status")
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use crate::client::{Sample, Script, drive};
 use crate::http;
 use crate::limit;
 use crate::numbers::median;
-use crate::pgbench::PgBench;
 use crate::raw::awards::{AMOUNT, AwardLoop, REASON};
+use crate::replay::{Replay, Unit};
 use crate::report::{Figure, Quantity, Target};
 use crate::rows::boards;
 use crate::scenarios::posts::Seen;
@@ -14,7 +14,8 @@ use crate::scenarios::{Plan, budget, cpu, database_cpu, for_each_fan, percentile
 use crate::server::{CRON_SECRET, Terrace};
 use crate::world::{FANS, Ground, Kind, World};
 use anyhow::{Result, ensure};
-use serde_json::json;
+use serde_json::{Value, json};
+use std::sync::Arc;
 use uuid::Uuid;
 
 pub(in crate::scenarios) const PATH: &str = "/api/cron/award-points";
@@ -40,15 +41,12 @@ pub(super) fn run(
     plan: &Plan,
     (few, small): (&Board, &Terrace),
     (board, terrace): (&Board, &Terrace),
-    copy: &World,
+    copy: World,
 ) -> Result<(Vec<Figure>, f64)> {
     log::info!("awards");
     let mut limit = match board.world.kind() {
         Kind::Sqlite => Limit::Raw(AwardLoop::open(&copy.file(), board.in_bulk())?),
-        Kind::Postgres => {
-            let season = copy.active_season()?;
-            Limit::PgBench(PgBench::of_awards(ground.folder(), copy.url(), board.in_bulk(), &season)?)
-        }
+        Kind::Postgres => Limit::Replay(replay(copy, board.in_bulk())?),
     };
     let mut fixed = limit::Limit::new(ground, board.world.kind(), "awards", board.fans)?;
     let (mut ours, mut groups, mut statements, mut bare) = (vec![], vec![], vec![], vec![]);
@@ -64,7 +62,7 @@ pub(super) fn run(
         statements.push(seen.statements);
         bare.push(match &mut limit {
             Limit::Raw(raw) => raw.run(seen.group, plan.warm_up, plan.duration)?,
-            Limit::PgBench(pgbench) => pgbench.run(plan.warm_up, plan.duration)?,
+            Limit::Replay(replay) => replay.run(plan)?,
         });
         fixed.run(plan, seen.group)?;
         let scripts = for_each_fan(|connection| Ok(awarding(few.in_bulk(), series, connection)))?;
@@ -80,11 +78,15 @@ pub(super) fn run(
         "limitPerSecond": bare,
         "awardsPerCommit": groups,
         "statementsPerAward": statements,
+        "recorded": match &limit {
+            Limit::Raw(_) => Value::Null,
+            Limit::Replay(replay) => replay.shown(),
+        },
         "plan": plan.to_json(),
     });
     let limit = match limit {
         Limit::Raw(_) => format!("raw loop, {:.1} to a commit", median(groups.iter().copied())),
-        Limit::PgBench(_) => "pgbench".to_owned(),
+        Limit::Replay(_) => "replay".to_owned(),
     };
     let (what, database) = (format!("POST {PATH}, {FANS} connections, durable"), board.world.kind().name());
     let mut figures = vec![
@@ -121,24 +123,45 @@ fn cpu_time(ours: &[Sample], database: &'static str) -> Vec<Figure> {
 /// The bare limit of the database.
 enum Limit {
     Raw(AwardLoop),
-    PgBench(PgBench),
+    Replay(Replay),
 }
 
 /// An endless sequence of awards to different ones of `fans` bulk fans, for facts that no other series or connection uses.
 pub(in crate::scenarios) fn awarding(fans: u64, series: u64, connection: usize) -> Script {
+    let connection = u64::try_from(connection).unwrap_or(0);
     let mut number = 0;
     Box::new(move |buffer| {
         number += 1;
-        // Connections start far apart, so that they rarely award the same fan, as in a large crowd.
-        let fan = (number * CONNECTIONS + u64::try_from(connection).unwrap_or(0)).wrapping_mul(boards::STEP);
-        let fan = Uuid::from_u128(boards::fan(fan.wrapping_add(series), fans));
-        let body = format!(
-            "{{\"userId\":\"{fan}\",\"amount\":{AMOUNT},\"reason\":\"{REASON}\",\
-             \"source\":\"import:bench/{series}/{connection}/{number}\"}}"
-        );
-        let secret = format!("Bearer {CRON_SECRET}");
-        buffer.extend(http::request("POST", PATH, &[("Authorization", &secret)], Some(&body)));
+        buffer.extend(award(&subjects(fans, series, connection, number)));
     })
+}
+
+/// A fan and a fact, which no other series, connection or number has.
+fn subjects(fans: u64, series: u64, connection: u64, number: u64) -> [Uuid; 2] {
+    // Connections start far apart, so that they rarely award the same fan, as in a large crowd.
+    let fan = (number * CONNECTIONS + connection).wrapping_mul(boards::STEP);
+    let fan = Uuid::from_u128(boards::fan(fan.wrapping_add(series), fans));
+    [fan, Uuid::from_u64_pair(series, (connection << 40) | number)]
+}
+
+fn award([fan, fact]: &[Uuid; 2]) -> Vec<u8> {
+    let body = format!(
+        "{{\"userId\":\"{fan}\",\"amount\":{AMOUNT},\"reason\":\"{REASON}\",\"source\":\"import:bench/{fact}\"}}"
+    );
+    let secret = format!("Bearer {CRON_SECRET}");
+    http::request("POST", PATH, &[("Authorization", &secret)], Some(&body))
+}
+
+/// Series that the service itself does not use on the copy.
+const RECORDED: u64 = 1 << 32;
+
+fn replay(copy: World, fans: u64) -> Result<Replay> {
+    let unit = |number| {
+        let subjects = subjects(fans, RECORDED, 0, number);
+        Unit { requests: vec![award(&subjects)], varies: subjects.to_vec() }
+    };
+    let vary = move |run, connection, number| subjects(fans, run, connection, number).to_vec();
+    Replay::record(copy, [unit(1), unit(2)], Arc::new(vary), "SELECT count(*) FROM points_history")
 }
 
 const CONNECTIONS: u64 = 32;

@@ -41,7 +41,7 @@ fn on_database(ground: &Ground, plan: &Plan, kind: Kind, fans: u64) -> Result<Ve
     figures.extend(reads::against_bare(ground, plan, &many, &terrace)?);
     figures.extend(reads::at_any_size(plan, (&few, &small), (&many, &terrace))?);
     figures.push(start::whole_memory(&many, &terrace)?);
-    let (figure, most) = awards::run(ground, plan, (&few, &small), (&many, &terrace), &copy)?;
+    let (figure, most) = awards::run(ground, plan, (&few, &small), (&many, &terrace), copy)?;
     small.stop()?;
     figures.extend(figure);
     figures.extend(reads::beside_awards(plan, &many, &terrace, most / 2.0)?);

@@ -4,17 +4,18 @@ use crate::client::{Script, drive};
 use crate::http;
 use crate::limit;
 use crate::numbers::{float, median};
-use crate::pgbench::PgBench;
 use crate::raw::packs::PackLoop;
+use crate::replay::{Replay, Unit};
 use crate::report::{Figure, Quantity, Target};
 use crate::rows::packs::{Example, Offer};
-use crate::rows::quests;
+use crate::rows::{boards, quests};
 use crate::scenarios::posts::Seen;
 use crate::scenarios::{Plan, for_each_fan, percentile, rate, shown};
 use crate::server::Terrace;
 use crate::world::{FANS, Ground, Kind, World};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// The minimum share of the rate of the bare statements.
@@ -39,9 +40,7 @@ pub(super) fn run(
         let example = example(world, terrace, offer)?;
         let limit = match world.kind() {
             Kind::Sqlite => Limit::Raw(Box::new(PackLoop::open(&raw.file(), plan.buyers, first, example)?)),
-            Kind::Postgres => {
-                Limit::PgBench(PgBench::of_packs(ground.folder(), raw.url(), plan.buyers, first, &example)?)
-            }
+            Kind::Postgres => Limit::Replay(replay(raw.clone(), plan.buyers, offer)?),
         };
         figures.extend(sell(plan, (world, terrace), offer, (limit, &mut fixed))?);
     }
@@ -51,7 +50,7 @@ pub(super) fn run(
 /// The bare limit of the database.
 enum Limit {
     Raw(Box<PackLoop>),
-    PgBench(PgBench),
+    Replay(Replay),
 }
 
 impl Limit {
@@ -59,14 +58,14 @@ impl Limit {
     fn run(&mut self, plan: &Plan, group: f64) -> Result<f64> {
         match self {
             Self::Raw(raw) => Ok(raw.run(group, plan.warm_up, plan.duration)? / 2.0),
-            Self::PgBench(pgbench) => pgbench.run(plan.warm_up, plan.duration),
+            Self::Replay(replay) => replay.run(plan),
         }
     }
 
     fn name(&self, groups: &[f64]) -> String {
         match self {
             Self::Raw(_) => format!("raw loop, {:.1} to a commit", median(groups.iter().copied())),
-            Self::PgBench(_) => "pgbench".to_owned(),
+            Self::Replay(_) => "replay".to_owned(),
         }
     }
 }
@@ -123,6 +122,10 @@ fn sell(
         "limitPerSecond": bare,
         "commandsPerCommit": groups,
         "statementsPerPack": statements,
+        "recorded": match &limit {
+            Limit::Raw(_) => Value::Null,
+            Limit::Replay(replay) => replay.shown(),
+        },
         "plan": plan.to_json(),
     });
     let database = world.kind().name();
@@ -153,23 +156,54 @@ fn sell(
 
 /// A sequence of fans who each buy and open a copy; connections share no fan.
 fn shopping(buyers: u64, offer: Offer, run: usize, connection: usize) -> Script {
-    let at = u64::try_from(connection).unwrap_or(0);
-    let connections = u64::try_from(FANS).unwrap_or(1);
-    let mut next: u64 = 0;
+    let (run, connection) = (u64::try_from(run).unwrap_or(0), u64::try_from(connection).unwrap_or(0));
+    let (mut next, mut opening) = (0, None);
     Box::new(move |buffer| {
-        let pack = next / 2;
-        let cookie = quests::cookie((pack * connections + at) % buyers);
-        let key = format!("{}-{run}-{connection}-{pack}", offer.key());
-        let headers = [("Cookie", cookie.as_str()), ("Idempotency-Key", &key)];
-        let (what, body) = if next.is_multiple_of(2) {
-            ("purchase", "{}".to_owned())
-        } else {
-            ("open", format!("{{\"clientSeed\":\"goal {key}\"}}"))
-        };
-        next += 1;
-        let path = format!("/api/packs/{}/{what}", offer.id());
-        buffer.extend(http::request("POST", &path, &headers, Some(&body)));
+        buffer.extend(opening.take().unwrap_or_else(|| {
+            let fan = fan_of(buyers, connection, next);
+            let [purchase, open] = requests(offer, fan, key_of(offer, run, connection, next));
+            next += 1;
+            opening = Some(open);
+            purchase
+        }));
     })
+}
+
+/// The number of the fan who buys the pack with this number on a connection.
+const fn fan_of(buyers: u64, connection: u64, number: u64) -> u64 {
+    (number * CONNECTIONS + connection) % buyers
+}
+
+/// The key of both requests.
+const fn key_of(offer: Offer, run: u64, connection: u64, number: u64) -> Uuid {
+    Uuid::from_u64_pair(run, (offer.number() << 60) | (connection << 40) | number)
+}
+
+/// A purchase, and the opening of the copy.
+fn requests(offer: Offer, fan: u64, key: Uuid) -> [Vec<u8>; 2] {
+    let (cookie, key) = (quests::cookie(fan), key.to_string());
+    let headers = [("Cookie", cookie.as_str()), ("Idempotency-Key", &key)];
+    let seed = format!("{{\"clientSeed\":\"goal {key}\"}}");
+    [("purchase", "{}"), ("open", &seed)].map(|(what, body)| {
+        http::request("POST", &format!("/api/packs/{}/{what}", offer.id()), &headers, Some(body))
+    })
+}
+
+const CONNECTIONS: u64 = 32;
+/// A run whose keys the measured service does not use.
+const RECORDED: u64 = 1 << 32;
+
+/// Records what two fans buy and open, and replays it for the others.
+fn replay(raw: World, buyers: u64, offer: Offer) -> Result<Replay> {
+    let ids = move |fan, key| vec![Uuid::from_u128(boards::fan(fan, buyers)), key];
+    let unit = |number| {
+        let (fan, key) = (fan_of(buyers, 0, number), key_of(offer, RECORDED, 0, number));
+        Unit { requests: requests(offer, fan, key).to_vec(), varies: ids(fan, key) }
+    };
+    let vary = move |run, connection, number| {
+        ids(fan_of(buyers, connection, number), key_of(offer, run, connection, number))
+    };
+    Replay::record(raw, [unit(0), unit(1)], Arc::new(vary), "SELECT count(*) FROM pack_openings")
 }
 
 #[cfg(test)]
