@@ -4,19 +4,21 @@
 //! On PostgreSQL, `pgbench` runs it on as many connections as the client has. On SQLite, a loop runs it through the
 //! bindings of the service, with as many facts per commit as the service had commands.
 
-use crate::numbers::{float, median};
+use crate::clock;
+use crate::numbers::{float, median, whole};
 use crate::pgbench::PgBench;
-use crate::raw;
 use crate::report::{Figure, Quantity, Target};
 use crate::rows::boards;
 use crate::scenarios::Plan;
 use crate::world::{Ground, Kind, World};
 use anyhow::{Result, ensure};
+use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::upsert::excluded;
 use serde_json::json;
 use std::mem;
-use std::time::Duration;
+use std::path::Path;
+use std::time::{Duration, Instant};
 use uuid::Uuid;
 
 diesel::table! {
@@ -68,9 +70,7 @@ impl Limit {
         let world = ground.empty(kind, &format!("{name}_limit"))?;
         world.fill_limit(&tables, fans)?;
         let way = match kind {
-            Kind::Sqlite => {
-                Way::Loop(Box::new(FactLoop { conn: raw::connect(&world.file())?, next: 0, fans }))
-            }
+            Kind::Sqlite => Way::Loop(Box::new(FactLoop { conn: connect(&world.file())?, next: 0, fans })),
             Kind::Postgres => Way::PgBench(PgBench::new(world.folder(), world.url(), &script(fans))?),
         };
         Ok(Self { world, way, runs: Vec::new(), groups: Vec::new() })
@@ -137,7 +137,7 @@ impl FactLoop {
     /// Facts per second over `duration`, after `warm_up`, with `group` facts per commit on average.
     fn run(&mut self, group: f64, warm_up: Duration, duration: Duration) -> Result<f64> {
         let Self { conn, next, fans } = self;
-        raw::in_groups(conn, group, warm_up, duration, |conn| {
+        in_groups(conn, group, warm_up, duration, |conn| {
             *next += 1;
             store(conn, Uuid::from_u128(boards::fan(next.wrapping_mul(boards::STEP), *fans)))
         })
@@ -147,7 +147,7 @@ impl FactLoop {
 fn store(conn: &mut SqliteConnection, fan: Uuid) -> Result<()> {
     let fan = fan.as_bytes().as_slice();
     diesel::insert_into(fact::table)
-        .values((fact::fan.eq(fan), fact::amount.eq(AMOUNT), fact::at.eq(raw::now()?)))
+        .values((fact::fan.eq(fan), fact::amount.eq(AMOUNT), fact::at.eq(clock::unix_micros())))
         .execute(conn)?;
     diesel::insert_into(total::table)
         .values((total::fan.eq(fan), total::points.eq(AMOUNT)))
@@ -156,4 +156,45 @@ fn store(conn: &mut SqliteConnection, fan: Uuid) -> Result<()> {
         .set(total::points.eq(total::points + excluded(total::points)))
         .execute(conn)?;
     Ok(())
+}
+
+/// Connects with the pragmas of the service's writer.
+pub(crate) fn connect(file: &Path) -> Result<SqliteConnection> {
+    let mut conn = SqliteConnection::establish(&file.to_string_lossy())?;
+    conn.batch_execute(
+        "PRAGMA busy_timeout = 3000; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; \
+         PRAGMA journal_size_limit = 67108864; \
+         PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -16384;",
+    )?;
+    Ok(conn)
+}
+
+/// Writes per second over `duration`, after `warm_up`, with `group` writes per commit on average.
+fn in_groups(
+    conn: &mut SqliteConnection,
+    group: f64,
+    warm_up: Duration,
+    duration: Duration,
+    mut write_one: impl FnMut(&mut SqliteConnection) -> Result<()>,
+) -> Result<f64> {
+    let mut write = |duration: Duration| -> Result<u64> {
+        let (started, mut written, mut due) = (Instant::now(), 0, 0.0);
+        while started.elapsed() < duration {
+            // An average of 2.5 alternates groups of 2 and 3.
+            due += group.max(1.0);
+            let size = whole(due);
+            due -= float(size);
+            conn.batch_execute("BEGIN IMMEDIATE")?;
+            for _ in 0..size {
+                write_one(conn)?;
+            }
+            conn.batch_execute("COMMIT")?;
+            written += size;
+        }
+        Ok(written)
+    };
+    write(warm_up)?;
+    let started = Instant::now();
+    let written = write(duration)?;
+    Ok(float(written) / started.elapsed().as_secs_f64())
 }

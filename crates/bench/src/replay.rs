@@ -10,27 +10,18 @@ mod recording;
 mod relay;
 mod wire;
 
-use crate::client::{Sample, Script, drive};
+use crate::client::{Load, Sample, Script, drive};
+use crate::clock;
 use crate::numbers::{float, whole};
-use crate::raw;
 use crate::scenarios::{Plan, for_each_fan};
 use crate::world::{FANS, World};
+use crate::writes::{Vary, Write};
 use anyhow::{Result, ensure};
 use recording::Recording;
 use relay::Relay;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use uuid::{Builder, Uuid};
-
-/// One unit of work: requests to the service, and the identifiers in them that vary. The first occurs in every
-/// transaction of the unit.
-pub(crate) struct Unit {
-    pub(crate) requests: Vec<Vec<u8>>,
-    pub(crate) varies: Vec<Uuid>,
-}
-
-/// The identifiers of a unit: of this run, connection and number.
-pub(crate) type Vary = Arc<dyn Fn(u64, u64, u64) -> Vec<Uuid> + Send + Sync>;
 
 /// The recorded statements of a unit of work, on the database on which they were recorded.
 pub(crate) struct Replay {
@@ -43,15 +34,14 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    /// Records the second of two units; the first fills the service's caches.
-    pub(crate) fn record(world: World, units: [Unit; 2], vary: Vary, rows: &'static str) -> Result<Self> {
+    /// Records the second of the units; the first fills the service's caches.
+    pub(crate) fn record(world: World, Write { units, vary, rows, .. }: Write) -> Result<Self> {
         let relay = Relay::start(world.server()?)?;
         let terrace = world.serve_through(relay.address())?;
         terrace.until_read("ranks")?;
         let mut caller = terrace.caller()?;
         let [rehearsal, unit] = units;
-        let now = || anyhow::Ok(u128::try_from(raw::now()? / 1_000)?);
-        let begun = now()?;
+        let begun = millis();
         for request in rehearsal.requests.iter().chain(&unit.requests) {
             let answer = caller.ask(request)?;
             ensure!((200..300).contains(&answer.status), "answered {} {}", answer.status, answer.text());
@@ -59,7 +49,12 @@ impl Replay {
         // Before the jobs of the service react to the events.
         let sent = relay.sent()?;
         terrace.stop()?;
-        let recording = Recording::read(&sent, &unit.varies, unit.requests.len(), begun..=now()?)?;
+        let recording = Recording::read(
+            &sent,
+            &unit.varies,
+            unit.requests.len(),
+            u128::from(begun)..=u128::from(millis()),
+        )?;
         Ok(Self { world, recording: Arc::new(recording), vary, rows, samples: Vec::new() })
     }
 
@@ -69,7 +64,7 @@ impl Replay {
         let run = u64::try_from(self.samples.len())?;
         let scripts = for_each_fan(|connection| Ok(self.script(run, u64::try_from(connection)?)))?;
         let load = plan.load(self.world.served()?, &[wire::FINE]);
-        let sample = drive(&crate::client::Load { measure: wire::measure, ..load }, scripts)?;
+        let sample = drive(&Load { measure: wire::measure, ..load }, scripts)?;
         let trips = float(u64::try_from(self.recording.trips.len())?);
         let (units, written) =
             (float(sample.latency.count()) / trips, self.world.number(self.rows)? - before);
@@ -82,7 +77,7 @@ impl Replay {
     }
 
     /// What was recorded, for the details of a figure.
-    pub(crate) fn shown(&self) -> Value {
+    pub(crate) fn recorded(&self) -> Value {
         json!({"statements": self.recording.sql, "roundTrips": self.recording.trips.len()})
     }
 
@@ -109,14 +104,18 @@ impl Replay {
     }
 }
 
+/// The current time in milliseconds since 1970.
+fn millis() -> u64 {
+    u64::try_from(clock::unix_micros() / 1_000).unwrap_or(0)
+}
+
 /// An identifier of the current time, as the service generates them; `place` distinguishes those of the same time.
 fn new_id(place: u64) -> Uuid {
-    let millis = raw::now().ok().and_then(|micros| u64::try_from(micros / 1_000).ok()).unwrap_or(0);
     let mut rest = [0; 10];
     if let Some((_, end)) = rest.split_last_chunk_mut() {
         *end = place.to_be_bytes();
     }
-    Builder::from_unix_timestamp_millis(millis, &rest).into_uuid()
+    Builder::from_unix_timestamp_millis(millis(), &rest).into_uuid()
 }
 
 #[cfg(test)]

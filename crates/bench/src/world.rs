@@ -213,7 +213,7 @@ impl World {
         self.kind
     }
 
-    /// The URL of the PostgreSQL database.
+    /// The URL of the database.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
@@ -318,7 +318,10 @@ impl World {
     /// Executes one statement directly on the database, in its own transaction; returns how long it took.
     pub(crate) fn time(&self, statement: &str) -> Result<Duration> {
         if self.kind == Kind::Sqlite {
-            return crate::raw::maintain::time(&self.file(), statement);
+            let mut conn = crate::limit::connect(&self.file())?;
+            let begun = Instant::now();
+            conn.batch_execute(statement)?;
+            return Ok(begun.elapsed());
         }
         let begun = Instant::now();
         execute(&self.url, &[statement])?;
@@ -415,10 +418,7 @@ impl World {
 
     /// The number of posts.
     pub(crate) fn count_posts(&self) -> Result<u64> {
-        match self.kind {
-            Kind::Sqlite => crate::raw::count_posts(&self.file()),
-            Kind::Postgres => Ok(execute(&self.url, &["SELECT count(*) FROM posts"])?.trim().parse()?),
-        }
+        self.number("SELECT count(*) FROM posts")
     }
 
     /// The `Cookie` header of a fan.

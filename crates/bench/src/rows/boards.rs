@@ -16,8 +16,6 @@ const TIED: u64 = 4;
 const FANS_AT: u64 = EPOCH + 2;
 const BOARDS_AT: u64 = EPOCH + 3;
 const RECORDS_AT: u64 = EPOCH + 4;
-/// The time of rows that the bare limits write.
-const AWARDS_AT: u64 = EPOCH + 5;
 
 /// The total number of lines of the boards.
 pub(crate) const fn lines(fans: u64) -> u64 {
@@ -45,11 +43,6 @@ pub(crate) fn fan(number: u64, fans: u64) -> u128 {
 /// The same as an SQL expression.
 pub(super) fn bulk_fan(dialect: &Dialect, number: &str) -> String {
     dialect.fan(number)
-}
-
-/// The identifier of a record that imitates one of the service's.
-pub(crate) fn record(number: u64) -> u128 {
-    super::identifier(AWARDS_AT, FIRST + number)
 }
 
 impl Dialect {

@@ -3,18 +3,20 @@
 use super::reactions;
 use super::{Plan, for_each_fan, memory, percentile, rate, shown};
 use crate::client::{Sample, Script, drive};
+use crate::commands::{Work, done};
 use crate::http;
-use crate::limit;
+use crate::limit::Limit;
 use crate::numbers::{float, median};
-use crate::raw::{self, RawLoop};
-use crate::replay::{Replay, Unit};
 use crate::report::{Figure, Quantity, Target};
 use crate::rows;
 use crate::server::{Metrics, Terrace};
 use crate::world::{FANS, Ground, Kind, World};
-use anyhow::{Result, ensure};
-use serde_json::{Value, json};
+use crate::writes::{Bare, Unit, Write};
+use anyhow::{Result, anyhow, ensure};
+use serde_json::json;
 use std::sync::Arc;
+use terrace_app::room::CreatePost;
+use terrace_kernel::UserId;
 use uuid::Uuid;
 
 pub(super) const PATH: &str = "/api/locker-room";
@@ -25,11 +27,8 @@ const AGAINST_LIMIT: Target = Target::AtLeast(0.35);
 pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
     let world = ground.world(kind, "posts", plan.small)?;
     let copy = ground.copy(&world, "posts_raw")?;
-    let mut limit = match kind {
-        Kind::Sqlite => Limit::Raw(RawLoop::open(&copy.file(), authors())?),
-        Kind::Postgres => Limit::Replay(replay(copy)?),
-    };
-    let mut fixed = limit::Limit::new(ground, kind, "posts", rows::AUTHORS)?;
+    let mut limit = bare(copy)?;
+    let mut fixed = Limit::new(ground, kind, "posts", rows::AUTHORS)?;
     let terrace = world.serve()?;
     let (mut ours, mut groups, mut statements, mut bare) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let before = world.count_posts()?;
@@ -38,7 +37,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
         ours.push(sample);
         groups.push(seen.group);
         statements.push(seen.statements);
-        bare.push(limit.run(plan, seen.group)?);
+        bare.push(limit.run(plan)?);
         fixed.run(plan, seen.group)?;
     }
     let written = world.count_posts()? - before;
@@ -50,15 +49,12 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
         "limitPerSecond": bare,
         "postsPerCommit": groups,
         "statementsPerPost": statements,
-        "recorded": match &limit {
-            Limit::Raw(_) => Value::Null,
-            Limit::Replay(replay) => replay.shown(),
-        },
+        "recorded": limit.recorded(),
         "plan": plan.to_json(),
     });
     let database = kind.name();
     let figure = Figure::plain(what.clone(), database, Quantity::new(rate(&ours), "posts/s"))
-        .against(limit.name(&groups), median(bare), TARGET)
+        .against(limit.name(), median(bare), TARGET)
         .with(details);
     let slow = Quantity::new(percentile(&ours, 990), "ms");
     let mut figures = vec![
@@ -71,46 +67,27 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     Ok(figures)
 }
 
-/// The authors of the bare loop's posts: as many as there are fans who post.
-fn authors() -> Vec<Uuid> {
-    (0..FANS).filter_map(|number| u64::try_from(number).ok()).map(rows::author).map(Uuid::from_u128).collect()
-}
-
-/// The bare limit of the database.
-enum Limit {
-    Raw(RawLoop),
-    Replay(Replay),
-}
-
-impl Limit {
-    fn run(&mut self, plan: &Plan, group: f64) -> Result<f64> {
-        match self {
-            Self::Raw(raw) => raw.run(group, plan.warm_up, plan.duration),
-            Self::Replay(replay) => replay.run(plan),
-        }
-    }
-
-    fn name(&self, groups: &[f64]) -> String {
-        match self {
-            Self::Raw(_) => format!("raw loop, {:.1} to a commit", median(groups.iter().copied())),
-            Self::Replay(_) => "replay".to_owned(),
-        }
-    }
-}
-
-/// Records a post of each of two fans, and replays a post of the fan of each connection.
-fn replay(copy: World) -> Result<Replay> {
+/// Posts of the fan of each connection, for the bare limit.
+fn bare(copy: World) -> Result<Bare> {
     let fans: Result<Vec<Uuid>, _> = copy.fans.iter().map(|fan| fan.id.parse::<Uuid>()).collect();
     let fans = fans?;
-    let vary = move |connection| fans.get(connection).copied().into_iter().collect::<Vec<_>>();
-    let unit = |fan| {
+    let fan =
+        move |connection: u64| fans.iter().cycle().nth(usize::try_from(connection).unwrap_or(0)).copied();
+    let unit = |number: usize| {
         let mut request = Vec::new();
-        posting(copy.cookie(fan)?, RECORDED)(&mut request);
-        Ok::<_, anyhow::Error>(Unit { requests: vec![request], varies: vary(fan) })
+        posting(copy.cookie(number)?, RECORDED)(&mut request);
+        anyhow::Ok(Unit { requests: vec![request], varies: Vec::from_iter(fan(u64::try_from(number)?)) })
     };
     let units = [unit(0)?, unit(1)?];
-    let vary = move |_, connection, _| vary(usize::try_from(connection).unwrap_or(0));
-    Replay::record(copy, units, Arc::new(vary), "SELECT count(*) FROM posts")
+    let work: Work = Arc::new(|app, ids| {
+        Box::pin(async move {
+            let [author] = ids.try_into().map_err(|_| anyhow!("a post has an author"))?;
+            let (author, body) = (UserId::from_uuid(author), rows::new_body(0));
+            done(app.execute(CreatePost { author, team: None, body, media: None }).await).map(drop)
+        })
+    });
+    let vary = Arc::new(move |_, connection, _| Vec::from_iter(fan(connection)));
+    Bare::new(copy, Write { units, vary, work, rows: "SELECT count(*) FROM posts" })
 }
 
 /// A series of posts that the measured service does not use.
@@ -138,7 +115,7 @@ pub(super) fn posting(cookie: &str, series: u64) -> Script {
     let mut number = series * 100_000_000;
     Box::new(move |buffer| {
         number += 1;
-        let body = format!("{{\"body\":\"{}\"}}", raw::body(number));
+        let body = format!("{{\"body\":\"{}\"}}", rows::new_body(number));
         buffer.extend(http::request("POST", PATH, &[("Cookie", &cookie)], Some(&body)));
     })
 }

@@ -6,18 +6,20 @@ use super::contest::Read;
 use super::posts::Seen;
 use super::{Plan, budget, for_each_fan, memory, percentile, rate, shown};
 use crate::client::{Sample, Script, always, drive};
+use crate::commands::{Work, done};
 use crate::http;
-use crate::limit;
+use crate::limit::Limit;
 use crate::numbers::{float, median};
-use crate::raw::steps::StepLoop;
-use crate::replay::{Replay, Unit};
 use crate::report::{Figure, Quantity, Target};
 use crate::rows::{boards, quests};
 use crate::server::Terrace;
 use crate::world::{FANS, Ground, Kind, World};
-use anyhow::{Result, ensure};
-use serde_json::{Value, json};
+use crate::writes::{Bare, Unit, Write};
+use anyhow::{Result, anyhow, ensure};
+use serde_json::json;
 use std::sync::Arc;
+use terrace_kernel::UserId;
+use terrace_quests::StepId;
 use uuid::Uuid;
 
 const LIST: &str = "/api/quests";
@@ -73,12 +75,6 @@ fn checks(plan: &Plan, world: &World, terrace: &Terrace) -> Result<Figure> {
         .with(json!({"checks": sample.answered, "sample": shown(&[sample])})))
 }
 
-/// The bare limit of the database.
-enum Limit {
-    Raw(StepLoop),
-    Replay(Replay),
-}
-
 fn steps(
     ground: &Ground,
     plan: &Plan,
@@ -87,11 +83,8 @@ fn steps(
 ) -> Result<Vec<Figure>> {
     log::info!("steps");
     let runs = u64::try_from(plan.runs)?;
-    let mut limit = match world.kind() {
-        Kind::Sqlite => Limit::Raw(StepLoop::open(&copy.file(), plan.questers)?),
-        Kind::Postgres => Limit::Replay(replay(copy, plan.questers, runs)?),
-    };
-    let mut fixed = limit::Limit::new(ground, world.kind(), "steps", plan.questers)?;
+    let mut limit = bare(copy, plan.questers, runs)?;
+    let mut fixed = Limit::new(ground, world.kind(), "steps", plan.questers)?;
     let (mut ours, mut groups, mut statements, mut bare) = (vec![], vec![], vec![], vec![]);
     let mut awarded = vec![];
     let before = [world.count_steps()?, world.count_records()?];
@@ -108,10 +101,7 @@ fn steps(
         let seen = Seen::between(&unmeasured, &terrace.metrics()?);
         groups.push(seen.group);
         statements.push(seen.statements);
-        bare.push(match &mut limit {
-            Limit::Raw(raw) => raw.run(seen.group, plan.warm_up, plan.duration)?,
-            Limit::Replay(replay) => replay.run(plan)?,
-        });
+        bare.push(limit.run(plan)?);
         fixed.run(plan, seen.group)?;
         let scripts = for_each_fan(|connection| Ok(awarding(plan.questers, run, connection)))?;
         awarded.push(drive(&plan.load(terrace.served(), &[200]), scripts)?);
@@ -128,20 +118,13 @@ fn steps(
         "limitPerSecond": bare,
         "stepsPerCommit": groups,
         "statementsPerStep": statements,
-        "recorded": match &limit {
-            Limit::Raw(_) => Value::Null,
-            Limit::Replay(replay) => replay.shown(),
-        },
+        "recorded": limit.recorded(),
         "plan": plan.to_json(),
     });
-    let limit = match limit {
-        Limit::Raw(_) => format!("raw loop, {:.1} to a commit", median(groups.iter().copied())),
-        Limit::Replay(_) => "replay".to_owned(),
-    };
     let (what, database) = (format!("POST {STEP}, {FANS} connections, durable"), world.kind().name());
     Ok(vec![
         Figure::plain(what.clone(), database, Quantity::new(rate(&ours), "steps/s"))
-            .against(limit, median(bare), STEPS)
+            .against(limit.name(), median(bare), STEPS)
             .with(details),
         fixed.figure(&what, rate(&ours), "steps/s", Target::Unset),
         Figure::plain(format!("{what}, against awards"), database, Quantity::new(rate(&ours), "requests/s"))
@@ -178,14 +161,22 @@ fn complete(fan: u64, step: Uuid) -> Vec<u8> {
 
 const CONNECTIONS: u64 = 32;
 
-/// Records the first step of two fans, and replays the steps of the others.
-fn replay(copy: World, fans: u64, runs: u64) -> Result<Replay> {
+/// Steps, for the bare limit. Those of the last two fans are recorded.
+fn bare(copy: World, fans: u64, runs: u64) -> Result<Bare> {
     let block = (fans - 2) / runs;
     let ids = move |fan, number| vec![Uuid::from_u128(boards::fan(fan, fans)), step(number)];
     let unit = |fan| Unit { requests: vec![complete(fan, step(0))], varies: ids(fan, 0) };
+    let work: Work = Arc::new(|app, ids| {
+        Box::pin(async move {
+            let [fan, step] = ids.try_into().map_err(|_| anyhow!("a fan completes a step"))?;
+            done(app.complete_step(UserId::from_uuid(fan), StepId::from_uuid(step)).await).map(drop)
+        })
+    });
+    let vary = Arc::new(move |run, connection, number| {
+        ids(run * block + fan_of(number, connection) % block, number)
+    });
     let units = [unit(fans - 2), unit(fans - 1)];
-    let vary = move |run, connection, number| ids(run * block + fan_of(number, connection) % block, number);
-    Replay::record(copy, units, Arc::new(vary), "SELECT count(*) FROM user_step_status")
+    Bare::new(copy, Write { units, vary, work, rows: "SELECT count(*) FROM user_step_status" })
 }
 
 #[cfg(test)]

@@ -2,22 +2,28 @@
 
 use super::Board;
 use crate::client::{Sample, Script, drive};
+use crate::commands::{Work, done};
 use crate::http;
-use crate::limit;
+use crate::limit::Limit;
 use crate::numbers::median;
-use crate::raw::awards::{AMOUNT, AwardLoop, REASON};
-use crate::replay::{Replay, Unit};
 use crate::report::{Figure, Quantity, Target};
 use crate::rows::boards;
 use crate::scenarios::posts::Seen;
 use crate::scenarios::{Plan, budget, cpu, database_cpu, for_each_fan, percentile, rate, shown};
 use crate::server::{CRON_SECRET, Terrace};
 use crate::world::{FANS, Ground, Kind, World};
-use anyhow::{Result, ensure};
-use serde_json::{Value, json};
+use crate::writes::{Bare, Unit, Write};
+use anyhow::{Result, anyhow, ensure};
+use serde_json::json;
 use std::sync::Arc;
+use terrace_app::boards::AwardPoints;
+use terrace_kernel::UserId;
+use terrace_scoring::{NewAward, Points, SourceKey, Writer};
 use uuid::Uuid;
 
+/// The number of points of an award, and the reason that fans see.
+const AMOUNT: i64 = 7;
+const REASON: &str = "A ticket that was used";
 pub(in crate::scenarios) const PATH: &str = "/api/cron/award-points";
 const TARGET: Target = Target::AtLeast(0.5);
 /// The minimum share of the rate at ten thousand fans.
@@ -44,11 +50,8 @@ pub(super) fn run(
     copy: World,
 ) -> Result<(Vec<Figure>, f64)> {
     log::info!("awards");
-    let mut limit = match board.world.kind() {
-        Kind::Sqlite => Limit::Raw(AwardLoop::open(&copy.file(), board.in_bulk())?),
-        Kind::Postgres => Limit::Replay(replay(copy, board.in_bulk())?),
-    };
-    let mut fixed = limit::Limit::new(ground, board.world.kind(), "awards", board.fans)?;
+    let mut limit = bare(copy, board.in_bulk())?;
+    let mut fixed = Limit::new(ground, board.world.kind(), "awards", board.fans)?;
     let (mut ours, mut groups, mut statements, mut bare) = (vec![], vec![], vec![], vec![]);
     let mut of_few = vec![];
     let before = board.world.count_records()?;
@@ -60,10 +63,7 @@ pub(super) fn run(
         let seen = Seen::between(&unmeasured, &terrace.metrics()?);
         groups.push(seen.group);
         statements.push(seen.statements);
-        bare.push(match &mut limit {
-            Limit::Raw(raw) => raw.run(seen.group, plan.warm_up, plan.duration)?,
-            Limit::Replay(replay) => replay.run(plan)?,
-        });
+        bare.push(limit.run(plan)?);
         fixed.run(plan, seen.group)?;
         let scripts = for_each_fan(|connection| Ok(awarding(few.in_bulk(), series, connection)))?;
         of_few.push(drive(&plan.load(small.served(), &[200]), scripts)?);
@@ -78,20 +78,13 @@ pub(super) fn run(
         "limitPerSecond": bare,
         "awardsPerCommit": groups,
         "statementsPerAward": statements,
-        "recorded": match &limit {
-            Limit::Raw(_) => Value::Null,
-            Limit::Replay(replay) => replay.shown(),
-        },
+        "recorded": limit.recorded(),
         "plan": plan.to_json(),
     });
-    let limit = match limit {
-        Limit::Raw(_) => format!("raw loop, {:.1} to a commit", median(groups.iter().copied())),
-        Limit::Replay(_) => "replay".to_owned(),
-    };
     let (what, database) = (format!("POST {PATH}, {FANS} connections, durable"), board.world.kind().name());
     let mut figures = vec![
         Figure::plain(what.clone(), database, Quantity::new(rate(&ours), "awards/s"))
-            .against(limit, median(bare), TARGET)
+            .against(limit.name(), median(bare), TARGET)
             .with(details),
         fixed.figure(&what, rate(&ours), "awards/s", against_limit(board.world.kind())),
         budget(format!("{what}, p99"), database, Quantity::new(percentile(&ours, 990), "ms"), SLOW_MILLIS),
@@ -120,12 +113,6 @@ fn cpu_time(ours: &[Sample], database: &'static str) -> Vec<Figure> {
     ]
 }
 
-/// The bare limit of the database.
-enum Limit {
-    Raw(AwardLoop),
-    Replay(Replay),
-}
-
 /// An endless sequence of awards to different ones of `fans` bulk fans, for facts that no other series or connection uses.
 pub(in crate::scenarios) fn awarding(fans: u64, series: u64, connection: usize) -> Script {
     let connection = u64::try_from(connection).unwrap_or(0);
@@ -152,16 +139,34 @@ fn award([fan, fact]: &[Uuid; 2]) -> Vec<u8> {
     http::request("POST", PATH, &[("Authorization", &secret)], Some(&body))
 }
 
-/// Series that the service itself does not use on the copy.
+/// A series that no run uses.
 const RECORDED: u64 = 1 << 32;
 
-fn replay(copy: World, fans: u64) -> Result<Replay> {
+/// Awards, for the bare limit.
+fn bare(copy: World, fans: u64) -> Result<Bare> {
     let unit = |number| {
         let subjects = subjects(fans, RECORDED, 0, number);
         Unit { requests: vec![award(&subjects)], varies: subjects.to_vec() }
     };
-    let vary = move |run, connection, number| subjects(fans, run, connection, number).to_vec();
-    Replay::record(copy, [unit(1), unit(2)], Arc::new(vary), "SELECT count(*) FROM points_history")
+    let work: Work = Arc::new(|app, ids| {
+        Box::pin(async move {
+            let [fan, fact] = ids.try_into().map_err(|_| anyhow!("an award has a fan and a fact"))?;
+            let award = NewAward {
+                user: UserId::from_uuid(fan),
+                amount: Points::new(AMOUNT),
+                reason: REASON.to_owned(),
+                source: SourceKey::import(&format!("bench/{fact}"))?,
+                at: app.now(),
+            };
+            let command = AwardPoints { awards: app.awards(), award, team: None, by: Writer::Service };
+            done(app.execute(command).await).map(drop)
+        })
+    });
+    let vary = Arc::new(move |run, connection, number| subjects(fans, run, connection, number).to_vec());
+    Bare::new(
+        copy,
+        Write { units: [unit(1), unit(2)], vary, work, rows: "SELECT count(*) FROM points_history" },
+    )
 }
 
 const CONNECTIONS: u64 = 32;
