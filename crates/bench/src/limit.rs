@@ -14,28 +14,14 @@ use crate::world::{Ground, Kind, World};
 use anyhow::{Result, ensure};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::upsert::excluded;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use diesel::sql_types::{BigInt, Binary};
+use diesel::sqlite::Sqlite;
 use serde_json::json;
 use std::mem;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use uuid::Uuid;
-
-diesel::table! {
-    fact (id) {
-        id -> BigInt,
-        fan -> Binary,
-        amount -> BigInt,
-        at -> BigInt,
-    }
-}
-
-diesel::table! {
-    total (fan) {
-        fan -> Binary,
-        points -> BigInt,
-    }
-}
 
 const SQLITE_TABLES: [&str; 2] = [
     "CREATE TABLE fact (id INTEGER PRIMARY KEY, fan BLOB NOT NULL, amount INTEGER NOT NULL, at INTEGER NOT NULL) STRICT",
@@ -145,18 +131,52 @@ impl FactLoop {
 }
 
 fn store(conn: &mut SqliteConnection, fan: Uuid) -> Result<()> {
-    let fan = fan.as_bytes().as_slice();
-    diesel::insert_into(fact::table)
-        .values((fact::fan.eq(fan), fact::amount.eq(AMOUNT), fact::at.eq(clock::unix_micros())))
-        .execute(conn)?;
-    diesel::insert_into(total::table)
-        .values((total::fan.eq(fan), total::points.eq(AMOUNT)))
-        .on_conflict(total::fan)
-        .do_update()
-        .set(total::points.eq(total::points + excluded(total::points)))
-        .execute(conn)?;
+    let fan = fan.as_bytes();
+    Insert {
+        before: "INSERT INTO fact (fan, amount, at) VALUES (",
+        fan,
+        numbers: &[AMOUNT, clock::unix_micros()],
+        after: ")",
+    }
+    .execute(conn)?;
+    Insert {
+        before: "INSERT INTO total (fan, points) VALUES (",
+        fan,
+        numbers: &[AMOUNT],
+        after: ") ON CONFLICT (fan) DO UPDATE SET points = points + excluded.points",
+    }
+    .execute(conn)?;
     Ok(())
 }
+
+/// A statement that is prepared once: diesel's query builder prepares an upsert at each execution.
+struct Insert<'a> {
+    before: &'static str,
+    fan: &'a [u8],
+    numbers: &'a [i64],
+    after: &'static str,
+}
+
+impl QueryFragment<Sqlite> for Insert<'_> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        out.push_sql(self.before);
+        out.push_bind_param::<Binary, _>(self.fan)?;
+        for number in self.numbers {
+            out.push_sql(", ");
+            out.push_bind_param::<BigInt, _>(number)?;
+        }
+        out.push_sql(self.after);
+        Ok(())
+    }
+}
+
+/// The statement cache identifies it by its SQL text.
+impl QueryId for Insert<'_> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl RunQueryDsl<SqliteConnection> for Insert<'_> {}
 
 /// Connects with the pragmas of the service's writer.
 pub(crate) fn connect(file: &Path) -> Result<SqliteConnection> {

@@ -249,3 +249,78 @@ fn sql(parse: &Message) -> Option<String> {
     let text = parse.content.split(|byte| *byte == 0).nth(1)?;
     Some(String::from_utf8_lossy(text).into_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FAN: Uuid = Uuid::from_u128(5);
+    /// Made by the service at the millisecond 9.
+    const MADE: Uuid = Uuid::from_u128((9 << 80) | (7 << 76) | 1);
+
+    fn piece(connection: usize, messages: &[(u8, &[u8])]) -> Piece {
+        let mut bytes = Vec::new();
+        for (kind, content) in messages {
+            Message { kind: Some(*kind), content: content.to_vec() }.write(&mut bytes);
+        }
+        (connection, bytes)
+    }
+
+    fn start(connection: usize) -> Piece {
+        let mut bytes = Vec::new();
+        Message { kind: Message::START, content: b"start".to_vec() }.write(&mut bytes);
+        (connection, bytes)
+    }
+
+    /// Executes the statement `s` with two identifiers in binary form and one as text.
+    fn bind(fan: Uuid, made: Uuid) -> Vec<u8> {
+        let text = format!("key:{fan}");
+        let mut content = b"\0s\0\0\x01\0\x01\0\x03".to_vec();
+        for value in [fan.as_bytes().as_slice(), made.as_bytes(), text.as_bytes()] {
+            content.extend(u32::try_from(value.len()).unwrap().to_be_bytes());
+            content.extend(value);
+        }
+        content
+    }
+
+    fn query(text: &str) -> Vec<u8> {
+        format!("{text}\0").into_bytes()
+    }
+
+    /// Another connection works in between, on the same fan, and rolls back.
+    fn sent() -> Vec<Piece> {
+        vec![
+            start(0),
+            piece(0, &[(b'Q', &query("SET jit = off"))]),
+            start(1),
+            piece(1, &[(b'Q', &query(BEGIN)), (b'B', &bind(FAN, MADE)), (b'S', b"")]),
+            piece(0, &[(b'Q', &query(BEGIN)), (b'P', b"s\0INSERT\0\0\0"), (b'S', b"")]),
+            piece(1, &[(b'Q', &query(ROLLBACK))]),
+            piece(0, &[(b'B', &bind(FAN, MADE)), (b'E', b"\0"), (b'S', b"")]),
+            piece(0, &[(b'Q', &query("SELECT 1; COMMIT"))]),
+        ]
+    }
+
+    #[test]
+    fn a_transaction_is_recorded_and_its_identifiers_are_replaced() {
+        let recording = Recording::read(&sent(), &[FAN], 1, 8..=10).unwrap();
+        assert_eq!(recording.made, [MADE]);
+        assert_eq!(recording.sql, [BEGIN, "INSERT", "SELECT 1; COMMIT"]);
+        // The start, the setting, and the preparation.
+        assert_eq!(recording.session.len(), 3);
+        assert_eq!(recording.trips.len(), 3);
+        let (fan, made) = (Uuid::from_u128(6), Uuid::from_u128(7));
+        let mut replayed = Vec::new();
+        recording.trips[1].write(&[fan, made], &mut replayed);
+        let bind = Message::take(&mut replayed, false).unwrap().unwrap();
+        let text = format!("key:{fan}");
+        assert_eq!(bind.values().unwrap(), [fan.as_bytes().as_slice(), made.as_bytes(), text.as_bytes()]);
+        assert_eq!(bind.statement(), Some(&b"replayed0"[..]));
+    }
+
+    #[test]
+    fn another_number_of_transactions_is_an_error() {
+        assert!(Recording::read(&sent(), &[FAN], 2, 8..=10).is_err());
+        assert!(Recording::read(&sent(), &[Uuid::from_u128(8)], 1, 8..=10).is_err());
+    }
+}

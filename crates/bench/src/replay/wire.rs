@@ -142,7 +142,9 @@ mod tests {
         let all = [start, message(b'Q', b"BEGIN\0"), Message::sync()];
         let mut bytes = [[0, 0, 0, 8], ASKS[0].to_be_bytes()].concat();
         assert!(Message::take(&mut bytes, true).unwrap().unwrap().asks_for_encryption());
-        all.iter().for_each(|message| message.write(&mut bytes));
+        for message in &all {
+            message.write(&mut bytes);
+        }
         bytes.extend(b"Q\0\0");
         for (at, message) in all.iter().enumerate() {
             assert_eq!(Message::take(&mut bytes, at == 0).unwrap().as_ref(), Some(message));
