@@ -50,7 +50,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         (PGTEMP, vec![]),
         (
             BENCH,
-            [
+            vec![
                 KERNEL,
                 "terrace-app",
                 "terrace-packs",
@@ -59,8 +59,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
                 "terrace-social",
                 "terrace-storage",
                 PGTEMP,
-            ]
-            .to_vec(),
+            ],
         ),
         (TESTKIT, testkit),
         ("xtask", vec!["terrace-app", "terrace-storage", PGTEMP]),

@@ -1,10 +1,10 @@
 //! The bare limit of a write on PostgreSQL: the statements that the service itself sends for it, without the service.
 //!
 //! The service runs behind a [`relay`] on a copy of the database and executes the write twice. What it sent in the
-//! transactions of the second one is recorded as bytes: the same statements, prepared in the same way, with the same values, one per round
-//! trip. The [`Replay`] sends these bytes again on as many connections as the client has. Only identifiers differ from
-//! unit to unit: those in the request (the fan, the source of an award, a key), which the scenario chooses, and those
-//! that the service generated, which are replaced by new ones wherever they occur.
+//! transactions of the second one is recorded as bytes: the same statements, prepared in the same way, with the same
+//! values, one per round trip. The [`Replay`] sends these bytes again on as many connections as the client has. Only
+//! identifiers differ from unit to unit: those in the request (the fan, the source of an award, a key), which the
+//! scenario chooses, and those that the service generated, which are replaced by new ones wherever they occur.
 
 mod recording;
 mod relay;
@@ -46,7 +46,6 @@ impl Replay {
             let answer = caller.ask(request)?;
             ensure!((200..300).contains(&answer.status), "answered {} {}", answer.status, answer.text());
         }
-        // Before the jobs of the service react to the events.
         let sent = relay.sent()?;
         terrace.stop()?;
         let recording = Recording::read(

@@ -1,7 +1,10 @@
 //! Databases for measurements: fresh, filled, and with signed-in fans.
 
-use crate::client::{Caller, Served};
-use crate::http;
+mod fan;
+
+pub(crate) use fan::{Fan, PASSWORD};
+
+use crate::client::Served;
 use crate::rows;
 use crate::server::{Chore, Program, Started, Terrace};
 use anyhow::{Context, Result, anyhow, ensure};
@@ -21,8 +24,6 @@ use uuid::Uuid;
 pub(crate) const FANS: usize = 32;
 /// The name of the file in which a service stores its secret.
 const SECRET: &str = "secret";
-/// The password of every fan.
-pub(crate) const PASSWORD: &str = "up the terrace";
 
 /// The rows of totals of the active season's global board.
 const THE_BOARD: &str = "season_id = (SELECT id FROM seasons WHERE status = 'active') AND leaderboard_id = (SELECT id \
@@ -121,7 +122,7 @@ impl Ground {
         let mut origin = self.empty(kind, "origin")?;
         self.program.seed(&origin.data, &origin.url)?;
         let terrace = origin.serve()?;
-        origin.fans = register(&mut terrace.caller()?)?;
+        origin.fans = fan::register(&mut terrace.caller()?)?;
         terrace.stop()?;
         origins.push(origin.clone());
         Ok(origin)
@@ -164,37 +165,6 @@ fn sqlite_file(data: &Path) -> PathBuf {
 
 fn sqlite_url(data: &Path) -> String {
     format!("sqlite:{}", sqlite_file(data).display())
-}
-
-/// A signed-in fan.
-#[derive(Debug, Clone)]
-pub(crate) struct Fan {
-    pub(crate) name: String,
-    /// The identifier in canonical form.
-    pub(crate) id: String,
-    /// The value of a `Cookie` header.
-    pub(crate) cookie: String,
-}
-
-impl Fan {
-    /// The identifier in hexadecimal digits.
-    fn digits(&self) -> String {
-        self.id.replace('-', "")
-    }
-}
-
-fn register(caller: &mut Caller) -> Result<Vec<Fan>> {
-    (0..FANS).map(|number| register_one(caller, format!("regular{number}"))).collect()
-}
-
-fn register_one(caller: &mut Caller, name: String) -> Result<Fan> {
-    let body = serde_json::json!({"username": name, "password": PASSWORD}).to_string();
-    let answer = caller.expect(201, &http::request("POST", "/api/register", &[], Some(&body)))?;
-    let cookie = answer.header("set-cookie").and_then(|set| set.split(';').next());
-    let cookie = cookie.context("registration sets no cookie")?.to_owned();
-    let user: serde_json::Value = serde_json::from_slice(&answer.body)?;
-    let id = user.pointer("/user/id").and_then(serde_json::Value::as_str);
-    Ok(Fan { name, id: id.context("registration answers no id")?.to_owned(), cookie })
 }
 
 /// A database that is ready to be served.

@@ -77,7 +77,8 @@ struct Transaction {
 }
 
 impl Recording {
-    /// Finds the committed transactions with the first of the `given` identifiers, of which there must be `count`.
+    /// Finds the first `count` committed transactions with the first of the `given` identifiers. Jobs that react to the
+    /// events of a unit commit after it.
     /// Identifiers that were generated `during` the recording (in milliseconds) are those that the service made.
     pub(super) fn read(
         sent: &[Piece],
@@ -87,12 +88,9 @@ impl Recording {
     ) -> Result<Self> {
         let messages = messages(sent)?;
         let marker = *given.first().context("no identifier is given")?;
-        let transactions = transactions(&messages, marker);
-        ensure!(
-            transactions.len() == count,
-            "{} transactions were recorded, not {count}",
-            transactions.len()
-        );
+        let mut transactions = transactions(&messages, marker);
+        ensure!(transactions.len() >= count, "{} of {count} transactions were recorded", transactions.len());
+        transactions.truncate(count);
         let connection = transactions.first().context("nothing was recorded")?.connection;
         let mut recording =
             Self { session: session(&messages, connection), trips: vec![], made: vec![], sql: vec![] };
@@ -319,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn another_number_of_transactions_is_an_error() {
+    fn a_missing_transaction_is_an_error() {
         assert!(Recording::read(&sent(), &[FAN], 2, 8..=10).is_err());
         assert!(Recording::read(&sent(), &[Uuid::from_u128(8)], 1, 8..=10).is_err());
     }

@@ -26,7 +26,7 @@ const AGAINST_LIMIT: Target = Target::AtLeast(0.35);
 
 pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
     let world = ground.world(kind, "posts", plan.small)?;
-    let copy = ground.copy(&world, "posts_raw")?;
+    let copy = ground.copy(&world, "posts_bare")?;
     let mut limit = bare(copy)?;
     let mut fixed = Limit::new(ground, kind, "posts", rows::AUTHORS)?;
     let terrace = world.serve()?;

@@ -42,7 +42,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     let regulars = u64::try_from(world.fans.len())?;
     world.fill_boards(plan.questers + regulars)?;
     world.fill_quests(plan.questers)?;
-    let copy = ground.copy(&world, "quests_raw")?;
+    let copy = ground.copy(&world, "quests_bare")?;
     let terrace = world.serve()?;
     let list = Read {
         what: format!("GET {LIST}, signed out"),

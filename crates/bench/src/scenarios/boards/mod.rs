@@ -35,7 +35,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<F
 fn on_database(ground: &Ground, plan: &Plan, kind: Kind, fans: u64) -> Result<Vec<Figure>> {
     let few = Board::make(ground, kind, "boards_few", plan.small)?;
     let many = Board::make(ground, kind, "boards_many", fans)?;
-    let copy = ground.copy(&many.world, "boards_raw")?;
+    let copy = ground.copy(&many.world, "boards_bare")?;
     let mut figures = start::run(plan, &many)?;
     let (small, terrace) = (few.serve()?, many.serve()?);
     figures.extend(reads::against_bare(ground, plan, &many, &terrace)?);

@@ -38,7 +38,7 @@ pub(super) fn run(
     ground: &Ground,
     plan: &Plan,
     (world, terrace): (&World, &Terrace),
-    raw: &World,
+    copy: &World,
 ) -> Result<Vec<Figure>> {
     let mut fixed = Limit::new(ground, world.kind(), "packs", plan.buyers)?;
     let answers = answers(world, terrace)?;
@@ -46,7 +46,7 @@ pub(super) fn run(
     let mut figures = Vec::new();
     for offer in [Offer::Plain, Offer::Counted] {
         log::info!("buying and opening {}", offer.name());
-        let limit = bare(raw.clone(), plan.buyers, offer)?;
+        let limit = bare(copy.clone(), plan.buyers, offer)?;
         figures.extend(sell(plan, (world, terrace), offer, (limit, &mut fixed))?);
     }
     Ok(figures)
@@ -159,7 +159,7 @@ const CONNECTIONS: u64 = 32;
 const RECORDED: u64 = 1 << 32;
 
 /// Buying and opening, for the bare limit.
-fn bare(raw: World, buyers: u64, offer: Offer) -> Result<Bare> {
+fn bare(copy: World, buyers: u64, offer: Offer) -> Result<Bare> {
     let ids = move |fan, key| vec![Uuid::from_u128(boards::fan(fan, buyers)), key];
     let unit = |number| {
         let (fan, key) = (fan_of(buyers, 0, number), key_of(offer, RECORDED, 0, number));
@@ -170,7 +170,7 @@ fn bare(raw: World, buyers: u64, offer: Offer) -> Result<Bare> {
     });
     let work: Work = Arc::new(move |app, ids| Box::pin(buy_and_open(app, ids, offer)));
     Bare::new(
-        raw,
+        copy,
         Write { units: [unit(0), unit(1)], vary, work, rows: "SELECT count(*) FROM pack_openings" },
     )
 }
