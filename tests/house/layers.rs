@@ -22,7 +22,7 @@ const PGTEMP: &str = "terrace-pgtemp";
 /// Measures the service from outside; nothing depends on it. It may name drivers and the framework, for the
 /// bare limits that it compares the service with. It may name the domain crates for what judges
 /// recommendations, for what ranks fans (it measures their memory), and for the draw, which it compares with
-/// the odds that the service publishes.
+/// the odds that the service publishes. It may name `app` and `storage`, whose commands it executes without HTTP.
 const BENCH: &str = "terrace-bench";
 /// Test support, allowed as a dev-dependency of any package and as nothing else.
 const FOR_TESTS: [&str; 2] = [TESTKIT, PGTEMP];
@@ -48,7 +48,19 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
             vec![KERNEL, "terrace-app", "terrace-ops", "terrace-outbound", "terrace-storage", "terrace-web"],
         ),
         (PGTEMP, vec![]),
-        (BENCH, vec![KERNEL, "terrace-packs", "terrace-scoring", "terrace-social", PGTEMP]),
+        (
+            BENCH,
+            vec![
+                KERNEL,
+                "terrace-app",
+                "terrace-packs",
+                "terrace-quests",
+                "terrace-scoring",
+                "terrace-social",
+                "terrace-storage",
+                PGTEMP,
+            ],
+        ),
         (TESTKIT, testkit),
         ("xtask", vec!["terrace-app", "terrace-storage", PGTEMP]),
         ("terrace-tests", vec![]),

@@ -1,13 +1,20 @@
-//! A clock that all processes of a measurement share, so that their timestamps can be subtracted.
+//! A clock that all processes of a measurement share, so that their timestamps can be subtracted, and the current time.
 
 use rustix::time::{ClockId, clock_gettime};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Nanoseconds since an unspecified moment before the measurement. Monotonic.
 pub(crate) fn now() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     let (seconds, nanos) = (u64::try_from(now.tv_sec), u64::try_from(now.tv_nsec));
     seconds.unwrap_or(0).saturating_mul(1_000_000_000).saturating_add(nanos.unwrap_or(0))
+}
+
+/// The current time in microseconds since 1970.
+pub(crate) fn unix_micros() -> i64 {
+    #[expect(clippy::disallowed_methods, reason = "what is written is dated now")]
+    let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX)
 }
 
 /// The time from one moment to another; zero if `to` is earlier.

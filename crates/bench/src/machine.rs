@@ -2,9 +2,9 @@
 
 use crate::numbers::float;
 use crate::process::kib_of;
-use crate::raw;
 use crate::world::Ground;
 use anyhow::Result;
+use diesel::prelude::*;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ impl Machine {
         let list = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let mut versions = vec![ground.program().version()?];
         versions.extend(compiler());
-        versions.push(format!("SQLite {}", raw::sqlite_version()?));
+        versions.push(format!("SQLite {}", sqlite_version()?));
         versions.extend(ground.postgres_version()?.map(|version| format!("PostgreSQL {version}")));
         Ok(Self {
             date: today(),
@@ -65,6 +65,19 @@ impl Machine {
     pub(crate) fn is_durable(&self) -> bool {
         !matches!(self.file_system.as_str(), "tmpfs" | "ramfs")
     }
+}
+
+#[derive(QueryableByName)]
+struct Version {
+    #[diesel(sql_type = diesel::sql_types::Text)]
+    version: String,
+}
+
+/// The linked version of SQLite, which is also that of the service.
+fn sqlite_version() -> Result<String> {
+    let mut conn = SqliteConnection::establish(":memory:")?;
+    let version: Version = diesel::sql_query("SELECT sqlite_version() AS version").get_result(&mut conn)?;
+    Ok(version.version)
 }
 
 fn today() -> String {

@@ -3,7 +3,7 @@
 //! - [`client`] generates the load, with [`http`] and [`histogram`]; it does not depend on the service.
 //! - [`server`] runs the service as shipped, [`world`] creates its databases, and [`rows`] fills them.
 //! - [`readers`] keep streams open, with [`sse`], [`handles`] and [`clock`].
-//! - [`bare`], [`bare_send`], [`raw`] and [`pgbench`] are the bare limits that the service is compared with; [`nchan`]
+//! - [`bare`], [`bare_send`], [`limit`] and [`writes`] are the bare limits that the service is compared with; [`nchan`]
 //!   is an alternative.
 //! - [`scenarios`] combine these, with pseudo-random choices ([`dice`]) where fans would choose; [`report`], [`chart`],
 //!   [`compare`], [`page`] and [`machine`] present the results.
@@ -13,25 +13,28 @@ mod bare_send;
 mod chart;
 mod client;
 mod clock;
+mod commands;
 mod compare;
 mod dice;
 mod handles;
 mod histogram;
 mod http;
+mod limit;
 mod machine;
 mod nchan;
 mod numbers;
 mod page;
 mod pgbench;
 mod process;
-mod raw;
 mod readers;
+mod replay;
 mod report;
 mod rows;
 mod scenarios;
 mod server;
 mod sse;
 mod world;
+mod writes;
 
 use crate::bare::BareHttp;
 use crate::bare_send::BareSendArguments;

@@ -14,8 +14,6 @@ use uuid::Uuid;
 
 /// 2025-01-01T00:00:00Z in milliseconds: all bulk rows are older than rows that the service writes.
 const EPOCH: u64 = 1_735_689_600_000;
-/// The first time of posts written by the statements that imitate the service: after all bulk rows.
-const LATER: u64 = EPOCH + 100 * 86_400_000;
 /// The first number in identifiers; all numbers have twelve digits.
 const FIRST: u64 = 100_000_000_000;
 /// The number of authors of the posts.
@@ -28,25 +26,17 @@ pub(crate) fn prefix(millis: u64) -> String {
     format!("{millis:012x}70008000")
 }
 
-/// The part of an author's identifier before the number.
-pub(crate) fn author_prefix() -> String {
-    prefix(EPOCH)
+/// The identifier of the bulk post with this number.
+pub(crate) fn post(number: u64) -> u128 {
+    identifier(EPOCH + (number + 1) * 1000, FIRST + number)
 }
 
-/// The identifier of the author with this number.
-pub(crate) fn author(number: u64) -> u128 {
-    identifier(EPOCH, FIRST + number % AUTHORS)
-}
-
-/// The identifier and the time, in microseconds, of the post with this number, which is newer than all bulk posts.
-pub(crate) fn later_post(number: u64) -> (u128, u64) {
-    let millis = LATER + number / 10;
-    (identifier(millis, FIRST + number), millis * 1000)
-}
-
-/// The part before the number in identifiers of posts that are newer than all bulk posts.
-pub(crate) fn later_prefix() -> String {
-    prefix(LATER)
+/// The text of a new post: unique, and of constant length.
+pub(crate) fn new_body(number: u64) -> String {
+    format!(
+        "What a save in the last minute: number {number:012}, and the whole terrace was singing until the floodlights \
+         were off."
+    )
 }
 
 fn identifier(millis: u64, number: u64) -> u128 {
@@ -204,12 +194,8 @@ mod tests {
 
     #[test]
     fn identifiers_are_of_version_7_and_ascend() {
-        let (first, at) = later_post(0);
-        let id = Uuid::from_u128(first);
+        let id = Uuid::from_u128(post(0));
         assert_eq!((id.get_version_num(), id.get_variant()), (7, uuid::Variant::RFC4122));
-        assert_eq!(at, LATER * 1000);
-        assert!((1..1000).all(|n| later_post(n) > later_post(n - 1)));
-        assert!(first > identifier(EPOCH + 1_000_001 * 1000, FIRST + 1_000_000));
-        assert!(format!("{:032x}", author(7)).starts_with(&author_prefix()));
+        assert!((1..1000).all(|n| post(n) > post(n - 1)));
     }
 }

@@ -1,7 +1,10 @@
 //! Databases for measurements: fresh, filled, and with signed-in fans.
 
-use crate::client::Caller;
-use crate::http;
+mod fan;
+
+pub(crate) use fan::{Fan, PASSWORD};
+
+use crate::client::Served;
 use crate::rows;
 use crate::server::{Chore, Program, Started, Terrace};
 use anyhow::{Context, Result, anyhow, ensure};
@@ -9,6 +12,7 @@ use diesel::connection::SimpleConnection;
 use diesel::sql_types::Text;
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection};
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -20,8 +24,6 @@ use uuid::Uuid;
 pub(crate) const FANS: usize = 32;
 /// The name of the file in which a service stores its secret.
 const SECRET: &str = "secret";
-/// The password of every fan.
-pub(crate) const PASSWORD: &str = "up the terrace";
 
 /// The rows of totals of the active season's global board.
 const THE_BOARD: &str = "season_id = (SELECT id FROM seasons WHERE status = 'active') AND leaderboard_id = (SELECT id \
@@ -100,24 +102,28 @@ impl Ground {
         Ok(world)
     }
 
-    /// A database with the catalogue and the fans; created once.
-    fn origin(&self, kind: Kind) -> Result<World> {
-        let mut origins = self.origins.lock().map_err(|_| anyhow!("a database could not be made before"))?;
-        if let Some(origin) = origins.iter().find(|origin| origin.kind == kind) {
-            return Ok(origin.clone());
-        }
-        let name = "origin";
+    /// A database without tables.
+    pub(crate) fn empty(&self, kind: Kind, name: &str) -> Result<World> {
         let data = self.folder().join(format!("{name}-{kind:?}"));
         fs::create_dir(&data)?;
         let url = match kind {
             Kind::Sqlite => sqlite_url(&data),
             Kind::Postgres => self.server()?.create_database(name)?,
         };
-        self.program.seed(&data, &url)?;
-        let terrace = self.program.serve(&data, &url)?;
-        let fans = register(&mut terrace.caller()?)?;
+        Ok(World { kind, name: name.to_owned(), data, url, fans: Vec::new(), program: self.program.clone() })
+    }
+
+    /// A database with the catalogue and the fans; created once.
+    fn origin(&self, kind: Kind) -> Result<World> {
+        let mut origins = self.origins.lock().map_err(|_| anyhow!("a database could not be made before"))?;
+        if let Some(origin) = origins.iter().find(|origin| origin.kind == kind) {
+            return Ok(origin.clone());
+        }
+        let mut origin = self.empty(kind, "origin")?;
+        self.program.seed(&origin.data, &origin.url)?;
+        let terrace = origin.serve()?;
+        origin.fans = fan::register(&mut terrace.caller()?)?;
         terrace.stop()?;
-        let origin = World { kind, name: name.to_owned(), data, url, fans, program: self.program.clone() };
         origins.push(origin.clone());
         Ok(origin)
     }
@@ -161,37 +167,6 @@ fn sqlite_url(data: &Path) -> String {
     format!("sqlite:{}", sqlite_file(data).display())
 }
 
-/// A signed-in fan.
-#[derive(Debug, Clone)]
-pub(crate) struct Fan {
-    pub(crate) name: String,
-    /// The identifier in canonical form.
-    pub(crate) id: String,
-    /// The value of a `Cookie` header.
-    pub(crate) cookie: String,
-}
-
-impl Fan {
-    /// The identifier in hexadecimal digits.
-    fn digits(&self) -> String {
-        self.id.replace('-', "")
-    }
-}
-
-fn register(caller: &mut Caller) -> Result<Vec<Fan>> {
-    (0..FANS).map(|number| register_one(caller, format!("regular{number}"))).collect()
-}
-
-fn register_one(caller: &mut Caller, name: String) -> Result<Fan> {
-    let body = serde_json::json!({"username": name, "password": PASSWORD}).to_string();
-    let answer = caller.expect(201, &http::request("POST", "/api/register", &[], Some(&body)))?;
-    let cookie = answer.header("set-cookie").and_then(|set| set.split(';').next());
-    let cookie = cookie.context("registration sets no cookie")?.to_owned();
-    let user: serde_json::Value = serde_json::from_slice(&answer.body)?;
-    let id = user.pointer("/user/id").and_then(serde_json::Value::as_str);
-    Ok(Fan { name, id: id.context("registration answers no id")?.to_owned(), cookie })
-}
-
 /// A database that is ready to be served.
 #[derive(Debug, Clone)]
 pub(crate) struct World {
@@ -208,9 +183,14 @@ impl World {
         self.kind
     }
 
-    /// The URL of the PostgreSQL database.
+    /// The URL of the database.
     pub(crate) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// The folder of its data.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.data
     }
 
     /// The path of the SQLite file.
@@ -220,6 +200,23 @@ impl World {
 
     pub(crate) fn serve(&self) -> Result<Terrace> {
         self.program.serve(&self.data, &self.url)
+    }
+
+    /// Starts the service with another address of its PostgreSQL server.
+    pub(crate) fn serve_through(&self, address: SocketAddr) -> Result<Terrace> {
+        self.program.serve(&self.data, &self.url.replace(&self.server()?.to_string(), &address.to_string()))
+    }
+
+    /// The address of its PostgreSQL server.
+    pub(crate) fn server(&self) -> Result<SocketAddr> {
+        let authority = self.url.split(['@', '/']).nth(3).context("the database has no server")?;
+        Ok(authority.parse()?)
+    }
+
+    /// Its PostgreSQL server as the server under test.
+    pub(crate) fn served(&self) -> Result<Served> {
+        let pid = self.program.postgres.context("no PostgreSQL server was started")?;
+        Ok(Served { address: self.server()?, pid, database: Some(pid) })
     }
 
     /// Starts a second process on the same database.
@@ -243,6 +240,11 @@ impl World {
     fn fill(&self, posts: u64) -> Result<()> {
         let fans: Vec<String> = self.fans.iter().map(Fan::digits).collect();
         self.write(&self.dialect().statements(posts, &fans))
+    }
+
+    /// Creates the tables of the fixed limit, with a total for each of `fans` fans.
+    pub(crate) fn fill_limit(&self, tables: &[&str], fans: u64) -> Result<()> {
+        self.write(&self.dialect().limit(tables, fans))
     }
 
     /// Writes posts by many authors. One fan follows a thousand of them, chosen by how much they write; another follows
@@ -286,7 +288,10 @@ impl World {
     /// Executes one statement directly on the database, in its own transaction; returns how long it took.
     pub(crate) fn time(&self, statement: &str) -> Result<Duration> {
         if self.kind == Kind::Sqlite {
-            return crate::raw::maintain::time(&self.file(), statement);
+            let mut conn = crate::limit::connect(&self.file())?;
+            let begun = Instant::now();
+            conn.batch_execute(statement)?;
+            return Ok(begun.elapsed());
         }
         let begun = Instant::now();
         execute(&self.url, &[statement])?;
@@ -340,16 +345,6 @@ impl World {
         self.number("SELECT count(*) FROM points_history")
     }
 
-    /// The identifier of the active season in hexadecimal digits, which PostgreSQL writes with hyphens.
-    pub(crate) fn active_season(&self) -> Result<String> {
-        let id = match self.kind {
-            Kind::Sqlite => "lower(hex(id))",
-            Kind::Postgres => "CAST(id AS text)",
-        };
-        let lines = self.lines(&format!("SELECT {id} AS line FROM seasons WHERE status = 'active'"))?;
-        lines.into_iter().next().context("no season is active")
-    }
-
     /// The result of a query for one number.
     pub(crate) fn number(&self, query: &str) -> Result<u64> {
         let lines = self.lines(&format!("SELECT CAST(({query}) AS text) AS line"))?;
@@ -393,10 +388,7 @@ impl World {
 
     /// The number of posts.
     pub(crate) fn count_posts(&self) -> Result<u64> {
-        match self.kind {
-            Kind::Sqlite => crate::raw::count_posts(&self.file()),
-            Kind::Postgres => Ok(execute(&self.url, &["SELECT count(*) FROM posts"])?.trim().parse()?),
-        }
+        self.number("SELECT count(*) FROM posts")
     }
 
     /// The `Cookie` header of a fan.

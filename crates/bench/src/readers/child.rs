@@ -276,7 +276,7 @@ impl Seen {
     }
 }
 
-/// The number that [`crate::raw::body`] puts into the text of a post.
+/// The number that [`crate::rows::new_body`] puts into the text of a post.
 fn number(data: &[u8]) -> Option<u64> {
     const BEFORE: &[u8] = b"minute: number ";
     // Most events have none, and need not be searched.
@@ -289,7 +289,7 @@ fn number(data: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::raw;
+    use crate::rows;
     use std::net::TcpListener;
 
     fn take(frames: &[(Option<u64>, &str, Option<&str>)]) -> (Seen, Overall) {
@@ -388,7 +388,7 @@ mod tests {
 
     #[test]
     fn posts_of_the_harness_are_found_by_their_number() {
-        let data = format!("{{\"post\":{{\"id\":\"x\",\"body\":\"{}\"}}}}", raw::body(4711));
+        let data = format!("{{\"post\":{{\"id\":\"x\",\"body\":\"{}\"}}}}", rows::new_body(4711));
         assert_eq!(number(data.as_bytes()), Some(4711));
         for other in ["{\"post\":{}}", "{}", "{\"post\":{\"body\":\"minute: number 12\"}}"] {
             assert_eq!(number(other.as_bytes()), None, "{other}");

@@ -16,8 +16,6 @@ const TIED: u64 = 4;
 const FANS_AT: u64 = EPOCH + 2;
 const BOARDS_AT: u64 = EPOCH + 3;
 const RECORDS_AT: u64 = EPOCH + 4;
-/// The time of rows that the bare limits write.
-const AWARDS_AT: u64 = EPOCH + 5;
 
 /// The total number of lines of the boards.
 pub(crate) const fn lines(fans: u64) -> u64 {
@@ -45,16 +43,6 @@ pub(crate) fn fan(number: u64, fans: u64) -> u128 {
 /// The same as an SQL expression.
 pub(super) fn bulk_fan(dialect: &Dialect, number: &str) -> String {
     dialect.fan(number)
-}
-
-/// The identifier of a record that imitates one of the service's.
-pub(crate) fn record(number: u64) -> u128 {
-    super::identifier(AWARDS_AT, FIRST + number)
-}
-
-/// The part of such a record's identifier before the number.
-pub(crate) fn record_prefix() -> String {
-    prefix(AWARDS_AT)
 }
 
 impl Dialect {
@@ -91,6 +79,14 @@ impl Dialect {
         ]);
         statements.extend(self.after.iter().map(ToString::to_string));
         statements
+    }
+
+    /// Statements that create the tables of [`crate::limit`], and write a total of zero for each of `fans` bulk fans.
+    pub(crate) fn limit(&self, tables: &[&str], fans: u64) -> Vec<String> {
+        let seq = self.seq.replace("{count}", &fans.to_string());
+        let totals = format!("INSERT INTO total (fan, points) {seq} SELECT {}, 0 FROM seq", self.fan("n"));
+        let parts = [self.before, tables, &[totals.as_str()], self.after];
+        parts.concat().into_iter().map(str::to_owned).collect()
     }
 
     fn fan(&self, number: &str) -> String {
@@ -174,7 +170,6 @@ mod tests {
     fn fans_are_distinguished_by_number() {
         assert_eq!(fan(7, 100), fan(107, 100));
         assert!(format!("{:032x}", fan(7, 100)).starts_with(&fan_prefix()));
-        assert!(format!("{:032x}", record(7)).starts_with(&record_prefix()));
         assert_eq!((in_bulk(100, 32), in_bulk(1, 32)), (68, 0));
         assert_eq!(lines(1_000_000), 1_200_000);
     }

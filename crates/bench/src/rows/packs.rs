@@ -1,6 +1,6 @@
 //! Packs on sale, and signed-in fans who can pay for them.
 
-use super::{Dialect, EPOCH, FIRST, identifier, prefix};
+use super::{Dialect, EPOCH, FIRST, identifier};
 use uuid::Uuid;
 
 /// The packs on sale, apart from the content of the service.
@@ -20,14 +20,9 @@ pub(crate) const EDITIONS: u64 = 500;
 const GIFT: u64 = 1_000_000;
 /// The name of the packs.
 const NAME: &str = "Bench pack";
-/// The times of packs, collectibles and rows written by the bare limits, which make their identifiers distinct.
+/// The times of packs and collectibles, which make their identifiers distinct.
 const PACKS_AT: u64 = EPOCH + 20;
 const COLLECTIBLES_AT: u64 = EPOCH + 21;
-const PURCHASES_AT: u64 = EPOCH + 22;
-const COPIES_AT: u64 = EPOCH + 23;
-const TRANSFERS_AT: u64 = EPOCH + 24;
-/// The time of the first slot's rows; other slots follow.
-const OWNED_AT: u64 = EPOCH + 25;
 
 impl Offer {
     const ALL: [Self; 3] = [Self::Plain, Self::Counted, Self::Numbered];
@@ -40,14 +35,18 @@ impl Offer {
         }
     }
 
-    /// The identifier of the pack.
-    pub(crate) fn id(self) -> Uuid {
-        let number = match self {
+    /// A number that no other pack has.
+    pub(crate) const fn number(self) -> u64 {
+        match self {
             Self::Plain => 0,
             Self::Counted => 1,
             Self::Numbered => 2,
-        };
-        Uuid::from_u128(identifier(PACKS_AT, FIRST + number))
+        }
+    }
+
+    /// The identifier of the pack.
+    pub(crate) fn id(self) -> Uuid {
+        Uuid::from_u128(identifier(PACKS_AT, FIRST + self.number()))
     }
 
     /// The name in tables of figures.
@@ -79,64 +78,6 @@ impl Offer {
 /// The identifier of the numbered collectible.
 pub(crate) fn numbered() -> Uuid {
     Uuid::from_u128(identifier(COLLECTIBLES_AT, FIRST))
-}
-
-/// The reason in the journal for a purchase of one copy.
-pub(crate) fn reason() -> String {
-    format!("1 × {NAME}")
-}
-
-/// Identifiers for the rows that imitate a purchase by the service.
-pub(crate) struct Ids {
-    pub(crate) purchase: Uuid,
-    pub(crate) copy: Uuid,
-    pub(crate) transfer: Uuid,
-    pub(crate) owned: [Uuid; 3],
-}
-
-impl Ids {
-    /// The identifiers of the purchase with this number.
-    pub(crate) fn of(number: u64) -> Self {
-        let id = |at| Uuid::from_u128(identifier(at, FIRST + number));
-        Self {
-            purchase: id(PURCHASES_AT),
-            copy: id(COPIES_AT),
-            transfer: id(TRANSFERS_AT),
-            owned: [id(OWNED_AT), id(OWNED_AT + 1), id(OWNED_AT + 2)],
-        }
-    }
-}
-
-/// The parts of such identifiers before the number.
-pub(crate) struct Prefixes {
-    pub(crate) purchase: String,
-    pub(crate) copy: String,
-    pub(crate) transfer: String,
-    pub(crate) owned: [String; 3],
-}
-
-impl Prefixes {
-    pub(crate) fn new() -> Self {
-        Self {
-            purchase: prefix(PURCHASES_AT),
-            copy: prefix(COPIES_AT),
-            transfer: prefix(TRANSFERS_AT),
-            owned: [prefix(OWNED_AT), prefix(OWNED_AT + 1), prefix(OWNED_AT + 2)],
-        }
-    }
-}
-
-/// The rows that the service wrote when one copy was bought and opened, so that the bare limits write as much.
-#[derive(Debug, Clone)]
-pub(crate) struct Example {
-    pub(crate) offer: Offer,
-    /// The response bodies.
-    pub(crate) purchase: String,
-    pub(crate) opening: String,
-    /// The canonical text of the tables in the proof.
-    pub(crate) tables: String,
-    /// The collectibles of the copy, by slot.
-    pub(crate) collectibles: [Uuid; 3],
 }
 
 impl Dialect {
@@ -198,21 +139,5 @@ impl Dialect {
             }
         }
         statements
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_stands_for_rows_of_the_service_has_identifiers_of_its_own() {
-        let (ids, other, prefixes) = (Ids::of(7), Ids::of(8), Prefixes::new());
-        let all = |ids: &Ids| [vec![ids.purchase, ids.copy, ids.transfer], ids.owned.to_vec()].concat();
-        let distinct: std::collections::BTreeSet<_> = [all(&ids), all(&other)].concat().into_iter().collect();
-        assert_eq!(distinct.len(), 12);
-        assert!(ids.purchase.simple().to_string().starts_with(&prefixes.purchase));
-        assert!(ids.owned[2].simple().to_string().starts_with(&prefixes.owned[2]));
-        assert_ne!(Offer::Plain.id(), Offer::Counted.id());
     }
 }

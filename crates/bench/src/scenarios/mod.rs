@@ -10,6 +10,7 @@ mod match_day;
 mod packs;
 mod posts;
 mod quests;
+mod reactions;
 mod soak;
 mod streams;
 
@@ -19,7 +20,7 @@ use crate::histogram::millis;
 use crate::http;
 use crate::numbers::{float, median};
 use crate::process;
-use crate::report::{Figure, Quantity};
+use crate::report::{Figure, Quantity, Target};
 use crate::server::Terrace;
 use crate::world::{FANS, Ground, Kind};
 use anyhow::Result;
@@ -33,7 +34,7 @@ use std::time::Duration;
 pub(crate) enum Scenario {
     /// Reading the locker room: its share of the bare limit, and its cost at any size and depth.
     Feed,
-    /// Creating posts, durably.
+    /// Creating posts and reacting to them, durably.
     Posts,
     /// What a session costs, sign-ins, and what a flood of them does to readers.
     Accounts,
@@ -217,7 +218,7 @@ impl Plan {
         idle: &[1_000],
     };
 
-    fn load<'a>(&self, server: Served, statuses: &'a [u16]) -> Load<'a> {
+    pub(crate) fn load<'a>(&self, server: Served, statuses: &'a [u16]) -> Load<'a> {
         let Self { warm_up, duration, .. } = *self;
         Load { server, warm_up, duration, statuses, measure: http::measure, pace: None }
     }
@@ -233,7 +234,7 @@ impl Plan {
 }
 
 /// A value for each connection, made from its fan's number.
-fn for_each_fan<T>(make: impl Fn(usize) -> Result<T>) -> Result<Vec<T>> {
+pub(crate) fn for_each_fan<T>(make: impl Fn(usize) -> Result<T>) -> Result<Vec<T>> {
     (0..FANS).map(make).collect()
 }
 
@@ -272,6 +273,11 @@ fn shown(samples: &[Sample]) -> Value {
         "maxMillis": samples.iter().map(|sample| millis(sample.latency.max())).fold(0.0, f64::max),
         "requests": samples.iter().map(|sample| float(sample.latency.count())).sum::<f64>(),
     })
+}
+
+/// A row that compares a value with a budget of the same unit, which it must not exceed.
+fn budget(what: impl Into<String>, database: &'static str, measured: Quantity, most: f64) -> Figure {
+    Figure::plain(what, database, measured).against("budget", most, Target::AtMost(1.0))
 }
 
 /// The memory of a server after a workload.

@@ -1,29 +1,34 @@
-//! Durable creation of posts: every response is sent after the commit is on disk.
+//! Durable creation of posts, and reactions: every response is sent after the commit is on disk.
 
+use super::reactions;
 use super::{Plan, for_each_fan, memory, percentile, rate, shown};
 use crate::client::{Sample, Script, drive};
+use crate::commands::{Work, done};
 use crate::http;
+use crate::limit::Limit;
 use crate::numbers::{float, median};
-use crate::pgbench::PgBench;
-use crate::raw::{self, RawLoop};
 use crate::report::{Figure, Quantity, Target};
 use crate::rows;
 use crate::server::{Metrics, Terrace};
 use crate::world::{FANS, Ground, Kind, World};
-use anyhow::{Result, ensure};
+use crate::writes::{Bare, Unit, Write};
+use anyhow::{Result, anyhow, ensure};
 use serde_json::json;
+use std::sync::Arc;
+use terrace_app::room::CreatePost;
+use terrace_kernel::UserId;
 use uuid::Uuid;
 
 pub(super) const PATH: &str = "/api/locker-room";
 const TARGET: Target = Target::AtLeast(0.5);
+/// The minimum share of the rate of the fixed limit.
+const AGAINST_LIMIT: Target = Target::AtLeast(0.35);
 
 pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
     let world = ground.world(kind, "posts", plan.small)?;
-    let copy = ground.copy(&world, "posts_raw")?;
-    let mut limit = match kind {
-        Kind::Sqlite => Limit::Raw(RawLoop::open(&copy.file(), authors())?),
-        Kind::Postgres => Limit::PgBench(PgBench::new(ground.folder(), copy.url())?),
-    };
+    let copy = ground.copy(&world, "posts_bare")?;
+    let mut limit = bare(copy)?;
+    let mut fixed = Limit::new(ground, kind, "posts", rows::AUTHORS)?;
     let terrace = world.serve()?;
     let (mut ours, mut groups, mut statements, mut bare) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let before = world.count_posts()?;
@@ -32,7 +37,8 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
         ours.push(sample);
         groups.push(seen.group);
         statements.push(seen.statements);
-        bare.push(limit.run(plan, seen.group)?);
+        bare.push(limit.run(plan)?);
+        fixed.run(plan, seen.group)?;
     }
     let written = world.count_posts()? - before;
     let answered: u64 = ours.iter().map(|sample| sample.latency.count()).sum();
@@ -43,46 +49,49 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
         "limitPerSecond": bare,
         "postsPerCommit": groups,
         "statementsPerPost": statements,
+        "recorded": limit.recorded(),
         "plan": plan.to_json(),
     });
     let database = kind.name();
     let figure = Figure::plain(what.clone(), database, Quantity::new(rate(&ours), "posts/s"))
-        .against(limit.name(&groups), median(bare), TARGET)
+        .against(limit.name(), median(bare), TARGET)
         .with(details);
     let slow = Quantity::new(percentile(&ours, 990), "ms");
-    Ok(vec![
+    let mut figures = vec![
         figure,
+        fixed.figure(&what, rate(&ours), "posts/s", AGAINST_LIMIT),
         Figure::plain(format!("{what}, p99"), database, slow),
-        memory(&terrace, "these runs", database)?,
-    ])
+    ];
+    figures.extend(reactions::run(plan, &world, &terrace, &mut fixed)?);
+    figures.push(memory(&terrace, "these runs", database)?);
+    Ok(figures)
 }
 
-/// The authors of the bare loop's posts: as many as there are fans who post.
-fn authors() -> Vec<Uuid> {
-    (0..FANS).filter_map(|number| u64::try_from(number).ok()).map(rows::author).map(Uuid::from_u128).collect()
+/// Posts of the fan of each connection, for the bare limit.
+fn bare(copy: World) -> Result<Bare> {
+    let fans: Result<Vec<Uuid>, _> = copy.fans.iter().map(|fan| fan.id.parse::<Uuid>()).collect();
+    let fans = fans?;
+    let fan =
+        move |connection: u64| fans.iter().cycle().nth(usize::try_from(connection).unwrap_or(0)).copied();
+    let unit = |number: usize| {
+        let mut request = Vec::new();
+        posting(copy.cookie(number)?, RECORDED)(&mut request);
+        anyhow::Ok(Unit { requests: vec![request], varies: Vec::from_iter(fan(u64::try_from(number)?)) })
+    };
+    let units = [unit(0)?, unit(1)?];
+    let work: Work = Arc::new(|app, ids| {
+        Box::pin(async move {
+            let [author] = ids.try_into().map_err(|_| anyhow!("a post has an author"))?;
+            let (author, body) = (UserId::from_uuid(author), rows::new_body(0));
+            done(app.execute(CreatePost { author, team: None, body, media: None }).await).map(drop)
+        })
+    });
+    let vary = Arc::new(move |_, connection, _| Vec::from_iter(fan(connection)));
+    Bare::new(copy, Write { units, vary, work, rows: "SELECT count(*) FROM posts" })
 }
 
-/// The bare limit of the database.
-enum Limit {
-    Raw(RawLoop),
-    PgBench(PgBench),
-}
-
-impl Limit {
-    fn run(&mut self, plan: &Plan, group: f64) -> Result<f64> {
-        match self {
-            Self::Raw(raw) => raw.run(group, plan.warm_up, plan.duration),
-            Self::PgBench(pgbench) => pgbench.run(plan.warm_up, plan.duration),
-        }
-    }
-
-    fn name(&self, groups: &[f64]) -> String {
-        match self {
-            Self::Raw(_) => format!("raw loop, {:.1} to a commit", median(groups.iter().copied())),
-            Self::PgBench(_) => "pgbench".to_owned(),
-        }
-    }
-}
+/// A series of posts that the measured service does not use.
+const RECORDED: u64 = 1_000;
 
 /// Server metrics of a run.
 pub(super) struct Seen {
@@ -106,7 +115,7 @@ pub(super) fn posting(cookie: &str, series: u64) -> Script {
     let mut number = series * 100_000_000;
     Box::new(move |buffer| {
         number += 1;
-        let body = format!("{{\"body\":\"{}\"}}", raw::body(number));
+        let body = format!("{{\"body\":\"{}\"}}", rows::new_body(number));
         buffer.extend(http::request("POST", PATH, &[("Cookie", &cookie)], Some(&body)));
     })
 }

@@ -1,20 +1,25 @@
-//! Quests: durable completion of steps, compared with the bare database; the list, compared with a bare handler; and
-//! the cost of a progress check that finds nothing.
+//! Quests: durable completion of steps, compared with the bare database, with the fixed limit and with
+//! awards; the list, compared with a bare handler; and the cost of a progress check that finds nothing.
 
+use super::boards::awards::{self, awarding};
 use super::contest::Read;
 use super::posts::Seen;
-use super::{Plan, for_each_fan, memory, percentile, rate, shown};
-use crate::client::{Script, always, drive};
+use super::{Plan, budget, for_each_fan, memory, percentile, rate, shown};
+use crate::client::{Sample, Script, always, drive};
+use crate::commands::{Work, done};
 use crate::http;
+use crate::limit::Limit;
 use crate::numbers::{float, median};
-use crate::pgbench::PgBench;
-use crate::raw::steps::StepLoop;
 use crate::report::{Figure, Quantity, Target};
-use crate::rows::quests;
+use crate::rows::{boards, quests};
 use crate::server::Terrace;
 use crate::world::{FANS, Ground, Kind, World};
-use anyhow::{Result, ensure};
+use crate::writes::{Bare, Unit, Write};
+use anyhow::{Result, anyhow, ensure};
 use serde_json::json;
+use std::sync::Arc;
+use terrace_kernel::UserId;
+use terrace_quests::StepId;
 use uuid::Uuid;
 
 const LIST: &str = "/api/quests";
@@ -22,6 +27,10 @@ const STEP: &str = "/api/quests/complete-step";
 const CHECK: &str = "/api/quests/check-progress";
 /// The minimum share of the rate of the bare statements.
 const STEPS: Target = Target::AtLeast(0.5);
+/// The minimum share of the rate of awards.
+const OF_AWARDS: Target = Target::AtLeast(0.5);
+/// The maximum of the 99th percentile of steps, in milliseconds.
+const SLOW_MILLIS: f64 = 30.0;
 /// The minimum share of the rate of the bare handler.
 const OF_BARE: Target = Target::AtLeast(0.6);
 /// The maximum number of statements of a check that finds nothing.
@@ -33,7 +42,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     let regulars = u64::try_from(world.fans.len())?;
     world.fill_boards(plan.questers + regulars)?;
     world.fill_quests(plan.questers)?;
-    let copy = ground.copy(&world, "quests_raw")?;
+    let copy = ground.copy(&world, "quests_bare")?;
     let terrace = world.serve()?;
     let list = Read {
         what: format!("GET {LIST}, signed out"),
@@ -45,7 +54,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     };
     let mut figures = list.run(ground, plan, &terrace)?;
     figures.push(checks(plan, &world, &terrace)?);
-    figures.extend(steps(ground, plan, (&world, &terrace), &copy)?);
+    figures.extend(steps(ground, plan, (&world, &terrace), copy)?);
     figures.push(memory(&terrace, "these runs", kind.name())?);
     Ok(figures)
 }
@@ -66,29 +75,18 @@ fn checks(plan: &Plan, world: &World, terrace: &Terrace) -> Result<Figure> {
         .with(json!({"checks": sample.answered, "sample": shown(&[sample])})))
 }
 
-/// The bare limit of the database.
-enum Limit {
-    Raw(StepLoop),
-    PgBench(PgBench),
-}
-
 fn steps(
     ground: &Ground,
     plan: &Plan,
     (world, terrace): (&World, &Terrace),
-    copy: &World,
+    copy: World,
 ) -> Result<Vec<Figure>> {
     log::info!("steps");
     let runs = u64::try_from(plan.runs)?;
-    let mut limit = match world.kind() {
-        Kind::Sqlite => Limit::Raw(StepLoop::open(&copy.file(), plan.questers)?),
-        Kind::Postgres => {
-            let season = copy.active_season()?;
-            // Each run starts with a warm-up, which is a run of its own.
-            Limit::PgBench(PgBench::of_steps(ground.folder(), copy.url(), plan.questers, &season, 2 * runs)?)
-        }
-    };
+    let mut limit = bare(copy, plan.questers, runs)?;
+    let mut fixed = Limit::new(ground, world.kind(), "steps", plan.questers)?;
     let (mut ours, mut groups, mut statements, mut bare) = (vec![], vec![], vec![], vec![]);
+    let mut awarded = vec![];
     let before = [world.count_steps()?, world.count_records()?];
     for run in 0..runs {
         let unmeasured = terrace.metrics()?;
@@ -103,55 +101,82 @@ fn steps(
         let seen = Seen::between(&unmeasured, &terrace.metrics()?);
         groups.push(seen.group);
         statements.push(seen.statements);
-        bare.push(match &mut limit {
-            Limit::Raw(raw) => raw.run(seen.group, plan.warm_up, plan.duration)?,
-            Limit::PgBench(pgbench) => pgbench.run(plan.warm_up, plan.duration)?,
-        });
+        bare.push(limit.run(plan)?);
+        fixed.run(plan, seen.group)?;
+        let scripts = for_each_fan(|connection| Ok(awarding(plan.questers, run, connection)))?;
+        awarded.push(drive(&plan.load(terrace.served(), &[200]), scripts)?);
     }
-    let answered: u64 = ours.iter().map(|sample| sample.latency.count()).sum();
+    let count = |samples: &[Sample]| samples.iter().map(|sample| sample.latency.count()).sum::<u64>();
+    let answered = [count(&ours), count(&ours) + count(&awarded)];
     let written = [world.count_steps()? - before[0], world.count_records()? - before[1]];
     ensure!(
-        written.iter().all(|written| *written >= answered),
-        "{answered} steps were acknowledged; {written:?} steps and records are there"
+        written.iter().zip(answered).all(|(written, answered)| *written >= answered),
+        "{answered:?} steps and records were acknowledged; {written:?} are there"
     );
-    if world.kind() == Kind::Postgres {
-        let fastest = bare.iter().copied().fold(0.0, f64::max) * plan.duration.as_secs_f64();
-        let most = float(plan.questers / (2 * runs) * quests::STEPS);
-        ensure!(fastest < most, "pgbench did more steps than there are fans for");
-    }
     let details = json!({
         "ours": shown(&ours),
         "limitPerSecond": bare,
         "stepsPerCommit": groups,
         "statementsPerStep": statements,
+        "recorded": limit.recorded(),
         "plan": plan.to_json(),
     });
-    let limit = match limit {
-        Limit::Raw(_) => format!("raw loop, {:.1} to a commit", median(groups.iter().copied())),
-        Limit::PgBench(_) => "pgbench".to_owned(),
-    };
     let (what, database) = (format!("POST {STEP}, {FANS} connections, durable"), world.kind().name());
-    let slow = Quantity::new(percentile(&ours, 990), "ms");
     Ok(vec![
         Figure::plain(what.clone(), database, Quantity::new(rate(&ours), "steps/s"))
-            .against(limit, median(bare), STEPS)
+            .against(limit.name(), median(bare), STEPS)
             .with(details),
-        Figure::plain(format!("{what}, p99"), database, slow),
+        fixed.figure(&what, rate(&ours), "steps/s", Target::Unset),
+        Figure::plain(format!("{what}, against awards"), database, Quantity::new(rate(&ours), "requests/s"))
+            .against(format!("POST {}", awards::PATH), rate(&awarded), OF_AWARDS)
+            .with(json!({"awards": shown(&awarded)})),
+        budget(format!("{what}, p99"), database, Quantity::new(percentile(&ours, 990), "ms"), SLOW_MILLIS),
     ])
 }
 
 /// Steps of distinct fans from `first` on; connections share no fan.
 fn completing(first: u64, block: u64, connection: usize) -> Script {
     let connection = u64::try_from(connection).unwrap_or(0);
-    let connections = u64::try_from(FANS).unwrap_or(1);
     let mut next = 0;
     Box::new(move |buffer| {
-        let fan = first + (next / quests::STEPS * connections + connection) % block;
-        let step = Uuid::from_u128(quests::step(next % quests::STEPS));
+        let fan = first + fan_of(next, connection) % block;
+        buffer.extend(complete(fan, step(next)));
         next += 1;
-        let (cookie, body) = (quests::cookie(fan), format!("{{\"stepId\":\"{step}\"}}"));
-        buffer.extend(http::request("POST", STEP, &[("Cookie", &cookie)], Some(&body)));
     })
+}
+
+/// The number of the fan who completes the step with this number on a connection.
+const fn fan_of(number: u64, connection: u64) -> u64 {
+    number / quests::STEPS * CONNECTIONS + connection
+}
+
+fn step(number: u64) -> Uuid {
+    Uuid::from_u128(quests::step(number % quests::STEPS))
+}
+
+fn complete(fan: u64, step: Uuid) -> Vec<u8> {
+    let (cookie, body) = (quests::cookie(fan), format!("{{\"stepId\":\"{step}\"}}"));
+    http::request("POST", STEP, &[("Cookie", &cookie)], Some(&body))
+}
+
+const CONNECTIONS: u64 = 32;
+
+/// Steps, for the bare limit. Those of the last two fans are recorded.
+fn bare(copy: World, fans: u64, runs: u64) -> Result<Bare> {
+    let block = (fans - 2) / runs;
+    let ids = move |fan, number| vec![Uuid::from_u128(boards::fan(fan, fans)), step(number)];
+    let unit = |fan| Unit { requests: vec![complete(fan, step(0))], varies: ids(fan, 0) };
+    let work: Work = Arc::new(|app, ids| {
+        Box::pin(async move {
+            let [fan, step] = ids.try_into().map_err(|_| anyhow!("a fan completes a step"))?;
+            done(app.complete_step(UserId::from_uuid(fan), StepId::from_uuid(step)).await).map(drop)
+        })
+    });
+    let vary = Arc::new(move |run, connection, number| {
+        ids(run * block + fan_of(number, connection) % block, number)
+    });
+    let units = [unit(fans - 2), unit(fans - 1)];
+    Bare::new(copy, Write { units, vary, work, rows: "SELECT count(*) FROM user_step_status" })
 }
 
 #[cfg(test)]

@@ -1,102 +1,172 @@
 //! Durable awards of points: every response is sent after the commit is on disk.
 
 use super::Board;
-use crate::client::{Script, drive};
+use crate::client::{Sample, Script, drive};
+use crate::commands::{Work, done};
 use crate::http;
+use crate::limit::Limit;
 use crate::numbers::median;
-use crate::pgbench::PgBench;
-use crate::raw::awards::{AMOUNT, AwardLoop, REASON};
 use crate::report::{Figure, Quantity, Target};
 use crate::rows::boards;
 use crate::scenarios::posts::Seen;
-use crate::scenarios::{Plan, for_each_fan, percentile, rate, shown};
+use crate::scenarios::{Plan, budget, cpu, database_cpu, for_each_fan, percentile, rate, shown};
 use crate::server::{CRON_SECRET, Terrace};
 use crate::world::{FANS, Ground, Kind, World};
-use anyhow::{Result, ensure};
+use crate::writes::{Bare, Unit, Write};
+use anyhow::{Result, anyhow, ensure};
 use serde_json::json;
+use std::sync::Arc;
+use terrace_app::boards::AwardPoints;
+use terrace_kernel::UserId;
+use terrace_scoring::{NewAward, Points, SourceKey, Writer};
 use uuid::Uuid;
 
-pub(super) const PATH: &str = "/api/cron/award-points";
+/// The number of points of an award, and the reason that fans see.
+const AMOUNT: i64 = 7;
+const REASON: &str = "A ticket that was used";
+pub(in crate::scenarios) const PATH: &str = "/api/cron/award-points";
 const TARGET: Target = Target::AtLeast(0.5);
+/// The minimum share of the rate at ten thousand fans.
+const AT_ANY_SIZE: Target = Target::AtLeast(0.77);
+/// The maximum of the 99th percentile, in milliseconds.
+const SLOW_MILLIS: f64 = 20.0;
+/// The maximum CPU time of the service, in microseconds.
+const CPU_MICROS: f64 = 90.0;
+
+/// The minimum share of the rate of the fixed limit.
+const fn against_limit(kind: Kind) -> Target {
+    match kind {
+        Kind::Sqlite => Target::AtLeast(0.5),
+        Kind::Postgres => Target::AtLeast(0.75),
+    }
+}
 
 /// Returns the figures and the number of awards per second.
 pub(super) fn run(
     ground: &Ground,
     plan: &Plan,
+    (few, small): (&Board, &Terrace),
     (board, terrace): (&Board, &Terrace),
-    copy: &World,
+    copy: World,
 ) -> Result<(Vec<Figure>, f64)> {
     log::info!("awards");
-    let mut limit = match board.world.kind() {
-        Kind::Sqlite => Limit::Raw(AwardLoop::open(&copy.file(), board.in_bulk())?),
-        Kind::Postgres => {
-            let season = copy.active_season()?;
-            Limit::PgBench(PgBench::of_awards(ground.folder(), copy.url(), board.in_bulk(), &season)?)
-        }
-    };
+    let mut limit = bare(copy, board.in_bulk())?;
+    let mut fixed = Limit::new(ground, board.world.kind(), "awards", board.fans)?;
     let (mut ours, mut groups, mut statements, mut bare) = (vec![], vec![], vec![], vec![]);
+    let mut of_few = vec![];
     let before = board.world.count_records()?;
     for run in 0..plan.runs {
         let unmeasured = terrace.metrics()?;
         let series = u64::try_from(run)?;
-        let scripts = for_each_fan(|connection| Ok(awarding(board, series, connection)))?;
+        let scripts = for_each_fan(|connection| Ok(awarding(board.in_bulk(), series, connection)))?;
         ours.push(drive(&plan.load(terrace.served(), &[200]), scripts)?);
         let seen = Seen::between(&unmeasured, &terrace.metrics()?);
         groups.push(seen.group);
         statements.push(seen.statements);
-        bare.push(match &mut limit {
-            Limit::Raw(raw) => raw.run(seen.group, plan.warm_up, plan.duration)?,
-            Limit::PgBench(pgbench) => pgbench.run(plan.warm_up, plan.duration)?,
-        });
+        bare.push(limit.run(plan)?);
+        fixed.run(plan, seen.group)?;
+        let scripts = for_each_fan(|connection| Ok(awarding(few.in_bulk(), series, connection)))?;
+        of_few.push(drive(&plan.load(small.served(), &[200]), scripts)?);
     }
     let written = board.world.count_records()? - before;
     let answered: u64 = ours.iter().map(|sample| sample.latency.count()).sum();
     ensure!(written >= answered, "{answered} awards were acknowledged and {written} are there");
     board.check(terrace)?;
+    few.check(small)?;
     let details = json!({
         "ours": shown(&ours),
         "limitPerSecond": bare,
         "awardsPerCommit": groups,
         "statementsPerAward": statements,
+        "recorded": limit.recorded(),
         "plan": plan.to_json(),
     });
-    let limit = match limit {
-        Limit::Raw(_) => format!("raw loop, {:.1} to a commit", median(groups.iter().copied())),
-        Limit::PgBench(_) => "pgbench".to_owned(),
-    };
     let (what, database) = (format!("POST {PATH}, {FANS} connections, durable"), board.world.kind().name());
-    let slow = Quantity::new(percentile(&ours, 990), "ms");
-    let figures = vec![
+    let mut figures = vec![
         Figure::plain(what.clone(), database, Quantity::new(rate(&ours), "awards/s"))
-            .against(limit, median(bare), TARGET)
+            .against(limit.name(), median(bare), TARGET)
             .with(details),
-        Figure::plain(format!("{what}, p99"), database, slow),
+        fixed.figure(&what, rate(&ours), "awards/s", against_limit(board.world.kind())),
+        budget(format!("{what}, p99"), database, Quantity::new(percentile(&ours, 990), "ms"), SLOW_MILLIS),
+        Figure::plain(
+            format!("{what}, {} fans", board.fans),
+            database,
+            Quantity::new(rate(&ours), "awards/s"),
+        )
+        .against(format!("{} fans", few.fans), rate(&of_few), AT_ANY_SIZE)
+        .with(json!({"few": shown(&of_few)})),
     ];
+    figures.extend(cpu_time(&ours, database));
     Ok((figures, rate(&ours)))
 }
 
-/// The bare limit of the database.
-enum Limit {
-    Raw(AwardLoop),
-    PgBench(PgBench),
+/// The CPU time of an award. SQLite works in the process of the service, so that there is no budget for the service
+/// alone.
+fn cpu_time(ours: &[Sample], database: &'static str) -> Vec<Figure> {
+    let own = Quantity::new(cpu(ours), "µs");
+    let Some(of_database) = database_cpu(ours) else {
+        return vec![Figure::plain("CPU time of an award, service and database", database, own)];
+    };
+    vec![
+        budget("CPU time of an award, service", database, own, CPU_MICROS),
+        Figure::plain("CPU time of an award, database", database, Quantity::new(of_database, "µs")),
+    ]
 }
 
-/// An endless sequence of awards to different fans, for facts that no other series or connection uses.
-pub(super) fn awarding(board: &Board, series: u64, connection: usize) -> Script {
-    let fans = board.in_bulk();
+/// An endless sequence of awards to different ones of `fans` bulk fans, for facts that no other series or connection uses.
+pub(in crate::scenarios) fn awarding(fans: u64, series: u64, connection: usize) -> Script {
+    let connection = u64::try_from(connection).unwrap_or(0);
     let mut number = 0;
     Box::new(move |buffer| {
         number += 1;
-        // Connections start far apart, so that they rarely award the same fan, as in a large crowd.
-        let fan = (number * CONNECTIONS + u64::try_from(connection).unwrap_or(0)).wrapping_mul(boards::STEP);
-        let fan = Uuid::from_u128(boards::fan(fan.wrapping_add(series), fans));
-        let body = format!(
-            "{{\"userId\":\"{fan}\",\"amount\":{AMOUNT},\"reason\":\"{REASON}\",\
-             \"source\":\"import:bench/{series}/{connection}/{number}\"}}"
-        );
-        let secret = format!("Bearer {CRON_SECRET}");
-        buffer.extend(http::request("POST", PATH, &[("Authorization", &secret)], Some(&body)));
+        buffer.extend(award(&subjects(fans, series, connection, number)));
     })
+}
+
+/// A fan and a fact, which no other series, connection or number has.
+fn subjects(fans: u64, series: u64, connection: u64, number: u64) -> [Uuid; 2] {
+    // Connections start far apart, so that they rarely award the same fan, as in a large crowd.
+    let fan = (number * CONNECTIONS + connection).wrapping_mul(boards::STEP);
+    let fan = Uuid::from_u128(boards::fan(fan.wrapping_add(series), fans));
+    [fan, Uuid::from_u64_pair(series, (connection << 40) | number)]
+}
+
+fn award([fan, fact]: &[Uuid; 2]) -> Vec<u8> {
+    let body = format!(
+        "{{\"userId\":\"{fan}\",\"amount\":{AMOUNT},\"reason\":\"{REASON}\",\"source\":\"import:bench/{fact}\"}}"
+    );
+    let secret = format!("Bearer {CRON_SECRET}");
+    http::request("POST", PATH, &[("Authorization", &secret)], Some(&body))
+}
+
+/// A series that no run uses.
+const RECORDED: u64 = 1 << 32;
+
+/// Awards, for the bare limit.
+fn bare(copy: World, fans: u64) -> Result<Bare> {
+    let unit = |number| {
+        let subjects = subjects(fans, RECORDED, 0, number);
+        Unit { requests: vec![award(&subjects)], varies: subjects.to_vec() }
+    };
+    let work: Work = Arc::new(|app, ids| {
+        Box::pin(async move {
+            let [fan, fact] = ids.try_into().map_err(|_| anyhow!("an award has a fan and a fact"))?;
+            let award = NewAward {
+                user: UserId::from_uuid(fan),
+                amount: Points::new(AMOUNT),
+                reason: REASON.to_owned(),
+                source: SourceKey::import(&format!("bench/{fact}"))?,
+                at: app.now(),
+            };
+            let command = AwardPoints { awards: app.awards(), award, team: None, by: Writer::Service };
+            done(app.execute(command).await).map(drop)
+        })
+    });
+    let vary = Arc::new(move |run, connection, number| subjects(fans, run, connection, number).to_vec());
+    Bare::new(
+        copy,
+        Write { units: [unit(1), unit(2)], vary, work, rows: "SELECT count(*) FROM points_history" },
+    )
 }
 
 const CONNECTIONS: u64 = 32;

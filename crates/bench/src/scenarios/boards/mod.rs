@@ -1,7 +1,7 @@
 //! Boards: the cost of a read, compared with a bare handler and between sizes; durable awards, compared with the bare
-//! database; starting with a million fans; memory; reads during awards; and a comparison with Redis.
+//! database, with the fixed limit and between sizes; starting with a million fans; memory; reads during awards; and a comparison with Redis.
 
-mod awards;
+pub(super) mod awards;
 mod reads;
 mod redis;
 mod start;
@@ -35,14 +35,14 @@ pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<F
 fn on_database(ground: &Ground, plan: &Plan, kind: Kind, fans: u64) -> Result<Vec<Figure>> {
     let few = Board::make(ground, kind, "boards_few", plan.small)?;
     let many = Board::make(ground, kind, "boards_many", fans)?;
-    let copy = ground.copy(&many.world, "boards_raw")?;
+    let copy = ground.copy(&many.world, "boards_bare")?;
     let mut figures = start::run(plan, &many)?;
     let (small, terrace) = (few.serve()?, many.serve()?);
     figures.extend(reads::against_bare(ground, plan, &many, &terrace)?);
     figures.extend(reads::at_any_size(plan, (&few, &small), (&many, &terrace))?);
-    small.stop()?;
     figures.push(start::whole_memory(&many, &terrace)?);
-    let (figure, most) = awards::run(ground, plan, (&many, &terrace), &copy)?;
+    let (figure, most) = awards::run(ground, plan, (&few, &small), (&many, &terrace), copy)?;
+    small.stop()?;
     figures.extend(figure);
     figures.extend(reads::beside_awards(plan, &many, &terrace, most / 2.0)?);
     figures.push(super::memory(&terrace, "these awards", kind.name())?);

@@ -157,7 +157,7 @@ pub(super) fn beside_awards(plan: &Plan, board: &Board, terrace: &Terrace, pace:
         for run in 0..plan.runs {
             alone.push(drive(&reads, readers.scripts())?);
             let series = place * FIRST_SERIES + u64::try_from(run)?;
-            let awards = for_each_fan(|connection| Ok(awarding(board, series, connection)))?;
+            let awards = for_each_fan(|connection| Ok(awarding(board.in_bulk(), series, connection)))?;
             let (reading, awarded) = thread::scope(|scope| {
                 let awarded = scope.spawn(|| drive(&writes, awards));
                 (drive(&reads, readers.scripts()), awarded.join())

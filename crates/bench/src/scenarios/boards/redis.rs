@@ -61,7 +61,9 @@ pub(super) fn run(ground: &Ground, plan: &Plan, board: &Board, terrace: &Terrace
             format!("POST {}, durable", awards::PATH),
             "ZADD, in memory only",
             (
-                &|run, connection| Ok(awarding(board, FIRST_SERIES + u64::try_from(run)?, connection)),
+                &|run, connection| {
+                    Ok(awarding(board.in_bulk(), FIRST_SERIES + u64::try_from(run)?, connection))
+                },
                 &|run, connection| Ok(adding(fans, run, connection)),
             ),
         ),

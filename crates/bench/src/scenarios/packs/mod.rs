@@ -18,7 +18,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     // Derived counts, which are not updated by bulk rows.
     let (is_well, said) = world.maintain(&["repair"])?;
     ensure!(is_well, "terrace maintain repair: {said}");
-    let raw = ground.copy(&world, "packs_raw")?;
+    let copy = ground.copy(&world, "packs_bare")?;
     let (raced, killed) = (ground.copy(&world, "packs_raced")?, ground.copy(&world, "packs_killed")?);
     let terrace = world.serve()?;
     let mut figures = Vec::new();
@@ -26,7 +26,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
         // The odds do not depend on the database.
         figures.extend(odds::run(plan, &world, &terrace)?);
     }
-    figures.extend(sale::run(ground, plan, (&world, &terrace), &raw)?);
+    figures.extend(sale::run(ground, plan, (&world, &terrace), &copy)?);
     figures.push(memory(&terrace, "these runs", kind.name())?);
     terrace.stop()?;
     figures.extend(race::run(plan, &raced, race::Course::Undisturbed)?);

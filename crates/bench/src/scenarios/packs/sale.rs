@@ -1,19 +1,26 @@
 //! Durable buying and opening: every response is sent after the commit is on disk.
 
 use crate::client::{Script, drive};
+use crate::commands::{Work, done};
 use crate::http;
+use crate::limit::Limit;
 use crate::numbers::{float, median};
-use crate::pgbench::PgBench;
-use crate::raw::packs::PackLoop;
 use crate::report::{Figure, Quantity, Target};
-use crate::rows::packs::{Example, Offer};
-use crate::rows::quests;
+use crate::rows::packs::Offer;
+use crate::rows::{boards, quests};
 use crate::scenarios::posts::Seen;
 use crate::scenarios::{Plan, for_each_fan, percentile, rate, shown};
 use crate::server::Terrace;
-use crate::world::{FANS, Ground, Kind, World};
-use anyhow::{Context, Result, ensure};
-use serde_json::{Value, json};
+use crate::world::{FANS, Ground, World};
+use crate::writes::{Bare, Unit, Write};
+use anyhow::{Result, anyhow, ensure};
+use serde_json::json;
+use std::sync::{Arc, OnceLock};
+use terrace_app::packs::{OpenPackRequest, PackOpened, PackPurchased};
+use terrace_app::store::{IdempotencyScope, StoredAnswer};
+use terrace_app::{App, KeyedRequest};
+use terrace_kernel::UserId;
+use terrace_packs::{self as packs, ClientSeed, PackId};
 use uuid::Uuid;
 
 /// The minimum share of the rate of the bare statements.
@@ -22,84 +29,45 @@ const TARGET: Target = Target::AtLeast(0.4);
 const ROWS: &str = "SELECT (SELECT count(*) FROM idempotency_keys) + (SELECT count(*) FROM ledger_transfers) \
     + (SELECT count(*) FROM pack_purchases) + (SELECT count(*) FROM user_packs) + (SELECT count(*) FROM pack_openings) \
     + (SELECT count(*) FROM owned_collectibles)";
-/// The distance between the number ranges of the packs for purchases by the bare limits on one database.
-const APART: u64 = 100_000_000;
+/// The routes of the two requests, as keys are stored for them.
+const ROUTES: [&str; 2] = ["POST /api/packs/{id}/purchase", "POST /api/packs/{id}/open"];
+/// The service's answers to a purchase and an opening, which the bare limit on SQLite stores under the keys.
+static ANSWERS: OnceLock<[String; 2]> = OnceLock::new();
 
 pub(super) fn run(
     ground: &Ground,
     plan: &Plan,
     (world, terrace): (&World, &Terrace),
-    raw: &World,
+    copy: &World,
 ) -> Result<Vec<Figure>> {
+    let mut fixed = Limit::new(ground, world.kind(), "packs", plan.buyers)?;
+    let answers = answers(world, terrace)?;
+    ANSWERS.get_or_init(|| answers);
     let mut figures = Vec::new();
-    for (offer, first) in [(Offer::Plain, 0), (Offer::Counted, APART)] {
+    for offer in [Offer::Plain, Offer::Counted] {
         log::info!("buying and opening {}", offer.name());
-        let example = example(world, terrace, offer)?;
-        let limit = match world.kind() {
-            Kind::Sqlite => Limit::Raw(Box::new(PackLoop::open(&raw.file(), plan.buyers, first, example)?)),
-            Kind::Postgres => {
-                Limit::PgBench(PgBench::of_packs(ground.folder(), raw.url(), plan.buyers, first, &example)?)
-            }
-        };
-        figures.extend(sell(plan, world, terrace, offer, limit)?);
+        let limit = bare(copy.clone(), plan.buyers, offer)?;
+        figures.extend(sell(plan, (world, terrace), offer, (limit, &mut fixed))?);
     }
     Ok(figures)
 }
 
-/// The bare limit of the database.
-enum Limit {
-    Raw(Box<PackLoop>),
-    PgBench(PgBench),
-}
-
-impl Limit {
-    /// Packs bought and opened per second, with `group` commands per commit on average if commits are grouped.
-    fn run(&mut self, plan: &Plan, group: f64) -> Result<f64> {
-        match self {
-            Self::Raw(raw) => Ok(raw.run(group, plan.warm_up, plan.duration)? / 2.0),
-            Self::PgBench(pgbench) => pgbench.run(plan.warm_up, plan.duration),
-        }
-    }
-
-    fn name(&self, groups: &[f64]) -> String {
-        match self {
-            Self::Raw(_) => format!("raw loop, {:.1} to a commit", median(groups.iter().copied())),
-            Self::PgBench(_) => "pgbench".to_owned(),
-        }
-    }
-}
-
-/// Buys and opens one copy, to record what is written.
-fn example(world: &World, terrace: &Terrace, offer: Offer) -> Result<Example> {
+/// Buys and opens one copy.
+fn answers(world: &World, terrace: &Terrace) -> Result<[String; 2]> {
     let mut caller = terrace.caller()?;
+    let headers = [("Cookie", world.cookie(0)?), ("Idempotency-Key", "example")];
     let mut ask = |what: &str, status: u16| -> Result<String> {
-        let path = format!("/api/packs/{}/{what}", offer.id());
-        let headers = [("Cookie", world.cookie(0)?), ("Idempotency-Key", offer.key())];
+        let path = format!("/api/packs/{}/{what}", Offer::Plain.id());
         Ok(caller.expect(status, &http::request("POST", &path, &headers, Some("{}")))?.text())
     };
-    let (purchase, opening) = (ask("purchase", 201)?, ask("open", 200)?);
-    let answer: Value = serde_json::from_str(&opening)?;
-    let id = |pointer: String| -> Result<Uuid> {
-        Ok(answer.pointer(&pointer).and_then(Value::as_str).context("an id is missing")?.parse()?)
-    };
-    let given = |slot| id(format!("/collectibles/{slot}/collectible/id"));
-    let feed = match world.kind() {
-        Kind::Sqlite => "char(10)",
-        Kind::Postgres => "chr(10)",
-    };
-    let copy = world.quoted(id("/userPack/id".to_owned())?);
-    let tables =
-        format!("SELECT replace(tables, {feed}, '|') AS line FROM pack_openings WHERE copy_id = {copy}");
-    let tables = world.lines(&tables)?.first().context("there is no such opening")?.replace('|', "\n");
-    Ok(Example { offer, purchase, opening, tables, collectibles: [given(0)?, given(1)?, given(2)?] })
+    Ok([ask("purchase", 201)?, ask("open", 200)?])
 }
 
 fn sell(
     plan: &Plan,
-    world: &World,
-    terrace: &Terrace,
+    (world, terrace): (&World, &Terrace),
     offer: Offer,
-    mut limit: Limit,
+    (mut limit, fixed): (Bare, &mut Limit),
 ) -> Result<Vec<Figure>> {
     let (mut ours, mut groups, mut statements, mut bare) = (vec![], vec![], vec![], vec![]);
     let sold = || world.number("SELECT count(*) FROM pack_openings");
@@ -111,7 +79,8 @@ fn sell(
         let seen = Seen::between(&unmeasured, &terrace.metrics()?);
         groups.push(seen.group);
         statements.push(2.0 * seen.statements);
-        bare.push(limit.run(plan, seen.group)?);
+        bare.push(limit.run(plan)?);
+        fixed.run(plan, seen.group)?;
     }
     let [opened, rows] = [sold()? - before[0], world.number(ROWS)? - before[1]];
     let answered = |status| ours.iter().filter_map(|sample| sample.statuses.get(&status)).sum::<u64>();
@@ -121,6 +90,7 @@ fn sell(
         "limitPerSecond": bare,
         "commandsPerCommit": groups,
         "statementsPerPack": statements,
+        "recorded": limit.recorded(),
         "plan": plan.to_json(),
     });
     let database = world.kind().name();
@@ -128,8 +98,9 @@ fn sell(
     let per_pack = format!("buying and opening {}", offer.name());
     Ok(vec![
         Figure::plain(what.clone(), database, Quantity::new(rate(&ours) / 2.0, "packs/s"))
-            .against(limit.name(&groups), median(bare), TARGET)
+            .against(limit.name(), median(bare), TARGET)
             .with(details),
+        fixed.figure(&format!("{what}, requests"), rate(&ours), "requests/s", Target::Unset),
         Figure::plain(
             format!("{what}, p99 of each request"),
             database,
@@ -150,23 +121,87 @@ fn sell(
 
 /// A sequence of fans who each buy and open a copy; connections share no fan.
 fn shopping(buyers: u64, offer: Offer, run: usize, connection: usize) -> Script {
-    let at = u64::try_from(connection).unwrap_or(0);
-    let connections = u64::try_from(FANS).unwrap_or(1);
-    let mut next: u64 = 0;
+    let (run, connection) = (u64::try_from(run).unwrap_or(0), u64::try_from(connection).unwrap_or(0));
+    let (mut next, mut opening) = (0, None);
     Box::new(move |buffer| {
-        let pack = next / 2;
-        let cookie = quests::cookie((pack * connections + at) % buyers);
-        let key = format!("{}-{run}-{connection}-{pack}", offer.key());
-        let headers = [("Cookie", cookie.as_str()), ("Idempotency-Key", &key)];
-        let (what, body) = if next.is_multiple_of(2) {
-            ("purchase", "{}".to_owned())
-        } else {
-            ("open", format!("{{\"clientSeed\":\"goal {key}\"}}"))
-        };
-        next += 1;
-        let path = format!("/api/packs/{}/{what}", offer.id());
-        buffer.extend(http::request("POST", &path, &headers, Some(&body)));
+        buffer.extend(opening.take().unwrap_or_else(|| {
+            let fan = fan_of(buyers, connection, next);
+            let [purchase, open] = requests(offer, fan, key_of(offer, run, connection, next));
+            next += 1;
+            opening = Some(open);
+            purchase
+        }));
     })
+}
+
+/// The number of the fan who buys the pack with this number on a connection.
+const fn fan_of(buyers: u64, connection: u64, number: u64) -> u64 {
+    (number * CONNECTIONS + connection) % buyers
+}
+
+/// The key of both requests.
+const fn key_of(offer: Offer, run: u64, connection: u64, number: u64) -> Uuid {
+    Uuid::from_u64_pair(run, (offer.number() << 60) | (connection << 40) | number)
+}
+
+/// A purchase, and the opening of the copy.
+fn requests(offer: Offer, fan: u64, key: Uuid) -> [Vec<u8>; 2] {
+    let (cookie, key) = (quests::cookie(fan), key.to_string());
+    let headers = [("Cookie", cookie.as_str()), ("Idempotency-Key", &key)];
+    let seed = format!("{{\"clientSeed\":\"goal {key}\"}}");
+    [("purchase", "{}"), ("open", &seed)].map(|(what, body)| {
+        http::request("POST", &format!("/api/packs/{}/{what}", offer.id()), &headers, Some(body))
+    })
+}
+
+const CONNECTIONS: u64 = 32;
+/// A run whose keys the measured service does not use.
+const RECORDED: u64 = 1 << 32;
+
+/// Buying and opening, for the bare limit.
+fn bare(copy: World, buyers: u64, offer: Offer) -> Result<Bare> {
+    let ids = move |fan, key| vec![Uuid::from_u128(boards::fan(fan, buyers)), key];
+    let unit = |number| {
+        let (fan, key) = (fan_of(buyers, 0, number), key_of(offer, RECORDED, 0, number));
+        Unit { requests: requests(offer, fan, key).to_vec(), varies: ids(fan, key) }
+    };
+    let vary = Arc::new(move |run, connection, number| {
+        ids(fan_of(buyers, connection, number), key_of(offer, run, connection, number))
+    });
+    let work: Work = Arc::new(move |app, ids| Box::pin(buy_and_open(app, ids, offer)));
+    Bare::new(
+        copy,
+        Write { units: [unit(0), unit(1)], vary, work, rows: "SELECT count(*) FROM pack_openings" },
+    )
+}
+
+/// Executes the commands of both requests.
+async fn buy_and_open(app: Arc<App>, ids: Vec<Uuid>, offer: Offer) -> Result<()> {
+    let [fan, key] = ids.try_into().map_err(|_| anyhow!("a fan buys and opens with a key"))?;
+    let (user, pack, key) = (UserId::from_uuid(fan), PackId::from_uuid(offer.id()), key.to_string());
+    let [buys, opens] = ROUTES.map(|route| KeyedRequest {
+        scope: IdempotencyScope { account: Some(user), route },
+        key: key.clone(),
+        fingerprint: [7; 32],
+    });
+    let purchase = app.purchase_pack(user, pack, packs::Quantity::ONE).await?;
+    done(app.execute_once(purchase, Some(buys), bought).await)?;
+    let client_seed = Some(format!("goal {key}").parse::<ClientSeed>()?);
+    let opening = app.open_pack(user, OpenPackRequest { pack, copy: None, client_seed }).await?;
+    done(app.execute_once(opening, Some(opens), opened).await).map(drop)
+}
+
+fn bought(purchased: &PackPurchased) -> StoredAnswer {
+    let created = Some(format!("/api/user/purchases/{}", purchased.purchase.id));
+    StoredAnswer { created, body: answer(|[purchase, _]| purchase) }
+}
+
+fn opened(_: &PackOpened) -> StoredAnswer {
+    StoredAnswer { created: None, body: answer(|[_, opening]| opening) }
+}
+
+fn answer(which: fn(&[String; 2]) -> &String) -> String {
+    ANSWERS.get().map(which).cloned().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::scenarios::posts;
 use crate::world::FANS;
-use crate::{clock, http, raw};
+use crate::{clock, http, rows};
 use anyhow::{Context, Result, anyhow, ensure};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -58,7 +58,7 @@ fn connection(
     let (mut posted, mut answer, mut piece) = (Vec::new(), Vec::new(), vec![0; 16 * 1024]);
     for number in numbers {
         let due = step.saturating_mul(u32::try_from(number)?);
-        let body = format!("{{\"body\":\"{}\"}}", raw::body(number));
+        let body = format!("{{\"body\":\"{}\"}}", rows::new_body(number));
         let request = http::request("POST", posts::PATH, &[("Cookie", cookie)], Some(&body));
         thread::sleep((begun.0 + due).saturating_duration_since(Instant::now()));
         stream.write_all(&request)?;
