@@ -180,7 +180,7 @@ async fn buy_and_open(app: Arc<App>, ids: Vec<Uuid>, offer: Offer) -> Result<()>
     let [fan, key] = ids.try_into().map_err(|_| anyhow!("a fan buys and opens with a key"))?;
     let (user, pack, key) = (UserId::from_uuid(fan), PackId::from_uuid(offer.id()), key.to_string());
     let [buys, opens] = ROUTES.map(|route| KeyedRequest {
-        scope: IdempotencyScope { account: Some(user), route },
+        scope: IdempotencyScope { account: Some(user), operation: route },
         key: key.clone(),
         fingerprint: [7; 32],
     });
