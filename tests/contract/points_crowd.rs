@@ -93,7 +93,7 @@ fn awards_at_once_that_fail_affect_no_other(kind: DatabaseKind) -> Result<()> {
             // PostgreSQL stores no text with this character, so its statement fails; SQLite stores it.
             _ => {
                 let mut order = award(&service, *fan, 0, "not-text");
-                order.award.reason = "\0".to_owned();
+                "\0".clone_into(&mut order.award.reason);
                 order
             }
         });
@@ -108,12 +108,12 @@ fn awards_at_once_that_fail_affect_no_other(kind: DatabaseKind) -> Result<()> {
         match n % 5 {
             0 => assert!(matches!(other, Err(Failure::Refused(AwardPointsRefusal::NotActive))), "{other:?}"),
             1 => {
-                assert!(matches!(other, Err(Failure::Refused(AwardPointsRefusal::UnknownTeam))), "{other:?}")
+                assert!(matches!(other, Err(Failure::Refused(AwardPointsRefusal::UnknownTeam))), "{other:?}");
             }
             2 => assert!(matches!(other, Err(Failure::Refused(AwardPointsRefusal::Rule(_)))), "{other:?}"),
             3 => assert!(is_new(kept) != is_new(other), "{kept:?} {other:?}"),
             _ if kind == DatabaseKind::Postgres => {
-                assert!(matches!(other, Err(Failure::Broken(_))), "{other:?}")
+                assert!(matches!(other, Err(Failure::Broken(_))), "{other:?}");
             }
             _ => assert!(is_new(other), "{other:?}"),
         }
