@@ -5,7 +5,7 @@ use super::points::{
     active, award, board_of, fact, found, founded, global, ledger, points_on, start_season, totals, unbroken,
 };
 use anyhow::Result;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use terrace_testkit::app::accounts::{ChangeProfile, RestoreAccount, SuspendAccount};
 use terrace_testkit::app::boards::{
@@ -15,7 +15,7 @@ use terrace_testkit::app::{AwardResult, Command};
 use terrace_testkit::identity::{Password, ProfileChange};
 use terrace_testkit::kernel::{Entropy, Failure, TeamId, UserId, Uuid};
 use terrace_testkit::scoring::Writer;
-use terrace_testkit::{DatabaseKind, Fan, PASSWORD, SeededEntropy, TestApp, on_each_database};
+use terrace_testkit::{DatabaseKind, Fan, PASSWORD, SeededEntropy, TestApp, on, on_each_database};
 
 on_each_database! {
     a_fact_sent_a_hundred_times_at_once_pays_once,
@@ -126,6 +126,44 @@ fn awards_at_once_that_fail_affect_no_other(kind: DatabaseKind) -> Result<()> {
     }
     assert_eq!(ledger(&service, suspended).len(), 0);
     Ok(())
+}
+
+/// An award waits for another transaction on its fan's account; awards that arrive with it do not. SQLite has one writer.
+#[test]
+fn a_locked_account_delays_no_award_of_other_fans() -> Result<()> {
+    on(DatabaseKind::Postgres, |kind| {
+        let service = founded(kind)?;
+        let other = service.another()?;
+        let (held, free) = (service.fan("held").id, service.crowd("fan", 8));
+        let (locked, is_locked) = mpsc::channel();
+        let (release, released) = mpsc::channel::<()>();
+        thread::scope(|scope| {
+            let holding = scope.spawn(|| {
+                other.write(move |tx, _| {
+                    tx.lock_fan(held)?;
+                    // The receivers may be gone in a second run of the body.
+                    let _ = locked.send(());
+                    let _ = released.recv();
+                    Ok(())
+                });
+            });
+            is_locked.recv()?;
+            let app = Arc::clone(service.app());
+            let late = award(&service, held, 5, "late");
+            let late = service.spawn(async move { app.execute(late).await });
+            let given = service.together(free.iter().map(|fan| {
+                let app = Arc::clone(service.app());
+                let award = award(&service, *fan, 5, "at-once");
+                async move { app.execute(award).await }
+            }));
+            assert!(given.into_iter().all(|given| matches!(unbroken(given), Ok(AwardResult::Now { .. }))));
+            assert!(!late.is_finished(), "the account is locked");
+            drop(release);
+            holding.join().expect("a thread");
+            assert!(matches!(unbroken(service.join(late)), Ok(AwardResult::Now { .. })));
+            Ok(())
+        })
+    })
 }
 
 /// Two awards, and two readers, when a team has no board yet.

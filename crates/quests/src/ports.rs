@@ -95,8 +95,8 @@ pub trait FanLock {
 
 /// Completes steps of several fans at once. No list names a fan twice.
 pub trait StepBatch {
-    /// [`FanLock::lock_fan`] for several fans, who are locked in the order of their ids. Accounts that are not active
-    /// are missing.
+    /// [`FanLock::lock_fan`] for several fans, without waiting: accounts that are not active, and those that other
+    /// transactions hold, are missing.
     fn lock_fans(&mut self, users: &[UserId]) -> Result<HashMap<UserId, (Tz, Option<Visits>)>, StoreError>;
 
     /// [`QuestWrite::lock_run`] for several fans. Runs that do not exist are missing. The fans must be locked.

@@ -56,14 +56,12 @@ pub enum Awarding {
 /// entries that mirror them, and publishes the event.
 pub trait PointsWrite {
     /// Writes a record unless the fan was already paid for its fact. One round trip.
-    fn award(&mut self, order: &AwardOrder<'_>) -> Result<Awarding, StoreError> {
-        let awarded = self.award_all(std::slice::from_ref(order))?;
-        awarded.into_iter().next().ok_or_else(|| StoreError::defect("award", "no answer for the award"))
-    }
+    fn award(&mut self, order: &AwardOrder<'_>) -> Result<Awarding, StoreError>;
 
     /// Writes records of different fans, each unless its fan was already paid for its fact, and returns the results in
-    /// the order of the orders. One round trip.
-    fn award_all(&mut self, orders: &[AwardOrder<'_>]) -> Result<Vec<Awarding>, StoreError>;
+    /// the order of the orders. Does not wait for fans whose accounts other transactions hold: `None` for these, for
+    /// whom nothing is written. It may be `None` instead of [`Awarding::NotActive`] too. One round trip.
+    fn award_all(&mut self, orders: &[AwardOrder<'_>]) -> Result<Vec<Option<Awarding>>, StoreError>;
 
     /// Updates the listing of a fan on all boards to match the account: an account that is not active, or that opted
     /// out, is not listed. Returns the changes and publishes them. The caller must have locked or written the account.

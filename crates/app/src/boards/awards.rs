@@ -130,7 +130,8 @@ impl Awards {
     }
 
     /// Awards points for several facts at once, as [`Awards::give`] does for each. There is no result for a further
-    /// award of the same fan, nor where the cached seasons are stale or a team has no board yet.
+    /// award of the same fan, for a fan whose account another transaction holds, nor where the cached seasons are stale
+    /// or a team has no board yet.
     pub(crate) fn give_batch(
         &self,
         tx: &mut dyn BoardTx,
@@ -161,7 +162,7 @@ impl Awards {
         let mut written = if orders.is_empty() { Vec::new() } else { tx.award_all(&orders)? }.into_iter();
         for (result, one) in results.iter_mut().zip(prepared) {
             let Some((mut record, _)) = one else { continue };
-            *result = match written.next() {
+            *result = match written.next().flatten() {
                 Some(Awarding::Written { board, changes }) => {
                     record.board = board;
                     Some(Ok(AwardResult::Now { record, changes }))

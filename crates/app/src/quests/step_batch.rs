@@ -26,8 +26,9 @@ struct Sorted<'a> {
     results: BTreeMap<usize, Result<StepCompleted, CompleteStepRefusal>>,
 }
 
-/// Completes steps as [`CompleteStep`] does for each. There is no result for a further step of the same fan, for a step
-/// with a check, and for the last step of a quest: these run alone.
+/// Completes steps as [`CompleteStep`] does for each. There is no result for a further step of the same fan, for a fan
+/// whose account is not active or is held by another transaction, for a step with a check, and for the last step of a
+/// quest: these run alone.
 pub(crate) fn complete_steps(
     batch: &mut [(&CompleteStep, Ctx)],
     tx: &mut dyn QuestTx,
@@ -60,21 +61,14 @@ fn sort<'a>(batch: &[(&'a CompleteStep, Ctx)], tx: &mut dyn QuestTx) -> Result<S
     let users: Vec<UserId> = wanted.iter().map(|(_, command, ..)| command.user).collect();
     let fans = tx.lock_fans(&users)?;
     let mut runs = Vec::new();
-    for (place, command, quest, _, now) in &wanted {
-        match fans.get(&command.user) {
-            Some((zone, visits)) => {
-                runs.push((
-                    command.user,
-                    quest.id,
-                    quest.cadence.period(today(*zone, visits.as_ref(), *now)),
-                ));
-            }
-            None => drop(sorted.results.insert(*place, Err(CompleteStepRefusal::NotActive))),
+    for (_, command, quest, _, now) in &wanted {
+        if let Some((zone, visits)) = fans.get(&command.user) {
+            runs.push((command.user, quest.id, quest.cadence.period(today(*zone, visits.as_ref(), *now))));
         }
     }
     let mut found = tx.lock_runs(&runs)?;
     for (place, command, quest, step, at) in wanted {
-        if sorted.results.contains_key(&place) {
+        if !fans.contains_key(&command.user) {
             continue;
         }
         let (run, done) = found.remove(&command.user).unzip();

@@ -27,13 +27,16 @@ use terrace_scoring::{
 
 /// The SQL around the arguments, which are one array for each column of [`Award`]. `season` is the season that currently
 /// contains the event's time or, for a reversal, the season of the reversed record; the record is written only if that is
-/// still the season with which it was stamped. The accounts are locked, in the order of their ids, so that visibility and
+/// still the season with which it was stamped. The accounts are locked, so that visibility and
 /// favourite team are those at the moment at which the award takes effect. A fan's global total precedes the team's total
 /// in the single statement that writes both: awards of the same fan wait for each other there and nowhere else. Spendable
 /// points are moved once the record is new: `purse` adds points, and `taken` takes back those that are left; points
 /// already spent are written off.
 const GIVEN: &str = "WITH given AS MATERIALIZED (SELECT * FROM unnest(";
-const AWARD: &str = include_str!("award.sql");
+const AWARD: &str = concat!(include_str!("award_fans.sql"), include_str!("award.sql"));
+/// The same, without the fans whose accounts other transactions hold: one of them would delay all others.
+const AWARD_UNLOCKED: &str =
+    concat!(include_str!("award_fans.sql"), "    SKIP LOCKED\n", include_str!("award.sql"));
 
 /// One award, as the values of columns.
 #[derive(Clone, Copy)]
@@ -79,16 +82,24 @@ impl<'a> Award<'a> {
 }
 
 impl DieselTx<'_> {
-    /// Writes awards of different fans; see [`terrace_scoring::PointsWrite::award_all`].
-    pub(crate) fn write_awards(&mut self, orders: &[AwardOrder<'_>]) -> Result<Vec<Awarding>, StoreError> {
+    /// Writes awards of different fans; see [`terrace_scoring::PointsWrite::award_all`]. With `waits`, waits for fans
+    /// whose accounts other transactions hold; `None` then means that the account is not active.
+    pub(crate) fn write_awards(
+        &mut self,
+        orders: &[AwardOrder<'_>],
+        waits: bool,
+    ) -> Result<Vec<Option<Awarding>>, StoreError> {
         let sources: Vec<String> = orders.iter().map(|order| order.record.source.to_string()).collect();
         let awards: Vec<Award<'_>> =
             orders.iter().zip(&sources).map(|(order, source)| Award::new(order, source)).collect();
         let written = match &mut self.conn {
-            Conn::Pg(conn) => in_one(conn, &awards)?,
-            Conn::Sqlite(_) => awards.iter().map(|award| self.in_steps(award)).collect::<Result<_, _>>()?,
+            Conn::Pg(conn) => in_one(conn, &awards, if waits { AWARD } else { AWARD_UNLOCKED })?,
+            Conn::Sqlite(_) => {
+                awards.iter().map(|award| self.in_steps(award).map(Some)).collect::<Result<_, _>>()?
+            }
         };
-        let fresh = orders.iter().zip(&written).filter(|(_, one)| matches!(one, Awarding::Written { .. }));
+        let is_new = |one: &Option<Awarding>| matches!(one, Some(Awarding::Written { .. }));
+        let fresh = orders.iter().zip(&written).filter(|(_, one)| is_new(one));
         self.appended.extend(
             fresh.map(|(order, _)| Appended {
                 kind: EventKind::PointsAwarded,
@@ -140,7 +151,11 @@ impl DieselTx<'_> {
     }
 }
 
-fn in_one(conn: &mut PgConnection, awards: &[Award<'_>]) -> Result<Vec<Awarding>, StoreError> {
+fn in_one(
+    conn: &mut PgConnection,
+    awards: &[Award<'_>],
+    sql: &'static str,
+) -> Result<Vec<Option<Awarding>>, StoreError> {
     fn column<'a, 'b, T>(awards: &'b [Award<'a>], value: impl Fn(&'b Award<'a>) -> T) -> Vec<T> {
         awards.iter().map(value).collect()
     }
@@ -160,10 +175,10 @@ fn in_one(conn: &mut PgConnection, awards: &[Award<'_>]) -> Result<Vec<Awarding>
         column(awards, |award| award.now).into_sql::<Array<Instant>>(),
     );
     let statement =
-        Fixed::<_, (Uid, Bool, Nullable<Uid>, Nullable<Uid>, Bool, Text)>::new(GIVEN, values, AWARD);
+        Fixed::<_, (Uid, Bool, Nullable<Uid>, Nullable<Uid>, Bool, Text)>::new(GIVEN, values, sql);
     let rows: Vec<Answer> = statement.load(conn).map_err(broken("write awards"))?;
     let mut answers: HashMap<Key, Answer> = rows.into_iter().map(|row| (row.0, row)).collect();
-    awards.iter().map(|award| answers.remove(&award.id).map_or(Ok(Awarding::NotActive), awarding)).collect()
+    awards.iter().map(|award| answers.remove(&award.id).map(awarding).transpose()).collect()
 }
 
 /// Id of the record, whether the season is current, team, board, whether the record is new, and the new totals.

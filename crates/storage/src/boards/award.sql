@@ -1,9 +1,3 @@
-) AS given (user_id, id, amount, reason, source_key, season_id, happened_at, team_id, recorded_board, finds_board,
-        by_maintenance, by_time, now)
-), fan AS MATERIALIZED (
-    SELECT id, favorite_team_id, status, status = 'active' AND leaderboard_visible AS shown FROM users
-    WHERE id = ANY ($1) AND status IN ('active', 'suspended')
-    ORDER BY id FOR NO KEY UPDATE
 ), place AS MATERIALIZED (
     SELECT given.*, fan.shown, board.team_id AS board_team,
         CASE WHEN finds_board THEN (SELECT id FROM leaderboards WHERE team_id = board.team_id)

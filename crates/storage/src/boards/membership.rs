@@ -13,8 +13,13 @@ use terrace_kernel::{EventKind, EventLog, NewEvent, StoreError, Timestamp, Topic
 use terrace_scoring::{AwardOrder, Awarding, BoardId, Membership, PointsWrite, SeasonId, TotalChanges};
 
 impl PointsWrite for DieselTx<'_> {
-    fn award_all(&mut self, orders: &[AwardOrder<'_>]) -> Result<Vec<Awarding>, StoreError> {
-        self.write_awards(orders)
+    fn award(&mut self, order: &AwardOrder<'_>) -> Result<Awarding, StoreError> {
+        let written = self.write_awards(std::slice::from_ref(order), true)?;
+        Ok(written.into_iter().next().flatten().unwrap_or(Awarding::NotActive))
+    }
+
+    fn award_all(&mut self, orders: &[AwardOrder<'_>]) -> Result<Vec<Option<Awarding>>, StoreError> {
+        self.write_awards(orders, false)
     }
 
     fn relist(&mut self, user: UserId, at: Timestamp) -> Result<TotalChanges, StoreError> {

@@ -23,9 +23,9 @@ impl StepBatch for DieselTx<'_> {
             keys = users::table
                 .filter(users::id.eq_any(&keys))
                 .filter(users::status.eq(ACTIVE))
-                .order(users::id)
                 .select(users::id)
                 .for_no_key_update()
+                .skip_locked()
                 .load(*conn)
                 .map_err(broken("lock fans"))?;
         }
