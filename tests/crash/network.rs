@@ -16,8 +16,8 @@ use terrace_testkit::{CRON_SECRET, DatabaseKind, Invocation, Program, ThrowawayP
 const RECOVERY: Duration = Duration::from_secs(15);
 /// How soon broken connections are closed.
 const GONE: Duration = Duration::from_secs(30);
-/// How many connections the program may have open: four that read, four that write, and the relay.
-const CONNECTIONS: usize = 9;
+/// How many connections the program may have open: four that read, four that write, two for batches, and the relay.
+const CONNECTIONS: usize = 11;
 
 /// The address of a database's server.
 fn server_of(url: &str) -> Result<SocketAddr> {
