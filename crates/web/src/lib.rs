@@ -1,6 +1,6 @@
 //! The HTTP interface of Terrace: the only crate that uses the web framework.
 //!
-//! [`serve`] runs the server. `service` composes it and documents the order of the middleware; [`routes`] registers the
+//! [`serve`] runs the server. `service` composes it and documents the order of the middleware; `routes` registers the
 //! handlers; `error` defines the codes and statuses of all errors.
 
 mod account_data;
