@@ -41,7 +41,7 @@ fn verified(invocation: &Invocation) -> Result<()> {
 /// Reads the database as another process does.
 pub(super) struct Watcher {
     pub(super) app: terrace_testkit::app::App,
-    storage: Storage,
+    pub(super) storage: Storage,
     pub(super) runtime: tokio::runtime::Runtime,
 }
 

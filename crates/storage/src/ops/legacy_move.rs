@@ -5,6 +5,7 @@ use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::tx::DieselTx;
 use crate::types::{Key, Uid};
+use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
 use std::collections::BTreeMap;
@@ -124,6 +125,19 @@ struct Count {
 }
 
 impl DieselTx<'_> {
+    /// Counts a table that this transaction has filled, for the plans of the next statements.
+    ///
+    /// The last count may be of a time when the table was empty. PostgreSQL then expects one row and compares each
+    /// fan with each other fan.
+    fn analyze(&mut self, table: &str) -> Result<(), StoreError> {
+        match &mut self.conn {
+            Conn::Pg(conn) => conn.batch_execute(&format!("ANALYZE {table}")),
+            // SQLite finds these rows by their indexes without counts.
+            Conn::Sqlite(_) => Ok(()),
+        }
+        .map_err(broken("analyze a table of an import"))
+    }
+
     fn over(&mut self, sql: &str, import: ImportId) -> Result<u64, StoreError> {
         on!(self.conn, |conn| diesel::sql_query(sql).bind::<Uid, _>(Key::of(import)).execute(conn))
             .map(num::to_u64)
@@ -177,6 +191,7 @@ impl LegacyMove for DieselTx<'_> {
         })
         .map_err(broken("write credentials of an import"))?;
         self.over(PRESENCE, import)?;
+        self.analyze("users")?;
         Ok(new)
     }
 
@@ -227,7 +242,9 @@ impl LegacyMove for DieselTx<'_> {
     }
 
     fn move_points(&mut self, import: ImportId) -> Result<u64, StoreError> {
-        self.over(POINTS, import)
+        let new = self.over(POINTS, import)?;
+        self.analyze("points_history")?;
+        Ok(new)
     }
 
     fn move_progress(&mut self, import: ImportId) -> Result<(u64, u64), StoreError> {
