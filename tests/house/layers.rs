@@ -48,6 +48,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
             vec![KERNEL, "terrace-app", "terrace-ops", "terrace-outbound", "terrace-storage", "terrace-web"],
         ),
         (PGTEMP, vec![]),
+        ("terrace-art", vec!["terrace-packs"]),
         (
             BENCH,
             vec![

@@ -1,0 +1,139 @@
+use crate::{CHALK, INK};
+use std::fmt;
+use std::str::FromStr;
+
+/// A colour in sRGB.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Color {
+    red: u8,
+    green: u8,
+    blue: u8,
+}
+
+/// The text is not `#rrggbb`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no colour of the form #rrggbb")]
+pub struct MalformedColor(pub String);
+
+impl FromStr for Color {
+    type Err = MalformedColor;
+
+    fn from_str(text: &str) -> Result<Self, MalformedColor> {
+        let channel = |from: usize| {
+            let digits = text.get(from..from.saturating_add(2))?;
+            let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+            if is_hex { u8::from_str_radix(digits, 16).ok() } else { None }
+        };
+        let parsed = (text.len() == 7 && text.starts_with('#'))
+            .then(|| Some(Self { red: channel(1)?, green: channel(3)?, blue: channel(5)? }));
+        parsed.flatten().ok_or_else(|| MalformedColor(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Color {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{:02x}{:02x}{:02x}", self.red, self.green, self.blue)
+    }
+}
+
+impl Color {
+    /// Relative luminance as WCAG 2 defines it: 0 for black, 1 for white.
+    fn luminance(self) -> f64 {
+        let linear = |channel: u8| {
+            let value = f64::from(channel) / 255.0;
+            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * linear(self.red) + 0.7152 * linear(self.green) + 0.0722 * linear(self.blue)
+    }
+
+    fn contrast(self, other: Self) -> f64 {
+        let (one, other) = (self.luminance() + 0.05, other.luminance() + 0.05);
+        if one > other { one / other } else { other / one }
+    }
+
+    /// Difference between the strongest and the weakest channel: 0 for greys.
+    fn chroma(self) -> u8 {
+        let channels = [self.red, self.green, self.blue];
+        let most = channels.into_iter().max().unwrap_or_default();
+        most.saturating_sub(channels.into_iter().min().unwrap_or_default())
+    }
+
+    /// Ink or chalk, whichever has the higher contrast on this colour.
+    pub(crate) fn text(self) -> &'static str {
+        let ink = INK.parse::<Self>().map(|ink| self.contrast(ink)).unwrap_or_default();
+        let chalk = CHALK.parse::<Self>().map(|chalk| self.contrast(chalk)).unwrap_or_default();
+        if ink >= chalk { INK } else { CHALK }
+    }
+}
+
+/// The two colours of a team.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Colors {
+    /// Main colour.
+    pub main: Color,
+    /// Second colour.
+    pub second: Color,
+}
+
+impl Colors {
+    /// Parses two colours of the form `#rrggbb`.
+    ///
+    /// # Errors
+    ///
+    /// Names the malformed colour.
+    pub fn parse(main: &str, second: &str) -> Result<Self, MalformedColor> {
+        Ok(Self { main: main.parse()?, second: second.parse()? })
+    }
+
+    /// The spot colour of printed things: the first of the two that is neither a grey nor as dark as ink, otherwise
+    /// a neutral blue.
+    pub(crate) fn spot(self) -> Color {
+        let is_spot = |color: &Color| color.chroma() > 40 && color.luminance() > 0.015;
+        let neutral = Color { red: 0x8f, green: 0xa3, blue: 0xb8 };
+        [self.main, self.second].into_iter().find(is_spot).unwrap_or(neutral)
+    }
+
+    /// The second colour where it can be told apart from the main one, otherwise ink or chalk.
+    pub(crate) fn pattern(self) -> String {
+        if self.main.contrast(self.second) >= 1.35 {
+            self.second.to_string()
+        } else {
+            self.main.text().to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_six_hexadecimal_digits() {
+        let color: Color = "#Ef0107".parse().unwrap();
+        assert_eq!(color.to_string(), "#ef0107");
+        for bad in ["", "#", "ef0107", "#ef010", "#ef01077", "#ef01zz", "#+f0107", "#éé07", "red"] {
+            assert_eq!(bad.parse::<Color>(), Err(MalformedColor(bad.to_owned())));
+        }
+    }
+
+    #[test]
+    fn large_text_is_readable_on_every_colour() {
+        for red in (0..=255_u8).step_by(15) {
+            for green in (0..=255_u8).step_by(15) {
+                for blue in (0..=255_u8).step_by(15) {
+                    let color = Color { red, green, blue };
+                    let text: Color = color.text().parse().unwrap();
+                    assert!(color.contrast(text) >= 4.0, "{color}: {}", color.contrast(text));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_spot_colour_is_a_colour() {
+        let spot = |main, second| Colors::parse(main, second).unwrap().spot().to_string();
+        assert_eq!(spot("#ef0107", "#ffffff"), "#ef0107");
+        assert_eq!(spot("#ffffff", "#ef0107"), "#ef0107");
+        assert_eq!(spot("#000000", "#ffffff"), "#8fa3b8");
+    }
+}
