@@ -5,9 +5,7 @@ mod account_data;
 pub mod accounts;
 pub mod balances;
 pub mod boards;
-mod content;
-#[cfg(test)]
-mod content_tests;
+pub mod content;
 pub mod demo;
 mod execute;
 pub mod graph;

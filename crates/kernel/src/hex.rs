@@ -8,6 +8,14 @@ pub fn write(bytes: &[u8], f: &mut impl fmt::Write) -> fmt::Result {
     bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
 }
 
+/// The bytes as lower-case hexadecimal digits.
+pub fn encode(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().saturating_mul(2));
+    // Writing to a string cannot fail.
+    let _ = write(bytes, &mut text);
+    text
+}
+
 /// Reads exactly 64 lower-case hexadecimal digits; `None` for any other text.
 pub fn read_32(text: &str) -> Option<[u8; 32]> {
     let digit = |byte: u8| match byte {

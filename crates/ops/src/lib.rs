@@ -2,6 +2,7 @@
 //! that runs on a schedule. Everything here is a function of an [`App`](terrace_app::App).
 
 mod balances;
+pub mod content;
 mod count_expired;
 #[cfg(test)]
 mod hostile;

@@ -41,6 +41,7 @@
 mod board;
 mod change;
 mod ids;
+mod level;
 mod points;
 mod ports;
 mod rank;
@@ -55,6 +56,7 @@ mod upkeep_ports;
 pub use board::{Board, BoardScope, FavoriteAsOf, board_team};
 pub use change::{MalformedChanges, TotalChange, TotalChanges};
 pub use ids::{BoardId, RecordId, SeasonId, TeamBoardId};
+pub use level::{FanLevel, Level, Levels, LevelsError};
 pub use points::Points;
 pub use ports::{
     AwardOrder, Awarding, BoardOrder, BoardRead, BoardWrite, Membership, PointsRead, PointsWrite, TotalsSpan,

@@ -8,6 +8,7 @@
 mod container;
 mod erasure;
 mod object;
+mod prepared;
 mod render;
 #[cfg(test)]
 mod samples;
@@ -28,6 +29,7 @@ pub use crate::store::media::{
 };
 pub use crate::store::{ByteStream, MediaStore, ObjectKey};
 pub(crate) use object::NoMediaStore;
+pub use prepared::{PreparedPicture, prepare_picture};
 pub use serve::ServedMedia;
 pub use upload::{PictureUpload, UploadRefusal, Uploaded};
 

@@ -1,11 +1,10 @@
 //! Packs and collectibles as content, parsed from TOML and validated as a whole.
 
-use crate::content::{instant, line_of};
+use crate::content::{ContentFaults, Entry, Text, instant};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use terrace_packs::{
-    Catalogue, CatalogueDraft, CollectibleDraft, ContentError, ContentItem, Known, PackDraft, PriceDraft,
-    SlotDraft, plan,
+    Catalogue, CatalogueDraft, CollectibleDraft, ContentItem, Known, PackDraft, PriceDraft, SlotDraft, plan,
 };
 use uuid::Uuid;
 
@@ -19,17 +18,6 @@ pub struct PackContent {
     pack_lines: Vec<usize>,
 }
 
-/// Why pack content is invalid.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PackContentError {
-    /// The text is not TOML of the expected form; the message names line and column.
-    #[error("packs: {0}")]
-    Malformed(String),
-    /// Values break rules; each message names the line on which the pack or collectible begins.
-    #[error("{}", .0.join("\n"))]
-    Invalid(Vec<String>),
-}
-
 /// Counts of loaded content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PackSummary {
@@ -39,15 +27,6 @@ pub struct PackSummary {
     pub collectibles: usize,
     /// Number of packs that the load retired.
     pub retired: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PackFile {
-    #[serde(default, rename = "collectible")]
-    collectibles: Vec<toml::Spanned<CollectibleEntry>>,
-    #[serde(default, rename = "pack")]
-    packs: Vec<toml::Spanned<PackEntry>>,
 }
 
 #[derive(Deserialize)]
@@ -89,13 +68,16 @@ struct PriceEntry {
     currency: Option<String>,
 }
 
+/// Name of the file in messages.
+const PACKS: &str = "packs.toml";
+
 impl PackContent {
     /// The packs embedded in the program.
     ///
     /// # Errors
     ///
     /// If they are malformed.
-    pub fn embedded() -> Result<Self, PackContentError> {
+    pub fn embedded() -> Result<Self, ContentFaults> {
         Self::parse(include_str!("../../content/packs.toml"))
     }
 
@@ -103,31 +85,34 @@ impl PackContent {
     ///
     /// # Errors
     ///
-    /// Describes what is wrong, with line numbers.
-    pub fn parse(text: &str) -> Result<Self, PackContentError> {
-        let file: PackFile =
-            toml::from_str(text).map_err(|error| PackContentError::Malformed(error.to_string()))?;
-        let (collectible_lines, collectibles) = file
-            .collectibles
+    /// All faults, with line numbers.
+    pub fn parse(text: &str) -> Result<Self, ContentFaults> {
+        let mut faults = ContentFaults::default();
+        let content = Self::read(text, &mut faults);
+        faults.unless_any(content)
+    }
+
+    /// Parses packs and collectibles and notes all faults; the result contains what is well formed.
+    pub fn read(text: &str, faults: &mut ContentFaults) -> Self {
+        let text = Text::new(PACKS, text);
+        let [collectibles, packs] = text.entries(["collectible", "pack"], faults);
+        let (collectible_lines, collectibles) = text
+            .read_all(collectibles, faults)
             .into_iter()
-            .map(|entry| (line_of(text, entry.span().start), collectible(entry.into_inner())))
+            .map(|entry| (entry.line, collectible(entry.value)))
             .unzip();
-        let (mut pack_lines, mut packs, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
-        for entry in file.packs {
-            let line = line_of(text, entry.span().start);
-            match pack(entry.into_inner()) {
+        let (mut pack_lines, mut drafts) = (Vec::new(), Vec::new());
+        for Entry { line, value } in text.read_all(packs, faults) {
+            match pack(value) {
                 Ok(pack) => {
                     pack_lines.push(line);
-                    packs.push(pack);
+                    drafts.push(pack);
                 }
-                Err(message) => wrong.push(format!("packs, line {line}: {message}")),
+                Err(message) => faults.add(PACKS, line, message),
             }
         }
-        if wrong.is_empty() {
-            Ok(Self { draft: CatalogueDraft { collectibles, packs }, collectible_lines, pack_lines })
-        } else {
-            Err(PackContentError::Invalid(wrong))
-        }
+        let draft = CatalogueDraft { collectibles, packs: drafts };
+        Self { draft, collectible_lines, pack_lines }
     }
 
     /// The keys of the collectibles' teams, possibly with duplicates.
@@ -135,27 +120,31 @@ impl PackContent {
         self.draft.collectibles.iter().filter_map(|collectible| collectible.team.as_deref())
     }
 
+    /// The pictures that collectibles and packs name, as file, line and path.
+    pub fn pictures(&self) -> impl Iterator<Item = (&'static str, usize, &str)> {
+        let collectibles = self.draft.collectibles.iter().map(|draft| draft.image_url.as_deref());
+        let packs = self.draft.packs.iter().map(|draft| draft.image_url.as_deref());
+        let lines = self.collectible_lines.iter().chain(&self.pack_lines);
+        collectibles.chain(packs).zip(lines).filter_map(|(path, line)| Some((PACKS, *line, path?)))
+    }
+
     /// The catalogue that this content describes, merged with the existing one ([`terrace_packs::plan`]).
     ///
     /// # Errors
     ///
     /// All violations, each with its line.
-    pub fn plan(
-        &self,
-        known: &Known<'_>,
-        new_id: impl FnMut() -> Uuid,
-    ) -> Result<Catalogue, PackContentError> {
+    pub fn plan(&self, known: &Known<'_>, new_id: impl FnMut() -> Uuid) -> Result<Catalogue, ContentFaults> {
         plan(&self.draft, known, new_id).map_err(|errors| {
-            PackContentError::Invalid(errors.iter().map(|error| self.located(error)).collect())
+            let mut faults = ContentFaults::default();
+            for error in &errors {
+                let lines = match error.item {
+                    ContentItem::Collectible => &self.collectible_lines,
+                    ContentItem::Pack => &self.pack_lines,
+                };
+                faults.add(PACKS, lines.get(error.place).copied(), error.to_string());
+            }
+            faults
         })
-    }
-
-    fn located(&self, error: &ContentError) -> String {
-        let lines = match error.item {
-            ContentItem::Collectible => &self.collectible_lines,
-            ContentItem::Pack => &self.pack_lines,
-        };
-        format!("packs, line {}: {error}", lines.get(error.place).copied().unwrap_or_default())
     }
 }
 
@@ -200,7 +189,7 @@ mod tests {
     use terrace_kernel::{TeamId, Timestamp};
     use terrace_packs::{Minted, odds};
 
-    fn planned(content: &PackContent) -> Result<Catalogue, PackContentError> {
+    fn planned(content: &PackContent) -> Result<Catalogue, ContentFaults> {
         let team = |_: &str| Some(TeamId::from_uuid(Uuid::from_u128(1)));
         let now = Timestamp::from_micros(0);
         let mut ids = 0;
@@ -246,23 +235,23 @@ mod tests {
             .replace("edition = 25", "edition = 0")
             .replace("guarantee = \"rare\"", "guarantee = \"shiny\"");
         let error = planned(&PackContent::parse(&wrong).unwrap()).unwrap_err().to_string();
-        let line = |of: &str| line_of(text, text.find(of).unwrap()) - 1;
+        let line = |of: &str| text[..text.find(of).unwrap()].matches('\n').count();
         assert_eq!(
             error,
             format!(
-                "packs, line {}: collectible \"golden-cup\" (no. 12): the edition must be 1 to 1000000000\n\
-                 packs, line {}: pack \"away-days\" (no. 2): \"shiny\" is no rarity",
+                "packs.toml:{}: collectible \"golden-cup\" (no. 12): the edition must be 1 to 1000000000\n\
+                 packs.toml:{}: pack \"away-days\" (no. 2): \"shiny\" is no rarity",
                 line("key = \"golden-cup\""),
                 line("key = \"away-days\""),
             )
         );
         let error = PackContent::parse("[[collectible]]\nkey = \"a\"\ncolour = 1\n").unwrap_err().to_string();
-        assert!(error.contains("line 3"), "{error}");
+        assert!(error.contains("\npacks.toml:3: unknown field `colour`"), "{error}");
         let soon = text.replacen("limit = 20\n", "opens = \"soon\"\n", 1);
         let error = PackContent::parse(&soon).unwrap_err().to_string();
         assert_eq!(
             error,
-            format!("packs, line {}: opens is no instant: \"soon\"", line("key = \"away-days\""))
+            format!("packs.toml:{}: opens is no instant: \"soon\"", line("key = \"away-days\""))
         );
     }
 }

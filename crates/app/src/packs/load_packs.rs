@@ -1,6 +1,7 @@
 //! Loads packs and collectibles into the database.
 
-use crate::packs::{PackContent, PackContentError, PackSummary};
+use crate::content::ContentFaults;
+use crate::packs::{PackContent, PackSummary};
 use crate::store::{CatalogueTx, Command};
 use std::collections::HashMap;
 use terrace_kernel::{Ctx, Failure, Outcome};
@@ -16,9 +17,9 @@ impl Command for LoadPacks {
     const NAME: &'static str = "load_packs";
     type Ports = dyn CatalogueTx;
     type Output = PackSummary;
-    type Refusal = PackContentError;
+    type Refusal = ContentFaults;
 
-    fn run(&self, tx: &mut dyn CatalogueTx, ctx: &mut Ctx) -> Outcome<PackSummary, PackContentError> {
+    fn run(&self, tx: &mut dyn CatalogueTx, ctx: &mut Ctx) -> Outcome<PackSummary, ContentFaults> {
         let (collectibles, packs) = (tx.collectibles()?, tx.packs()?);
         let mut teams = HashMap::new();
         for team in self.content.teams() {

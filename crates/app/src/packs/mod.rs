@@ -53,12 +53,13 @@ pub use purchase_pack::{PackPurchased, PurchasePack, PurchasePackRefusal};
 pub(crate) use queries::ReadPackBook;
 pub use queries::{GetPurchase, ListCopies, ListOwned, ListPurchases, ReadSupply, Supply};
 
-pub use content::{PackContent, PackContentError, PackSummary};
+pub use content::{PackContent, PackSummary};
 pub use copies::new_copy;
 pub(crate) use copies::sealed_copies;
 pub use safe::SeedCipher;
 
 use crate::App;
+use crate::content::ContentFaults;
 
 use crate::store::into_infallible;
 
@@ -127,7 +128,7 @@ impl App {
     /// # Errors
     ///
     /// Refuses content that is invalid on its own or together with the existing content, and changes nothing.
-    pub async fn load_packs(&self, content: PackContent) -> Outcome<PackSummary, PackContentError> {
+    pub async fn load_packs(&self, content: PackContent) -> Outcome<PackSummary, ContentFaults> {
         let loaded = self.execute(LoadPacks { content }).await;
         self.forget_pack_book();
         loaded

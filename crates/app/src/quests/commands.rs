@@ -1,10 +1,11 @@
 //! Commands of fans in quests, and loading of quest content.
 
 use crate::boards::Awards;
+use crate::content::ContentFaults;
 use crate::quests::step_batch::complete_steps;
 use crate::quests::{
-    Checked, NotActive, Progress, QuestBook, QuestContent, QuestContentError, QuestSummary,
-    append_quest_event, check_fan, grant_achievements, not_given, pay_step,
+    Checked, NotActive, Progress, QuestBook, QuestContent, QuestSummary, append_quest_event, check_fan,
+    grant_achievements, not_given, pay_step,
 };
 use crate::store::{Batched, Command, ProgressTx, QuestContentTx, QuestTx, VisitTx};
 use chrono::NaiveDate;
@@ -28,9 +29,9 @@ impl Command for LoadQuests {
     const NAME: &'static str = "load_quests";
     type Ports = dyn QuestContentTx;
     type Output = QuestSummary;
-    type Refusal = QuestContentError;
+    type Refusal = ContentFaults;
 
-    fn run(&self, tx: &mut dyn QuestContentTx, ctx: &mut Ctx) -> Outcome<QuestSummary, QuestContentError> {
+    fn run(&self, tx: &mut dyn QuestContentTx, ctx: &mut Ctx) -> Outcome<QuestSummary, ContentFaults> {
         let known = tx.quests()?;
         let mut teams = HashMap::new();
         for team in self.content.drafts.iter().filter_map(|quest| quest.team.as_deref()) {
@@ -40,7 +41,11 @@ impl Command for LoadQuests {
         }
         let team = |key: &str| teams.get(key).copied();
         let planned = plan(&self.content.drafts, &Known { quests: &known, team: &team }, || ctx.new_id())
-            .map_err(|errors| Failure::Refused(self.content.located(&errors)))?;
+            .map_err(|errors| {
+                let mut faults = ContentFaults::default();
+                self.content.locate(&errors, &mut faults);
+                Failure::Refused(faults)
+            })?;
         tx.put_quests(&planned)?;
         let keys: Vec<_> = planned.iter().map(|quest| quest.key.clone()).collect();
         let retired = tx.retire_quests(&keys)?;

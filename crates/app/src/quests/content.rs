@@ -1,8 +1,8 @@
 //! Quests and achievements as content: parsed from TOML, validated as a whole, loaded by their stable keys.
 
-use crate::content::{instant, line_of};
+use crate::content::{ContentFaults, Entry, Text, instant};
 use serde::Deserialize;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use terrace_quests::{
     Achievement, AchievementDraft, CheckDraft, ContentError, QuestDraft, StepDraft, plan_achievements,
 };
@@ -16,17 +16,6 @@ pub struct QuestContent {
     pub(crate) lines: Vec<usize>,
 }
 
-/// Why quest content was rejected.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum QuestContentError {
-    /// The text is not TOML of the expected form; the message contains line and column.
-    #[error("quests: {0}")]
-    Malformed(String),
-    /// Values violate rules; each message contains the line on which its quest starts.
-    #[error("{}", .0.join("\n"))]
-    Invalid(Vec<String>),
-}
-
 /// Result of loading quests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QuestSummary {
@@ -36,13 +25,6 @@ pub struct QuestSummary {
     pub steps: usize,
     /// Number of quests that were retired.
     pub retired: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct QuestFile {
-    #[serde(default, rename = "quest")]
-    quests: Vec<toml::Spanned<QuestEntry>>,
 }
 
 #[derive(Deserialize)]
@@ -93,13 +75,16 @@ const fn yes() -> bool {
     true
 }
 
+/// Name of the file in messages.
+const QUESTS: &str = "quests.toml";
+
 impl QuestContent {
     /// Returns the embedded quests.
     ///
     /// # Errors
     ///
     /// When the content is malformed.
-    pub fn embedded() -> Result<Self, QuestContentError> {
+    pub fn embedded() -> Result<Self, ContentFaults> {
         Self::parse(include_str!("../../content/quests.toml"))
     }
 
@@ -107,31 +92,35 @@ impl QuestContent {
     ///
     /// # Errors
     ///
-    /// Describes what is wrong, with line numbers.
-    pub fn parse(text: &str) -> Result<Self, QuestContentError> {
-        let file: QuestFile =
-            toml::from_str(text).map_err(|error| QuestContentError::Malformed(error.to_string()))?;
+    /// All faults, with line numbers.
+    pub fn parse(text: &str) -> Result<Self, ContentFaults> {
+        let mut faults = ContentFaults::default();
+        let content = Self::read(text, &mut faults);
+        faults.unless_any(content)
+    }
+
+    /// Parses quests and notes all faults; the result contains what is well formed.
+    pub fn read(text: &str, faults: &mut ContentFaults) -> Self {
+        let text = Text::new(QUESTS, text);
+        let [quests] = text.entries(["quest"], faults);
         let mut content = Self { drafts: Vec::new(), lines: Vec::new() };
-        let mut wrong = Vec::new();
-        for entry in file.quests {
-            let line = line_of(text, entry.span().start);
-            let entry = entry.into_inner();
-            match draft(entry) {
+        for Entry { line, value } in text.read_all(quests, faults) {
+            match draft(value) {
                 Ok(draft) => {
                     content.drafts.push(draft);
                     content.lines.push(line);
                 }
-                Err(message) => wrong.push(format!("quests, line {line}: {message}")),
+                Err(message) => faults.add(QUESTS, line, message),
             }
         }
-        if wrong.is_empty() { Ok(content) } else { Err(QuestContentError::Invalid(wrong)) }
+        content
     }
 
     /// Adds line numbers to errors.
-    pub(crate) fn located(&self, errors: &[ContentError]) -> QuestContentError {
-        let line = |error: &ContentError| self.lines.get(error.place).copied().unwrap_or_default();
-        let located = |error: &ContentError| format!("quests, line {}: {error}", line(error));
-        QuestContentError::Invalid(errors.iter().map(located).collect())
+    pub fn locate(&self, errors: &[ContentError], faults: &mut ContentFaults) {
+        for error in errors {
+            faults.add(QUESTS, self.lines.get(error.place).copied(), error.to_string());
+        }
     }
 }
 
@@ -166,13 +155,6 @@ fn draft(entry: QuestEntry) -> Result<QuestDraft, String> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AchievementFile {
-    #[serde(default, rename = "achievement")]
-    achievements: Vec<AchievementEntry>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct AchievementEntry {
     key: String,
     title: String,
@@ -182,24 +164,39 @@ struct AchievementEntry {
     goal: String,
 }
 
+/// Name of the file in messages.
+const ACHIEVEMENTS: &str = "achievements.toml";
+
 /// The embedded achievements; a test ensures that they are well formed.
-pub(super) fn achievements() -> &'static [Achievement] {
-    static READ: LazyLock<Vec<Achievement>> = LazyLock::new(|| read_achievements().unwrap_or_default());
-    &READ
+pub fn embedded_achievements() -> Arc<[Achievement]> {
+    static READ: LazyLock<Arc<[Achievement]>> = LazyLock::new(|| {
+        let text = include_str!("../../content/achievements.toml");
+        read_achievements(text, &mut ContentFaults::default()).into()
+    });
+    Arc::clone(&READ)
 }
 
-fn read_achievements() -> Result<Vec<Achievement>, String> {
-    let file: AchievementFile =
-        toml::from_str(include_str!("../../content/achievements.toml")).map_err(|error| error.to_string())?;
-    let draft = |entry: AchievementEntry| AchievementDraft {
-        key: entry.key,
-        title: entry.title,
-        description: entry.description,
-        is_secret: entry.secret,
-        goal: entry.goal,
-    };
-    let drafts: Vec<_> = file.achievements.into_iter().map(draft).collect();
-    plan_achievements(&drafts).map_err(|errors| format!("{errors:?}"))
+/// Parses achievements and notes all faults.
+pub fn read_achievements(text: &str, faults: &mut ContentFaults) -> Vec<Achievement> {
+    let text = Text::new(ACHIEVEMENTS, text);
+    let [entries] = text.entries(["achievement"], faults);
+    let (mut lines, mut drafts) = (Vec::new(), Vec::new());
+    for Entry { line, value } in text.read_all::<AchievementEntry>(entries, faults) {
+        lines.push(line);
+        drafts.push(AchievementDraft {
+            key: value.key,
+            title: value.title,
+            description: value.description,
+            is_secret: value.secret,
+            goal: value.goal,
+        });
+    }
+    plan_achievements(&drafts).unwrap_or_else(|errors| {
+        for error in errors {
+            faults.add(ACHIEVEMENTS, lines.get(error.place).copied(), error.to_string());
+        }
+        Vec::new()
+    })
 }
 
 #[cfg(test)]
@@ -210,15 +207,15 @@ mod tests {
     fn what_comes_with_the_program_is_well_formed() {
         let content = QuestContent::embedded().unwrap();
         assert!(content.drafts.len() >= 3 && content.drafts.iter().any(|quest| quest.is_onboarding));
-        assert!(read_achievements().unwrap().len() >= 3);
+        assert!(embedded_achievements().len() >= 3);
     }
 
     #[test]
     fn what_is_wrong_is_said_with_its_line() {
         let quest = "\n[[quest]]\nkey = \"a\"\ntitle = \"A\"\ncadence = \"once\"\nopens = \"soon\"\n";
         let error = QuestContent::parse(quest).unwrap_err().to_string();
-        assert!(error.starts_with("quests, line 2: opens is no instant"), "{error}");
+        assert!(error.starts_with("quests.toml:2: opens is no instant"), "{error}");
         let error = QuestContent::parse("[[quest]]\nkey = \"a\"\ncolour = 1\n").unwrap_err().to_string();
-        assert!(error.contains("line 3"), "{error}");
+        assert!(error.contains("\nquests.toml:3: unknown field `colour`"), "{error}");
     }
 }

@@ -50,10 +50,11 @@ pub use queries::{
 };
 
 pub(crate) use checks::{check_after, check_fan, grant_achievements};
-pub use content::{QuestContent, QuestContentError, QuestSummary};
+pub use content::{QuestContent, QuestSummary, embedded_achievements, read_achievements};
 pub(crate) use progress::{Progress, append_quest_event, not_given, pay_quest, pay_step};
 
 use crate::App;
+use crate::content::ContentFaults;
 
 use crate::store::into_infallible;
 
@@ -62,14 +63,21 @@ use terrace_kernel::{Failure, Outcome, StoreError, UserId};
 use terrace_quests::{Achievement, Check, Quest, QuestId, Step, StepId};
 
 /// All quests and achievements.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct QuestBook {
     quests: Vec<Quest>,
+    achievements: Arc<[Achievement]>,
+}
+
+impl Default for QuestBook {
+    fn default() -> Self {
+        Self::new(Vec::new())
+    }
 }
 
 impl QuestBook {
     pub(crate) fn new(quests: Vec<Quest>) -> Self {
-        Self { quests }
+        Self { quests, achievements: embedded_achievements() }
     }
 
     /// All quests, in the order of the content, retired ones included.
@@ -87,9 +95,9 @@ impl QuestBook {
         self.quests.iter().find_map(|quest| Some((quest, quest.step(id)?)))
     }
 
-    /// All achievements. They are embedded in the program.
-    pub fn achievements(&self) -> &'static [Achievement] {
-        content::achievements()
+    /// All achievements.
+    pub fn achievements(&self) -> &[Achievement] {
+        &self.achievements
     }
 }
 
@@ -131,7 +139,7 @@ impl App {
     /// # Errors
     ///
     /// Refuses content that is inconsistent with the existing teams, and changes nothing.
-    pub async fn load_quests(&self, content: QuestContent) -> Outcome<QuestSummary, QuestContentError> {
+    pub async fn load_quests(&self, content: QuestContent) -> Outcome<QuestSummary, ContentFaults> {
         let loaded = self.execute(LoadQuests { content }).await;
         self.forget_quest_book();
         loaded

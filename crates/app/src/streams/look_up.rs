@@ -289,7 +289,7 @@ pub(super) fn quest_event(book: &QuestBook, event: &Event) -> Option<StreamEvent
         }
         (EventKind::AchievementUnlocked, Some(key)) => {
             let unlocked = book.achievements().iter().find(|known| known.key.as_str() == key)?;
-            StreamWhat::AchievementUnlocked(fan, unlocked)
+            StreamWhat::AchievementUnlocked(fan, Box::new(unlocked.clone()))
         }
         (..) => return None,
     };

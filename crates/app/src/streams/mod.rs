@@ -138,7 +138,7 @@ pub enum StreamWhat {
     /// A fan completed a quest.
     QuestCompleted(UserId, Box<Quest>),
     /// A fan unlocked an achievement.
-    AchievementUnlocked(UserId, &'static Achievement),
+    AchievementUnlocked(UserId, Box<Achievement>),
     /// A fan's purchase was started, or changed to the given state.
     PurchaseChanged(UserId, PurchaseId, PurchaseState),
 }

@@ -1,6 +1,7 @@
 //! Leagues and teams as content: parsed from TOML, validated as a whole, loaded by their stable keys.
 
 use crate::App;
+use crate::content::{ContentFaults, Entry, Text, is_color};
 use crate::store::{Command, into_infallible};
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
@@ -13,45 +14,6 @@ use terrace_kernel::{Ctx, Outcome, StoreError, TeamId};
 pub struct Catalogue {
     leagues: Vec<LeagueEntry>,
     teams: Vec<TeamEntry>,
-}
-
-/// Why a catalogue was rejected.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CatalogueError {
-    /// The text is not TOML of the expected form; the message contains line and column.
-    #[error("{file}: {message}")]
-    Malformed {
-        /// Which of the two texts it is.
-        file: &'static str,
-        /// Message of the parser.
-        message: String,
-    },
-    /// The same key occurs twice.
-    #[error("{file}: the key {key:?} stands twice")]
-    DoubleKey {
-        /// Which of the two texts it is.
-        file: &'static str,
-        /// The duplicate key.
-        key: String,
-    },
-    /// A team's league does not exist.
-    #[error("teams: {team:?} plays in {league:?}, which is no league of the catalogue")]
-    UnknownLeague {
-        /// Key of the team.
-        team: String,
-        /// Key of the league.
-        league: String,
-    },
-    /// A value violates a rule.
-    #[error("{file}: {key:?}: {rule}")]
-    Invalid {
-        /// Which of the two texts it is.
-        file: &'static str,
-        /// Key of the entry.
-        key: String,
-        /// The violated rule.
-        rule: &'static str,
-    },
 }
 
 /// Number of entries in a catalogue.
@@ -80,22 +42,15 @@ struct TeamEntry {
     name: String,
     short_name: String,
     colors: [String; 2],
+    /// Path of a picture in the folder of the content.
+    crest: Option<String>,
+    #[serde(skip)]
+    line: usize,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LeagueFile {
-    league: Vec<LeagueEntry>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TeamFile {
-    team: Vec<TeamEntry>,
-}
-
-const LEAGUES: &str = "leagues";
-const TEAMS: &str = "teams";
+/// Names of the files in messages.
+const LEAGUES: &str = "leagues.toml";
+const TEAMS: &str = "teams.toml";
 
 impl Catalogue {
     /// Returns the embedded catalogue.
@@ -103,7 +58,7 @@ impl Catalogue {
     /// # Errors
     ///
     /// When it is invalid, which tests rule out.
-    pub fn embedded() -> Result<Self, CatalogueError> {
+    pub fn embedded() -> Result<Self, ContentFaults> {
         Self::parse(include_str!("../../content/leagues.toml"), include_str!("../../content/teams.toml"))
     }
 
@@ -111,39 +66,67 @@ impl Catalogue {
     ///
     /// # Errors
     ///
-    /// Describes the first error, with a line number if the text is malformed.
-    pub fn parse(leagues: &str, teams: &str) -> Result<Self, CatalogueError> {
-        let malformed = |file| {
-            move |error: toml::de::Error| CatalogueError::Malformed { file, message: error.to_string() }
-        };
-        let leagues = toml::from_str::<LeagueFile>(leagues).map_err(malformed(LEAGUES))?.league;
-        let teams = toml::from_str::<TeamFile>(teams).map_err(malformed(TEAMS))?.team;
+    /// All faults, with line numbers.
+    pub fn parse(leagues: &str, teams: &str) -> Result<Self, ContentFaults> {
+        let mut faults = ContentFaults::default();
+        let catalogue = Self::read(leagues, teams, &mut faults);
+        faults.unless_any(catalogue)
+    }
+
+    /// Parses a catalogue and notes all faults; the result contains what is well formed.
+    pub fn read(leagues: &str, teams: &str, faults: &mut ContentFaults) -> Self {
+        let text = Text::new(LEAGUES, leagues);
+        let [entries] = text.entries(["league"], faults);
+        let leagues = text.read_all::<LeagueEntry>(entries, faults);
         let mut keys = HashSet::new();
-        for league in &leagues {
-            check_key(LEAGUES, &league.key)?;
-            check(LEAGUES, &league.key, !league.name.trim().is_empty(), "a league has a name")?;
-            let country = league.country.as_str();
-            let known_form = country == "INT"
+        for Entry { line, value } in &leagues {
+            let mut check = |holds: bool, rule: &str| {
+                if !holds {
+                    faults.add(LEAGUES, *line, format!("{:?}: {rule}", value.key));
+                }
+            };
+            check(is_key(&value.key), KEY_RULE);
+            check(!value.name.trim().is_empty(), "a league has a name");
+            let country = value.country.as_str();
+            let is_country = country == "INT"
                 || (country.len() == 2 && country.bytes().all(|byte| byte.is_ascii_uppercase()));
-            check(LEAGUES, &league.key, known_form, "country is ISO 3166-1 alpha-2, or INT")?;
-            once(LEAGUES, &mut keys, &league.key)?;
+            check(is_country, "country is ISO 3166-1 alpha-2, or INT");
+            check(keys.insert(value.key.as_str()), "the key is used twice");
         }
+        let text = Text::new(TEAMS, teams);
+        let [entries] = text.entries(["team"], faults);
+        let teams = text.read_all::<TeamEntry>(entries, faults);
         let mut team_keys = HashSet::new();
-        for team in &teams {
-            check_key(TEAMS, &team.key)?;
-            check(TEAMS, &team.key, !team.name.trim().is_empty(), "a team has a name")?;
-            let short = team.short_name.chars().count();
-            check(TEAMS, &team.key, (2..=20).contains(&short), "short_name holds 2 to 20 characters")?;
-            check(TEAMS, &team.key, team.colors.iter().all(|color| is_color(color)), "colors are #rrggbb")?;
-            once(TEAMS, &mut team_keys, &team.key)?;
-            if !keys.contains(team.league.as_str()) {
-                return Err(CatalogueError::UnknownLeague {
-                    team: team.key.clone(),
-                    league: team.league.clone(),
-                });
-            }
+        for Entry { line, value } in &teams {
+            let mut check = |holds: bool, rule: &str| {
+                if !holds {
+                    faults.add(TEAMS, *line, format!("{:?}: {rule}", value.key));
+                }
+            };
+            check(is_key(&value.key), KEY_RULE);
+            check(!value.name.trim().is_empty(), "a team has a name");
+            let short = value.short_name.chars().count();
+            check((2..=20).contains(&short), "short_name holds 2 to 20 characters");
+            check(value.colors.iter().all(|color| is_color(color)), "colors are #rrggbb");
+            check(team_keys.insert(value.key.as_str()), "the key is used twice");
+            // No league is known where their file cannot be read, which is a fault already.
+            let is_known = keys.is_empty() || keys.contains(value.league.as_str());
+            check(is_known, &format!("there is no league {:?}", value.league));
         }
-        Ok(Self { leagues, teams })
+        Self {
+            leagues: leagues.into_iter().map(|entry| entry.value).collect(),
+            teams: teams.into_iter().map(|entry| TeamEntry { line: entry.line, ..entry.value }).collect(),
+        }
+    }
+
+    /// Whether a team has this key.
+    pub fn has_team(&self, key: &str) -> bool {
+        self.teams.iter().any(|team| team.key == key)
+    }
+
+    /// The pictures that teams name, as file, line and path.
+    pub fn pictures(&self) -> impl Iterator<Item = (&'static str, usize, &str)> {
+        self.teams.iter().filter_map(|team| Some((TEAMS, team.line, team.crest.as_deref()?)))
     }
 
     /// Returns the number of entries.
@@ -185,23 +168,11 @@ impl Catalogue {
     }
 }
 
-fn check(file: &'static str, key: &str, holds: bool, rule: &'static str) -> Result<(), CatalogueError> {
-    if holds { Ok(()) } else { Err(CatalogueError::Invalid { file, key: key.to_owned(), rule }) }
-}
+const KEY_RULE: &str = "a key holds 1 to 60 of a-z, 0-9 and -";
 
-fn check_key(file: &'static str, key: &str) -> Result<(), CatalogueError> {
-    let known_form = (1..=60).contains(&key.len())
-        && key.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
-    check(file, key, known_form, "a key holds 1 to 60 of a-z, 0-9 and -")
-}
-
-fn once<'k>(file: &'static str, seen: &mut HashSet<&'k str>, key: &'k str) -> Result<(), CatalogueError> {
-    if seen.insert(key) { Ok(()) } else { Err(CatalogueError::DoubleKey { file, key: key.to_owned() }) }
-}
-
-fn is_color(text: &str) -> bool {
-    text.strip_prefix('#')
-        .is_some_and(|digits| digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+fn is_key(key: &str) -> bool {
+    (1..=60).contains(&key.len())
+        && key.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
 }
 
 impl App {
@@ -249,17 +220,15 @@ mod tests {
     #[test]
     fn refusals_name_what_is_wrong() {
         let parse = |teams: &str| Catalogue::parse(LEAGUE, teams).unwrap_err().to_string();
-        assert_eq!(
-            parse(&team("t", "x", "#000000")),
-            "teams: \"t\" plays in \"x\", which is no league of the catalogue"
-        );
-        assert_eq!(parse(&team("t", "l", "red")), "teams: \"t\": colors are #rrggbb");
-        assert_eq!(
-            parse(&team("T t", "l", "#000000")),
-            "teams: \"T t\": a key holds 1 to 60 of a-z, 0-9 and -"
-        );
+        assert_eq!(parse(&team("t", "x", "#000000")), "teams.toml:1: \"t\": there is no league \"x\"");
+        assert_eq!(parse(&team("t", "l", "red")), "teams.toml:1: \"t\": colors are #rrggbb");
+        assert_eq!(parse(&team("T t", "l", "#000000")), format!("teams.toml:1: \"T t\": {KEY_RULE}"));
         let twice = team("t", "l", "#000000") + &team("t", "l", "#000000");
-        assert_eq!(parse(&twice), "teams: the key \"t\" stands twice");
-        assert!(parse("[[team]]\nkey = \"t\"\nfoo = 1\n").contains("line 3"));
+        assert_eq!(parse(&twice), "teams.toml:7: \"t\": the key is used twice");
+        let unknown = parse("[[team]]\nkey = \"t\"\nfoo = 1\n");
+        assert!(
+            unknown.starts_with("teams.toml:1: missing field `league`\nteams.toml:3: unknown field `foo`"),
+            "{unknown}"
+        );
     }
 }

@@ -3,5 +3,5 @@
 mod content;
 mod queries;
 
-pub use content::{Catalogue, CatalogueError, CatalogueSummary};
+pub use content::{Catalogue, CatalogueSummary};
 pub use queries::{GetLeague, GetTeam, ListLeagues, ListTeams};

@@ -1,5 +1,6 @@
 //! Damaged content files: whatever they contain, the refusal names the line.
 
+use crate::content::ContentFaults;
 use crate::hostile::{piece, samples};
 use crate::{Catalogue, PackContent, QuestContent};
 use proptest::prelude::*;
@@ -8,10 +9,10 @@ use terrace_packs::{Known as KnownPacks, Minted, odds};
 use terrace_quests::{Known as KnownQuests, plan};
 use uuid::Uuid;
 
-const QUESTS: &str = include_str!("../content/quests.toml");
-const PACKS: &str = include_str!("../content/packs.toml");
-const LEAGUES: &str = include_str!("../content/leagues.toml");
-const TEAMS: &str = include_str!("../content/teams.toml");
+const QUESTS: &str = include_str!("../../content/quests.toml");
+const PACKS: &str = include_str!("../../content/packs.toml");
+const LEAGUES: &str = include_str!("../../content/leagues.toml");
+const TEAMS: &str = include_str!("../../content/teams.toml");
 
 /// A valid text with up to 3 spans replaced by pieces and up to 3 lines removed or doubled.
 fn damaged(good: &'static str) -> impl Strategy<Value = String> {
@@ -50,27 +51,27 @@ fn new_ids() -> impl FnMut() -> Uuid {
 
 /// Parses quests as at startup; an error must name its line.
 fn quests(text: &str) {
-    let said = match QuestContent::parse(text) {
-        Err(error) => error.to_string(),
-        Ok(content) => {
-            let known = KnownQuests { quests: &[], team: &team };
-            match plan(&content.drafts, &known, new_ids()) {
-                Ok(_) => return,
-                Err(errors) => content.located(&errors).to_string(),
-            }
-        }
-    };
-    assert!(said.contains("line ") && !said.contains("line 0"), "{said}");
+    let mut faults = ContentFaults::default();
+    let content = QuestContent::read(text, &mut faults);
+    if let Err(errors) = plan(&content.drafts, &KnownQuests { quests: &[], team: &team }, new_ids()) {
+        content.locate(&errors, &mut faults);
+    }
+    located(&faults, text);
+}
+
+/// Every fault names a line of the text.
+fn located(faults: &ContentFaults, text: &str) {
+    for fault in faults.iter() {
+        let line = fault.line.unwrap_or_default();
+        assert!(line >= 1 && line <= text.lines().count() + 1, "{fault}");
+    }
 }
 
 /// Parses packs as at startup; an error must name its line, and every accepted pack must have odds that sum to 1.
 fn packs(text: &str) {
     let known = KnownPacks { collectibles: &[], packs: &[], team: &team, now: Timestamp::from_micros(0) };
     match PackContent::parse(text).and_then(|content| content.plan(&known, new_ids())) {
-        Err(error) => {
-            let said = error.to_string();
-            assert!(said.contains("line ") && !said.contains("line 0"), "{said}");
-        }
+        Err(faults) => located(&faults, text),
         Ok(catalogue) => {
             for pack in &catalogue.packs {
                 let odds = odds(pack, &Minted::default());
@@ -83,10 +84,9 @@ fn packs(text: &str) {
 
 /// Parses leagues and teams as at startup; an error must name its line, or the key of the item.
 fn catalogue(leagues: &str, teams: &str) {
-    if let Err(error) = Catalogue::parse(leagues, teams) {
-        let said = error.to_string();
-        assert!(said.starts_with("leagues: ") || said.starts_with("teams: "), "{said}");
-        assert!(said.contains("line ") || said.contains('"'), "{said}");
+    let longer = if leagues.len() > teams.len() { leagues } else { teams };
+    if let Err(faults) = Catalogue::parse(leagues, teams) {
+        located(&faults, longer);
     }
 }
 

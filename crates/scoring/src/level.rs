@@ -1,0 +1,125 @@
+//! Levels of fans by the points that they ever earned.
+
+use crate::Points;
+
+/// The most levels of a table.
+const MOST_LEVELS: usize = 200;
+
+/// A level of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Level {
+    /// Its name, such as "Season ticket holder".
+    pub name: String,
+    /// The points from which a fan is on this level.
+    pub from: i64,
+}
+
+/// The level of a fan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FanLevel<'a> {
+    /// Number of the level, from 1.
+    pub number: usize,
+    /// The level.
+    pub level: &'a Level,
+    /// The points from which the next level begins; `None` on the highest one.
+    pub next: Option<i64>,
+}
+
+/// Levels in ascending order. The first one begins at 0 points.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Levels(Vec<Level>);
+
+/// Why a table of levels is invalid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LevelsError {
+    /// There are too few or too many levels.
+    #[error("a table holds 1 to {MOST_LEVELS} levels")]
+    Count,
+    /// The first level does not begin at 0.
+    #[error("the first level begins at 0 points")]
+    First,
+    /// The level of this index, from 0, does not begin after the one before it.
+    #[error("a level begins at more points than the one before it")]
+    Order(usize),
+}
+
+/// One level for every fan.
+impl Default for Levels {
+    fn default() -> Self {
+        Self(vec![Level { name: "Fan".to_owned(), from: 0 }])
+    }
+}
+
+impl Levels {
+    /// Checks a table.
+    ///
+    /// # Errors
+    ///
+    /// The first violation.
+    pub fn new(levels: Vec<Level>) -> Result<Self, LevelsError> {
+        if levels.is_empty() || levels.len() > MOST_LEVELS {
+            return Err(LevelsError::Count);
+        }
+        if levels.first().is_some_and(|first| first.from != 0) {
+            return Err(LevelsError::First);
+        }
+        let pairs = levels.iter().zip(levels.iter().skip(1));
+        match pairs.zip(1..).find(|((one, next), _)| one.from >= next.from) {
+            Some((_, place)) => Err(LevelsError::Order(place)),
+            None => Ok(Self(levels)),
+        }
+    }
+
+    /// Every level, in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = &Level> {
+        self.0.iter()
+    }
+
+    /// The level of a fan who has earned `points`. Corrections may make them negative, which is the first level.
+    pub fn of(&self, points: Points) -> Option<FanLevel<'_>> {
+        let reached = self.0.iter().take_while(|level| level.from <= points.get().max(0)).count();
+        let level = self.0.get(reached.checked_sub(1)?)?;
+        Some(FanLevel { number: reached, level, next: self.0.get(reached).map(|next| next.from) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(from: &[i64]) -> Result<Levels, LevelsError> {
+        let level = |from: &i64| Level { name: format!("From {from}"), from: *from };
+        Levels::new(from.iter().map(level).collect())
+    }
+
+    /// Contract part 2 §5: `level: {number, name, from, next}`.
+    #[test]
+    fn a_fan_is_on_the_highest_level_that_their_points_reach() {
+        let levels = table(&[0, 100, 250]).unwrap();
+        for (points, number, from, next) in [
+            (-5, 1, 0, Some(100)),
+            (0, 1, 0, Some(100)),
+            (99, 1, 0, Some(100)),
+            (100, 2, 100, Some(250)),
+            (249, 2, 100, Some(250)),
+            (250, 3, 250, None),
+            (i64::MAX, 3, 250, None),
+        ] {
+            let standing = levels.of(Points::new(points)).unwrap();
+            assert_eq!(
+                (standing.number, standing.level.from, standing.next),
+                (number, from, next),
+                "{points}"
+            );
+        }
+    }
+
+    #[test]
+    fn tables_begin_at_zero_and_ascend() {
+        assert_eq!(table(&[]), Err(LevelsError::Count));
+        assert_eq!(table(&vec![0; 201]), Err(LevelsError::Count));
+        assert_eq!(table(&[1, 2]), Err(LevelsError::First));
+        assert_eq!(table(&[0, 5, 5]), Err(LevelsError::Order(2)));
+        assert!(table(&[0]).is_ok());
+    }
+}
