@@ -256,13 +256,16 @@ pub trait TeamRead {
     /// The league with this id.
     fn league(&mut self, id: LeagueId) -> Result<Option<League>, StoreError>;
 
-    /// The teams after the key `after`, of one league or of all, in the order of their keys.
+    /// The teams after the key `after`, of one league or of all, in the order of their keys, without retired ones.
     fn teams(
         &mut self,
         league: Option<LeagueId>,
         limit: Limit,
         after: Option<&str>,
     ) -> Result<Page<Team, String>, StoreError>;
+
+    /// Every team, including retired ones, in the order of their keys.
+    fn all_teams(&mut self) -> Result<Vec<Team>, StoreError>;
 
     /// The team with this id.
     fn team(&mut self, id: TeamId) -> Result<Option<Team>, StoreError>;
@@ -275,4 +278,7 @@ pub trait TeamWrite: TeamRead {
 
     /// Inserts the team, or updates all of it except its counters if its key exists; returns its stored id.
     fn upsert_team(&mut self, team: &Team, at: Timestamp) -> Result<TeamId, StoreError>;
+
+    /// Retires every team whose key is not in `keep`; returns how many were not retired before.
+    fn retire_teams(&mut self, keep: &[&str]) -> Result<u64, StoreError>;
 }

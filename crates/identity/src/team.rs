@@ -36,4 +36,6 @@ pub struct Team {
     pub crest_url: Option<String>,
     /// The number of fans who follow the team.
     pub follower_count: i64,
+    /// Whether the content no longer contains the team. It is not listed, and cannot be followed or chosen any more.
+    pub is_retired: bool,
 }

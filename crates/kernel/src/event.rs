@@ -86,6 +86,8 @@ named! {
         Quests = "quests",
         /// Purchases of fans.
         Packs = "packs",
+        /// Content of the club.
+        Content = "content",
     }
 }
 
@@ -147,6 +149,8 @@ named! {
         /// A purchase was started, or its state changed. Actor: the fan; subject: the purchase; detail: the new state
         /// (`pending`, `completed`, `expired`, `cancelled`, `refunded`).
         PurchaseChanged = "purchase.changed",
+        /// A club's content was loaded. Subject: a new id.
+        ContentChanged = "content.changed",
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::account::Account;
 use crate::coins::CoinsCommand;
+use crate::content::ContentCommand;
 use crate::legacy::Import;
 use crate::maintenance::{RunArgs, Which};
 use crate::seed::Seed;
@@ -33,6 +34,9 @@ pub(crate) enum Command {
         #[arg(long)]
         revert_all: bool,
     },
+    /// Create, check and load the content of a club: its teams, quests, packs, levels and pictures.
+    #[command(subcommand)]
+    Content(ContentCommand),
     /// Load the catalogue of leagues and teams (again), and with `--demo always` the demo content.
     Seed(Seed),
     /// Check, repair and maintain the data.

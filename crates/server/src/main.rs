@@ -5,6 +5,7 @@ mod backup;
 mod cli;
 mod coins;
 mod completions;
+mod content;
 mod database;
 mod doctor;
 mod follow_graph;
@@ -85,6 +86,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match command.unwrap_or(Command::Serve) {
         Command::Serve => runtime()?.block_on(serve::serve(settings)),
         Command::Migrate { revert_all } => database::migrate(&settings, revert_all),
+        Command::Content(command) => runtime()?.block_on(content::content(command, settings)),
         Command::Seed(wanted) => runtime()?.block_on(seed::seed(wanted, settings)),
         Command::Maintain(Maintain::Verify) => runtime()?.block_on(verify::verify(settings)),
         Command::Maintain(Maintain::List) => maintenance::list(&settings),

@@ -1,5 +1,6 @@
 //! `terrace serve`: runs the server until it receives a stop signal.
 
+use crate::content;
 use crate::database::{app, bring_up_to_date, open, while_contended};
 use crate::machine::{SystemClock, SystemEntropy};
 use crate::payments::{self, browsable};
@@ -44,6 +45,9 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     let app = Arc::new(app);
     if while_contended(|| app.found_seasons()).await.context("cannot make the first seasons")? {
         log::info!("the first seasons begin");
+    }
+    if let Some(folder) = &settings.content {
+        content::apply_on_serve(&app, folder).await?;
     }
     let demo = load_demo(&app, settings.demo_on_serve()).await?;
     announce(&settings, &listeners, &storage, demo)?;

@@ -193,6 +193,7 @@ pub(crate) fn team(tx: &mut DieselTx<'_>, n: u128) -> TeamId {
         colors: ["#ffffff".to_owned(), "#000000".to_owned()],
         crest_url: Some("/crest.svg".to_owned()),
         follower_count: 0,
+        is_retired: false,
     };
     tx.upsert_team(&team, at(0)).unwrap()
 }

@@ -27,6 +27,7 @@ mod boards;
 mod by_hand;
 mod config;
 mod conn;
+mod content;
 mod describe;
 mod error;
 mod examine;

@@ -4,6 +4,7 @@
 pub(crate) use crate::accounts::schema::*;
 pub(crate) use crate::balances::schema::*;
 pub(crate) use crate::boards::schema::*;
+pub(crate) use crate::content::schema::*;
 pub(crate) use crate::graph::schema::*;
 pub(crate) use crate::media::schema::*;
 pub(crate) use crate::minting::schema::*;

@@ -8,6 +8,7 @@
 
 mod backfill;
 mod command;
+pub mod content;
 mod events;
 mod follow_import;
 mod future;

@@ -1,5 +1,6 @@
 //! The sets of ports that commands and queries use.
 
+use crate::content::{ContentRead, ContentWrite};
 use crate::legacy::{LegacyMove, LegacyStaging, LegacyStagingWrite};
 use crate::maintenance::{MaintenanceRead, MaintenanceWrite};
 use crate::media::{MediaRead, MediaWrite};
@@ -94,6 +95,11 @@ read_ports! {
 }
 
 read_ports! {
+    /// Quests and achievements.
+    pub trait QuestBookReadTx: QuestRead + ContentRead
+}
+
+read_ports! {
     /// Standings of fans in quests.
     pub trait StandingsReadTx: StandingsRead + PointsAudit
 }
@@ -135,6 +141,8 @@ read_ports! {
         + SaleRead
         + MintingRead
         + BackfillRead
+        + ContentRead
+        + CatalogueRead
 }
 
 read_ports! {
@@ -150,6 +158,7 @@ read_ports! {
         + BoardReadTx
         + PointsReadTx
         + StandingsReadTx
+        + QuestBookReadTx
         + StreamReadTx
         + LiveReadTx
         + JobReadTx
@@ -333,6 +342,7 @@ ports! {
         + QuestContentTx
         + CatalogueTx
         + TeamWrite
+        + ContentWrite
         + PackTx
         + LeaseWrite
         + MaintenanceWrite
@@ -381,9 +391,9 @@ ports! {
 }
 
 for_commands! {
-    AccountWrite, BackfillWrite, BoardWrite, DismissalWrite, LeaseWrite, MediaWrite, MintingDelivery, MintingUpkeep, PointsRepair, SaleRead, SandboxWrite, SecretMarks, SessionWrite, TeamWrite, TrendWrite,
+    AccountWrite, BackfillWrite, BoardWrite, ContentWrite, DismissalWrite, LeaseWrite, MediaWrite, MintingDelivery, MintingUpkeep, PointsRepair, SaleRead, SandboxWrite, SecretMarks, SessionWrite, TeamWrite, TrendWrite,
 }
 
 for_queries! {
-    AccountRead, Audit, BackfillRead, BoardRead, CardRead, CatalogueRead, EventRead, JobRead, LedgerRead, MediaRead, MintingRead, PaymentRead, PointsAudit, PointsRead, QuestRead, SaleRead, SessionRead, SweepRead, TeamRead,
+    AccountRead, Audit, BackfillRead, BoardRead, CardRead, CatalogueRead, ContentRead, EventRead, JobRead, LedgerRead, MediaRead, MintingRead, PaymentRead, PointsAudit, PointsRead, QuestRead, SaleRead, SessionRead, SweepRead, TeamRead,
 }

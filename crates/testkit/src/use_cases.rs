@@ -391,6 +391,7 @@ impl TestApp {
                 colors: ["#000000".to_owned(), "#ffffff".to_owned()],
                 crest_url: None,
                 follower_count: 0,
+                is_retired: false,
             };
             Ok(tx.upsert_team(&team, ctx.now())?)
         })

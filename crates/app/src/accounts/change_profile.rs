@@ -33,7 +33,7 @@ impl Command for ChangeProfile {
 
     fn run(&self, tx: &mut dyn ProfileTx, ctx: &mut Ctx) -> Outcome<OwnProfile, ChangeProfileRefusal> {
         if let Some(Some(team)) = self.change.favorite_team
-            && tx.team(team)?.is_none()
+            && tx.team(team)?.is_none_or(|team| team.is_retired)
         {
             return Err(Failure::Refused(ChangeProfileRefusal::UnknownTeam));
         }

@@ -120,12 +120,28 @@ impl PackContent {
         self.draft.collectibles.iter().filter_map(|collectible| collectible.team.as_deref())
     }
 
+    /// Counts of the content.
+    pub fn summary(&self) -> PackSummary {
+        let CatalogueDraft { collectibles, packs } = &self.draft;
+        PackSummary { packs: packs.len(), collectibles: collectibles.len(), retired: 0 }
+    }
+
     /// The pictures that collectibles and packs name, as file, line and path.
     pub fn pictures(&self) -> impl Iterator<Item = (&'static str, usize, &str)> {
         let collectibles = self.draft.collectibles.iter().map(|draft| draft.image_url.as_deref());
         let packs = self.draft.packs.iter().map(|draft| draft.image_url.as_deref());
         let lines = self.collectible_lines.iter().chain(&self.pack_lines);
         collectibles.chain(packs).zip(lines).filter_map(|(path, line)| Some((PACKS, *line, path?)))
+    }
+
+    /// Replaces the path of each picture with its URL, which `url` returns.
+    #[must_use]
+    pub fn with_pictures(mut self, url: impl Fn(&str) -> Option<String>) -> Self {
+        let collectibles = self.draft.collectibles.iter_mut().map(|draft| &mut draft.image_url);
+        for image in collectibles.chain(self.draft.packs.iter_mut().map(|draft| &mut draft.image_url)) {
+            *image = image.as_deref().and_then(&url);
+        }
+        self
     }
 
     /// The catalogue that this content describes, merged with the existing one ([`terrace_packs::plan`]).

@@ -1,7 +1,8 @@
 //! Queries for the quests of fans.
 
-use crate::quests::QuestBook;
-use crate::store::{Query, StandingsReadTx};
+use crate::content::ContentFaults;
+use crate::quests::{QuestBook, read_achievements};
+use crate::store::{Query, QuestBookReadTx, StandingsReadTx};
 use chrono::NaiveDate;
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -18,12 +19,16 @@ pub(crate) struct ReadQuestBook;
 
 impl Query for ReadQuestBook {
     const NAME: &'static str = "read_quests";
-    type Ports = dyn QuestRead;
+    type Ports = dyn QuestBookReadTx;
     type Output = QuestBook;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn QuestRead, _now: Timestamp) -> Outcome<QuestBook, Infallible> {
-        Ok(QuestBook::new(tx.quests()?))
+    fn run(&self, tx: &mut dyn QuestBookReadTx, _now: Timestamp) -> Outcome<QuestBook, Infallible> {
+        let mut book = QuestBook::new(tx.quests()?);
+        if let Some(text) = tx.stored_content()?.and_then(|content| content.achievements) {
+            book.achievements = read_achievements(&text, &mut ContentFaults::default()).into();
+        }
+        Ok(book)
     }
 }
 

@@ -37,7 +37,7 @@ impl Command for CreatePost {
 
     fn run(&self, tx: &mut dyn PostTx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal> {
         if let Some(team) = self.team
-            && tx.team(team)?.is_none()
+            && tx.team(team)?.is_none_or(|team| team.is_retired)
         {
             return Err(Failure::Refused(CreatePostRefusal::UnknownTeam));
         }

@@ -7,7 +7,8 @@ use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use terrace_identity::{League, Team, TeamWrite};
-use terrace_kernel::{Ctx, Outcome, StoreError, TeamId};
+use terrace_kernel::{Ctx, LeagueId, Outcome, StoreError, TeamId};
+use uuid::Uuid;
 
 /// Validated leagues and teams.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,6 +130,45 @@ impl Catalogue {
         self.teams.iter().filter_map(|team| Some((TEAMS, team.line, team.crest.as_deref()?)))
     }
 
+    /// The rows that the catalogue describes. `league` returns the id of a stored league, `team` the id and the number of
+    /// followers of a stored team, `picture` the URL of a picture of the content.
+    pub fn rows(
+        &self,
+        league: impl Fn(&str) -> Option<LeagueId>,
+        team: impl Fn(&str) -> Option<(TeamId, i64)>,
+        picture: impl Fn(&str) -> Option<String>,
+        mut new_id: impl FnMut() -> Uuid,
+    ) -> (Vec<League>, Vec<Team>) {
+        let leagues: Vec<League> = self
+            .leagues
+            .iter()
+            .map(|entry| League {
+                id: league(&entry.key).unwrap_or_else(|| LeagueId::from_uuid(new_id())),
+                key: entry.key.clone(),
+                name: entry.name.clone(),
+                country: entry.country.clone(),
+                sport: entry.sport.clone(),
+            })
+            .collect();
+        let ids: HashMap<&str, LeagueId> = leagues.iter().map(|row| (row.key.as_str(), row.id)).collect();
+        let teams = self.teams.iter().filter_map(|entry| {
+            let (id, follower_count) = team(&entry.key).unwrap_or_else(|| (TeamId::from_uuid(new_id()), 0));
+            Some(Team {
+                id,
+                key: entry.key.clone(),
+                name: entry.name.clone(),
+                short_name: entry.short_name.clone(),
+                league_id: *ids.get(entry.league.as_str())?,
+                colors: entry.colors.clone(),
+                crest_url: entry.crest.as_deref().and_then(&picture),
+                follower_count,
+                is_retired: false,
+            })
+        });
+        let teams = teams.collect();
+        (leagues, teams)
+    }
+
     /// Returns the number of entries.
     pub fn summary(&self) -> CatalogueSummary {
         CatalogueSummary { leagues: self.leagues.len(), teams: self.teams.len() }
@@ -161,6 +201,7 @@ impl Catalogue {
                 colors: entry.colors.clone(),
                 crest_url: None,
                 follower_count: 0,
+                is_retired: false,
             };
             teams.insert(entry.key.as_str(), tx.upsert_team(&team, ctx.now())?);
         }

@@ -2,6 +2,11 @@
 //! transaction.
 
 mod folder;
+mod load;
+mod plan;
+
+pub use load::{LoadRefusal, load_content, plan_content, stored_content};
+pub use plan::{ContentChanges, Item};
 
 use folder::Files;
 use sha2::{Digest, Sha256};

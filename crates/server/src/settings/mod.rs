@@ -94,6 +94,9 @@ pub(crate) struct Settings {
     /// Whether this process takes part in the periodic jobs; of many, one does each run.
     #[arg(long, env = "TERRACE_JOBS", global = true, value_enum, default_value_t = Switch::On)]
     pub(crate) jobs: Switch,
+    /// The folder with the content of a club. Without it, the content that comes with the program is used.
+    #[arg(long, env = "TERRACE_CONTENT", global = true, value_name = "DIR")]
+    pub(crate) content: Option<PathBuf>,
     /// Whether to load demo content.
     #[arg(long, env = "TERRACE_DEMO", global = true, value_enum, default_value_t = Demo::Auto)]
     pub(crate) demo: Demo,
@@ -211,6 +214,8 @@ impl Settings {
     /// Whether `serve` loads demo content, and if so, whether only into a new database.
     pub(crate) fn demo_on_serve(&self) -> Option<OnlyIfNew> {
         match self.demo {
+            // The demo content belongs to the teams and quests that come with the program.
+            Demo::Auto if self.content.is_some() => None,
             Demo::Always => Some(OnlyIfNew(false)),
             // Demo accounts share a published password, so a reachable address does not get them by default.
             Demo::Auto if self.listen.ip().is_loopback() => Some(OnlyIfNew(true)),

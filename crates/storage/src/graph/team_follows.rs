@@ -67,8 +67,10 @@ impl TeamFollowWrite for DieselTx<'_> {
 
     fn add_to_team_followers(&mut self, team: TeamId, by: i64) -> Result<Option<i64>, StoreError> {
         let count = teams::follower_count.eq(teams::follower_count + by);
+        // A retired team gets no new followers.
+        let states = [false, by <= 0];
         on!(self.conn, |conn| {
-            diesel::update(teams::table.find(Key::of(team)))
+            diesel::update(teams::table.find(Key::of(team)).filter(teams::is_retired.eq_any(states)))
                 .set(count)
                 .returning(teams::follower_count)
                 .get_result(conn)

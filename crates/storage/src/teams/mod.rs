@@ -12,7 +12,7 @@ use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
 use terrace_identity::{League, Team, TeamRead, TeamWrite};
-use terrace_kernel::{LeagueId, Limit, Page, StoreError, TeamId, Timestamp};
+use terrace_kernel::{LeagueId, Limit, Page, StoreError, TeamId, Timestamp, num};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = leagues)]
@@ -42,6 +42,7 @@ pub(crate) struct TeamRow {
     secondary_color: String,
     crest_url: Option<String>,
     follower_count: i64,
+    is_retired: bool,
 }
 
 impl From<TeamRow> for Team {
@@ -55,6 +56,7 @@ impl From<TeamRow> for Team {
             colors: [row.primary_color, row.secondary_color],
             crest_url: row.crest_url,
             follower_count: row.follower_count,
+            is_retired: row.is_retired,
         }
     }
 }
@@ -78,6 +80,7 @@ struct TeamContent<'a> {
     primary_color: &'a str,
     secondary_color: &'a str,
     crest_url: Option<&'a str>,
+    is_retired: bool,
 }
 
 impl TeamRead for DieselTx<'_> {
@@ -117,7 +120,8 @@ impl TeamRead for DieselTx<'_> {
         after: Option<&str>,
     ) -> Result<Page<Team, String>, StoreError> {
         let rows: Vec<TeamRow> = on!(self.conn, |conn| {
-            let mut query = teams::table.select(TeamRow::as_select()).into_boxed();
+            let mut query =
+                teams::table.filter(teams::is_retired.eq(false)).select(TeamRow::as_select()).into_boxed();
             if let Some(league) = league {
                 query = query.filter(teams::league_id.eq(Key::of(league)));
             }
@@ -129,6 +133,13 @@ impl TeamRead for DieselTx<'_> {
         .map_err(broken("list teams"))?;
         let teams = rows.into_iter().map(Team::from).collect();
         Ok(Page::from_overfull(teams, limit, |team: &Team| team.key.clone()))
+    }
+
+    fn all_teams(&mut self) -> Result<Vec<Team>, StoreError> {
+        let rows: Vec<TeamRow> =
+            on!(self.conn, |conn| teams::table.select(TeamRow::as_select()).order(teams::key).load(conn))
+                .map_err(broken("list all teams"))?;
+        Ok(rows.into_iter().map(Team::from).collect())
     }
 
     fn team(&mut self, id: TeamId) -> Result<Option<Team>, StoreError> {
@@ -161,6 +172,13 @@ impl TeamWrite for DieselTx<'_> {
         Ok(id.id())
     }
 
+    fn retire_teams(&mut self, keep: &[&str]) -> Result<u64, StoreError> {
+        let others = teams::table.filter(teams::key.ne_all(keep)).filter(teams::is_retired.eq(false));
+        on!(self.conn, |conn| diesel::update(others).set(teams::is_retired.eq(true)).execute(conn))
+            .map(num::to_u64)
+            .map_err(broken("retire teams"))
+    }
+
     fn upsert_team(&mut self, team: &Team, at: Timestamp) -> Result<TeamId, StoreError> {
         let [primary_color, secondary_color] = &team.colors;
         let content = TeamContent {
@@ -170,6 +188,7 @@ impl TeamWrite for DieselTx<'_> {
             primary_color,
             secondary_color,
             crest_url: team.crest_url.as_deref(),
+            is_retired: team.is_retired,
         };
         let identity = (
             teams::id.eq(Key::of(team.id)),

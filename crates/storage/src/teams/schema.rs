@@ -17,7 +17,7 @@ table! {
 }
 
 table! {
-    use diesel::sql_types::{BigInt, Nullable, Text};
+    use diesel::sql_types::{BigInt, Bool, Nullable, Text};
     use crate::types::{Instant, Uid};
 
     teams (id) {
@@ -31,5 +31,6 @@ table! {
         crest_url -> Nullable<Text>,
         follower_count -> BigInt,
         created_at -> Instant,
+        is_retired -> Bool,
     }
 }

@@ -70,7 +70,7 @@ impl Audience for Listening {
         let shared = match event.what.topic {
             Topic::LockerRoom => self.room.load(Ordering::Acquire),
             Topic::Leaderboard => self.boards.load(Ordering::Acquire),
-            Topic::Account | Topic::Graph | Topic::Quests | Topic::Packs => false,
+            Topic::Account | Topic::Graph | Topic::Quests | Topic::Packs | Topic::Content => false,
         };
         let is_own = matches!(event.what.topic, Topic::Leaderboard | Topic::Quests | Topic::Packs);
         let own = is_own && event.what.actor.is_some_and(|fan| self.streams.readers.wants_own(fan));

@@ -75,6 +75,7 @@ fn here() -> Here {
         colors: ["#000000".to_owned(), "#ffffff".to_owned()],
         crest_url: None,
         follower_count: 0,
+        is_retired: false,
     };
     let content = QuestContent::embedded().unwrap();
     let mut ids = 0;

@@ -1,0 +1,205 @@
+//! What a load would change.
+
+use crate::content::Content;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use terrace_app::content::ContentFaults;
+use terrace_identity::{League, Team};
+use terrace_kernel::{LeagueId, StoreError, TeamId, Timestamp};
+use terrace_packs::Catalogue as PackCatalogue;
+use terrace_quests::Quest;
+use terrace_store::OpsReadTx;
+use terrace_store::content::StoredContent;
+use uuid::Uuid;
+
+/// An item of content.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Item {
+    /// Its kind, such as `quest`.
+    pub kind: &'static str,
+    /// Its stable key.
+    pub key: String,
+}
+
+impl fmt::Display for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind, self.key)
+    }
+}
+
+/// What a load changes, by kind and key.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ContentChanges {
+    /// Items that are new.
+    pub added: Vec<Item>,
+    /// Items that exist and differ.
+    pub changed: Vec<Item>,
+    /// Items that exist and are not in the content any more.
+    pub retired: Vec<Item>,
+}
+
+impl ContentChanges {
+    /// Whether nothing would change.
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.changed.is_empty() && self.retired.is_empty()
+    }
+
+    /// Compares the items of a kind. Retired items count as absent, so that one that comes back is added.
+    fn compare<T: PartialEq>(
+        &mut self,
+        kind: &'static str,
+        before: BTreeMap<&str, &T>,
+        after: impl IntoIterator<Item = (impl AsRef<str>, T)>,
+    ) {
+        let mut before = before;
+        for (key, item) in after {
+            let key = key.as_ref();
+            let list = match before.remove(key) {
+                None => &mut self.added,
+                Some(known) if *known != item => &mut self.changed,
+                Some(_) => continue,
+            };
+            list.push(Item { kind, key: key.to_owned() });
+        }
+        self.retired.extend(before.into_keys().map(|key| Item { kind, key: key.to_owned() }));
+    }
+}
+
+/// The stored content.
+pub(super) struct Existing {
+    leagues: Vec<League>,
+    teams: Vec<Team>,
+    quests: Vec<Quest>,
+    packs: PackCatalogue,
+    pub(super) stored: Option<StoredContent>,
+}
+
+impl Existing {
+    pub(super) fn read(tx: &mut dyn OpsReadTx) -> Result<Self, StoreError> {
+        Ok(Self {
+            leagues: crate::all_pages(|after| tx.leagues(terrace_kernel::Limit::MAX, after))?,
+            teams: tx.all_teams()?,
+            quests: tx.quests()?,
+            packs: PackCatalogue { collectibles: tx.collectibles()?, packs: tx.packs()? },
+            stored: tx.stored_content()?,
+        })
+    }
+}
+
+/// The rows that a load writes.
+#[derive(Debug)]
+pub(super) struct Planned {
+    pub(super) leagues: Vec<League>,
+    pub(super) teams: Vec<Team>,
+    pub(super) quests: Vec<Quest>,
+    pub(super) packs: PackCatalogue,
+    pub(super) stored: StoredContent,
+    pub(super) changes: ContentChanges,
+}
+
+/// Path under which a picture of the content is served.
+fn picture_url(content: &Content, path: &str) -> Option<String> {
+    content.pictures.get(path).map(|picture| format!("/content/pictures/{}", picture.hash))
+}
+
+/// Merges content with the stored one. Keys are identity: an item whose key is stored keeps its id.
+///
+/// # Errors
+///
+/// All rules that the content breaks together with the stored one.
+pub(super) fn plan(
+    content: &Content,
+    existing: &Existing,
+    now: Timestamp,
+    mut new_id: impl FnMut() -> Uuid,
+) -> Result<Planned, ContentFaults> {
+    let mut faults = ContentFaults::default();
+    let league_ids: HashMap<&str, LeagueId> =
+        existing.leagues.iter().map(|league| (league.key.as_str(), league.id)).collect();
+    let known: HashMap<&str, &Team> = existing.teams.iter().map(|team| (team.key.as_str(), team)).collect();
+    let picture = |path: &str| picture_url(content, path);
+    let (leagues, teams) = content.catalogue.rows(
+        |key| league_ids.get(key).copied(),
+        |key| known.get(key).map(|team| (team.id, team.follower_count)),
+        picture,
+        &mut new_id,
+    );
+    let team_ids: HashMap<&str, TeamId> = teams.iter().map(|team| (team.key.as_str(), team.id)).collect();
+    let team = |key: &str| team_ids.get(key).copied();
+
+    let known = terrace_quests::Known { quests: &existing.quests, team: &team };
+    let quests = terrace_quests::plan(&content.quests.drafts, &known, &mut new_id).unwrap_or_else(|errors| {
+        content.quests.locate(&errors, &mut faults);
+        Vec::new()
+    });
+    let known = terrace_packs::Known {
+        collectibles: &existing.packs.collectibles,
+        packs: &existing.packs.packs,
+        team: &team,
+        now,
+    };
+    let packs = content.packs.clone().with_pictures(picture);
+    let packs = match packs.plan(&known, &mut new_id) {
+        Ok(packs) => packs,
+        Err(errors) => {
+            faults.extend(errors);
+            PackCatalogue { collectibles: Vec::new(), packs: Vec::new() }
+        }
+    };
+    let stored = StoredContent {
+        version: content.club.version,
+        digest: content.digest.clone(),
+        club: content.club_text.clone(),
+        achievements: content.achievements.clone(),
+        levels: content.levels.clone(),
+        logo_url: content.club.logo.as_deref().and_then(picture),
+        loaded_at: now,
+    };
+    let changes = changes(existing, &leagues, &teams, &quests, &packs, &stored);
+    faults.unless_any(Planned { leagues, teams, quests, packs, stored, changes })
+}
+
+fn changes(
+    existing: &Existing,
+    leagues: &[League],
+    teams: &[Team],
+    quests: &[Quest],
+    packs: &PackCatalogue,
+    stored: &StoredContent,
+) -> ContentChanges {
+    let mut changes = ContentChanges::default();
+    let before = existing.leagues.iter().map(|league| (league.key.as_str(), league)).collect();
+    changes.compare("league", before, leagues.iter().map(|league| (&league.key, league.clone())));
+    // Leagues without teams are not shown, and so not retired.
+    changes.retired.clear();
+    let before = existing.teams.iter().filter(|team| !team.is_retired);
+    let before = before.map(|team| (team.key.as_str(), team)).collect();
+    changes.compare("team", before, teams.iter().map(|team| (&team.key, team.clone())));
+    let before = existing.quests.iter().filter(|quest| !quest.is_retired);
+    let before = before.map(|quest| (quest.key.as_str(), quest)).collect();
+    changes.compare("quest", before, quests.iter().map(|quest| (quest.key.as_str(), quest.clone())));
+    let before = existing.packs.collectibles.iter().map(|item| (item.key.as_str(), item)).collect();
+    let retired = changes.retired.len();
+    let after = packs.collectibles.iter().map(|item| (item.key.as_str(), item.clone()));
+    changes.compare("collectible", before, after);
+    // A collectible stays with its owners, and in the packs that hold it.
+    changes.retired.truncate(retired);
+    let before = existing.packs.packs.iter().filter(|pack| !pack.is_retired);
+    let before = before.map(|pack| (pack.key.as_str(), pack)).collect();
+    changes.compare("pack", before, packs.packs.iter().map(|pack| (pack.key.as_str(), pack.clone())));
+    let texts = |content: &StoredContent| {
+        [Some(content.club.clone()), content.achievements.clone(), content.levels.clone()]
+    };
+    let before = existing.stored.as_ref().map(texts).unwrap_or_default();
+    for ((key, before), after) in
+        ["club", "achievements", "levels"].into_iter().zip(before).zip(texts(stored))
+    {
+        let list = match (before, after) {
+            (before, after) if before == after => continue,
+            (None, _) => &mut changes.added,
+            (Some(_), _) => &mut changes.changed,
+        };
+        list.push(Item { kind: "file", key: format!("{key}.toml") });
+    }
+    changes
+}

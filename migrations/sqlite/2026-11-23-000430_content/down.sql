@@ -1,0 +1,2 @@
+DROP TABLE content_pictures;
+DROP TABLE content;
