@@ -38,7 +38,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let mut arrows = BTreeMap::from([
         (KERNEL, vec![]),
         ("terrace-store", above_domain),
-        ("terrace-app", with_store.clone()),
+        ("terrace-app", [&with_store[..], &["terrace-art"]].concat()),
         ("terrace-ops", with_app.clone()),
         ("terrace-storage", with_store),
         ("terrace-outbound", vec![KERNEL, "terrace-app"]),

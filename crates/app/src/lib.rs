@@ -185,6 +185,7 @@ pub struct App {
     found_boards: Cache<(BoardChoice, SeasonId), Arc<ShownBoard>>,
     quest_books: Cache<(), Arc<QuestBook>>,
     pack_books: Cache<(), Arc<PackBook>>,
+    clubs: Cache<(), Arc<crate::content::CurrentClub>>,
     /// Seals the cursors of list pages.
     cursors: CursorSeal,
     /// Encrypts server seeds, with the fingerprint of its secret key.
@@ -236,6 +237,7 @@ impl App {
             found_boards,
             quest_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             pack_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
+            clubs: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             cursors,
             seed_cipher: None,
             minter: None,

@@ -75,6 +75,14 @@ pub struct Colors {
     pub second: Color,
 }
 
+/// Amber and ink.
+impl Default for Colors {
+    fn default() -> Self {
+        let main = Color { red: 0xfb, green: 0xb0, blue: 0x3b };
+        Self { main, second: Color { red: 0x11, green: 0x16, blue: 0x1d } }
+    }
+}
+
 impl Colors {
     /// Parses two colours of the form `#rrggbb`.
     ///

@@ -7,6 +7,7 @@ mod account_data;
 mod accounts;
 mod balances;
 mod boards;
+mod content;
 mod cursor;
 mod docs;
 mod dto;
@@ -52,6 +53,7 @@ const ROUTES: &[fn(&mut ServiceConfig<'_>)] = &[
     accounts::routes,
     media::routes,
     teams::routes,
+    content::routes,
     room::routes,
     graph::routes,
     trends::routes,

@@ -1,6 +1,8 @@
 //! Content of a club: files that are parsed, validated as a whole and loaded by stable keys.
 
+pub mod art;
 mod club;
+mod current;
 mod entries;
 mod faults;
 mod levels;
@@ -9,6 +11,7 @@ mod tests;
 
 pub use club::Club;
 pub(crate) use club::is_color;
+pub use current::CurrentClub;
 pub(crate) use entries::{Entry, Text};
 pub use faults::{ContentFaults, Fault};
 pub use levels::{embedded_levels, read_levels};

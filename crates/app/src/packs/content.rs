@@ -1,5 +1,6 @@
 //! Packs and collectibles as content, parsed from TOML and validated as a whole.
 
+use crate::content::art::{collectible_url, pack_url};
 use crate::content::{ContentFaults, Entry, Text, instant};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -150,7 +151,7 @@ impl PackContent {
     ///
     /// All violations, each with its line.
     pub fn plan(&self, known: &Known<'_>, new_id: impl FnMut() -> Uuid) -> Result<Catalogue, ContentFaults> {
-        plan(&self.draft, known, new_id).map_err(|errors| {
+        let planned = plan(&self.draft, known, new_id).map_err(|errors| {
             let mut faults = ContentFaults::default();
             for error in &errors {
                 let lines = match error.item {
@@ -160,8 +161,20 @@ impl PackContent {
                 faults.add(PACKS, lines.get(error.place).copied(), error.to_string());
             }
             faults
-        })
+        });
+        planned.map(with_drawings)
     }
+}
+
+/// Gives each item without a picture the URL of its drawing.
+fn with_drawings(mut catalogue: Catalogue) -> Catalogue {
+    for item in catalogue.collectibles.iter_mut().filter(|item| item.image_url.is_none()) {
+        item.image_url = Some(collectible_url(item.key.as_str(), &item.name, item.rarity.as_str()));
+    }
+    for pack in catalogue.packs.iter_mut().filter(|pack| pack.image_url.is_none()) {
+        pack.image_url = Some(pack_url(pack.key.as_str(), &pack.name));
+    }
+    catalogue
 }
 
 fn collectible(entry: CollectibleEntry) -> CollectibleDraft {

@@ -73,12 +73,15 @@ use terrace_packs::{Collectible, CollectibleId, Pack, PackId, Quantity};
 pub struct PackBook {
     packs: Vec<Pack>,
     collectibles: HashMap<CollectibleId, Collectible>,
+    /// In the order of the content.
+    order: Vec<CollectibleId>,
 }
 
 impl PackBook {
     pub(crate) fn new(packs: Vec<Pack>, collectibles: Vec<Collectible>) -> Self {
+        let order = collectibles.iter().map(|collectible| collectible.id).collect();
         let collectibles = collectibles.into_iter().map(|collectible| (collectible.id, collectible));
-        Self { packs, collectibles: collectibles.collect() }
+        Self { packs, collectibles: collectibles.collect(), order }
     }
 
     /// All packs in the order of the content, including retired ones.
@@ -89,6 +92,12 @@ impl PackBook {
     /// The pack with this id.
     pub fn pack(&self, id: PackId) -> Option<&Pack> {
         self.packs.iter().find(|pack| pack.id == id)
+    }
+
+    /// The collectible with this key, and its number in the order of the content, from 1.
+    pub fn numbered(&self, key: &str) -> Option<(u32, &Collectible)> {
+        let numbered = (1..).zip(self.order.iter().filter_map(|id| self.collectibles.get(id)));
+        numbered.into_iter().find(|(_, collectible)| collectible.key.as_str() == key)
     }
 
     /// The collectible with this id.

@@ -1,6 +1,7 @@
 //! Leagues and teams as content: parsed from TOML, validated as a whole, loaded by their stable keys.
 
 use crate::App;
+use crate::content::art::crest_url;
 use crate::content::{ContentFaults, Entry, Text, is_color};
 use crate::store::{Command, into_infallible};
 use serde::Deserialize;
@@ -160,7 +161,11 @@ impl Catalogue {
                 short_name: entry.short_name.clone(),
                 league_id: *ids.get(entry.league.as_str())?,
                 colors: entry.colors.clone(),
-                crest_url: entry.crest.as_deref().and_then(&picture),
+                crest_url: entry
+                    .crest
+                    .as_deref()
+                    .and_then(&picture)
+                    .or_else(|| Some(crest_url(&entry.key, &entry.colors))),
                 follower_count,
                 is_retired: false,
             })
@@ -199,7 +204,7 @@ impl Catalogue {
                 short_name: entry.short_name.clone(),
                 league_id,
                 colors: entry.colors.clone(),
-                crest_url: None,
+                crest_url: Some(crest_url(&entry.key, &entry.colors)),
                 follower_count: 0,
                 is_retired: false,
             };
