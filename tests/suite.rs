@@ -171,6 +171,7 @@ mod program {
     mod account;
     mod backup;
     mod completions;
+    mod content;
     mod doctor;
     mod follow_graph;
     mod hindered;

@@ -186,7 +186,7 @@ fn the_own_profile_is_read_and_changed(kind: DatabaseKind) -> Result<()> {
     expected["leaderboardVisible"] = json!(false);
     expected["favoriteTeam"] = json!({
         "id": "[id]", "key": "anchors", "name": "Anchors of the Bay", "shortName": "Anchors", "leagueId": "[id]",
-        "colors": ["#003366", "#ffffff"], "crestUrl": null, "followerCount": 0,
+        "colors": ["#003366", "#ffffff"], "crestUrl": "/content/crests/anchors-003366-ffffff.svg", "followerCount": 0,
     });
     assert_eq!(shape(&changed), expected);
     assert_eq!(mia.get("/api/user").expect(200).json(), changed.json());

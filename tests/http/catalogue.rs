@@ -38,7 +38,7 @@ fn teams_are_listed_by_key_and_by_league(kind: DatabaseKind) -> Result<()> {
     let answer = client.get("/api/teams?limit=2").expect(200);
     let foxes = json!({
         "id": "[id]", "key": "foxes", "name": "Moorland Foxes", "shortName": "Foxes", "leagueId": "[id]",
-        "colors": ["#cc3300", "#000000"], "crestUrl": null, "followerCount": 0,
+        "colors": ["#cc3300", "#000000"], "crestUrl": "/content/crests/foxes-cc3300-000000.svg", "followerCount": 0,
     });
     assert_eq!(shape(&answer)["teams"][1], foxes);
     assert_eq!(keys(&format!("/api/teams?limit=2&cursor={}", answer.str_at("/nextCursor"))), ["rovers"]);

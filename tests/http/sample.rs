@@ -8,6 +8,9 @@ use terrace_testkit::{CRON_SECRET, Client, DatabaseKind, PASSWORD, Request, Test
 /// A well-formed id that does not exist.
 pub(super) const UNKNOWN: &str = "0190a6f2-7c1e-7abc-8def-0123456789ab";
 
+/// The hash of a picture of the club's content.
+const CONTENT_PICTURE: &str = "abababababababababababababababababababababababababababababababab";
+
 /// One operation of the document.
 pub(super) struct Operation {
     pub(super) id: String,
@@ -98,6 +101,14 @@ impl Sample {
         get_points(&service, [&user, &others[0]]);
         let [quest, step] = go_questing(&service, &mia);
         let [pack, purchase] = buy_packs(&mia);
+        let hash = match service.storage().kind() {
+            DatabaseKind::Sqlite => format!("x'{CONTENT_PICTURE}'"),
+            DatabaseKind::Postgres => format!("decode('{CONTENT_PICTURE}', 'hex')"),
+        };
+        let picture_row = format!(
+            "INSERT INTO content_pictures (hash, content_type, bytes) VALUES ({hash}, 'image/png', {hash})"
+        );
+        service.storage().execute_by_hand(&[&picture_row]).expect("a row");
         Self {
             service,
             mia,
@@ -135,6 +146,15 @@ impl Sample {
     pub(super) fn target(&self, template: &str) -> String {
         if template == "/media/{hash}" {
             return self.picture.clone();
+        }
+        match template {
+            "/content/crests/{file}" => return "/content/crests/foxes-cc3300-000000.svg".to_owned(),
+            "/content/packs/{version}/{file}" => return "/content/packs/0/day.svg".to_owned(),
+            "/content/collectibles/{version}/{file}" => {
+                return "/content/collectibles/0/scarf.svg".to_owned();
+            }
+            "/content/pictures/{hash}" => return format!("/content/pictures/{CONTENT_PICTURE}"),
+            _ => {}
         }
         if template.starts_with("/api/user/purchases/") {
             return template.replace("{id}", &self.purchase);

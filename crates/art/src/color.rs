@@ -101,7 +101,7 @@ impl Colors {
         [self.main, self.second].into_iter().find(is_spot).unwrap_or(neutral)
     }
 
-    /// The second colour where it can be told apart from the main one, otherwise ink or chalk.
+    /// The second colour if it differs visibly from the main one, otherwise ink or chalk.
     pub(crate) fn pattern(self) -> String {
         if self.main.contrast(self.second) >= 1.35 {
             self.second.to_string()

@@ -17,7 +17,6 @@ CREATE TABLE teams (
     secondary_color text NOT NULL,
     crest_url text,
     follower_count bigint NOT NULL DEFAULT 0 CHECK (follower_count >= 0),
-    created_at timestamptz NOT NULL,
-    is_retired boolean NOT NULL DEFAULT false
+    created_at timestamptz NOT NULL
 );
 CREATE INDEX teams_by_league ON teams (league_id, key);

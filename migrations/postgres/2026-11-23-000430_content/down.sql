@@ -1,2 +1,3 @@
+ALTER TABLE teams DROP COLUMN is_retired;
 DROP TABLE content_pictures;
 DROP TABLE content;

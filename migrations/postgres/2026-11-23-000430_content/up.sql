@@ -17,3 +17,6 @@ CREATE TABLE content_pictures (
     content_type text NOT NULL,
     bytes bytea NOT NULL
 );
+
+-- Whether the content no longer contains the team.
+ALTER TABLE teams ADD COLUMN is_retired boolean NOT NULL DEFAULT false;

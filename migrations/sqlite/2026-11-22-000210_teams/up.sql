@@ -17,7 +17,6 @@ CREATE TABLE teams (
     secondary_color TEXT NOT NULL,
     crest_url TEXT,
     follower_count INTEGER NOT NULL DEFAULT 0 CHECK (follower_count >= 0),
-    created_at INTEGER NOT NULL,
-    is_retired INTEGER NOT NULL DEFAULT 0 CHECK (is_retired IN (0, 1))
+    created_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX teams_by_league ON teams (league_id, key);

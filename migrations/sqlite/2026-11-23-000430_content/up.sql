@@ -17,3 +17,6 @@ CREATE TABLE content_pictures (
     content_type TEXT NOT NULL,
     bytes BLOB NOT NULL
 ) STRICT;
+
+-- Whether the content no longer contains the team.
+ALTER TABLE teams ADD COLUMN is_retired INTEGER NOT NULL DEFAULT 0 CHECK (is_retired IN (0, 1));

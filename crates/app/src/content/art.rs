@@ -24,14 +24,14 @@ pub fn crest(file: &str) -> Option<String> {
     is_key.then(|| terrace_art::crest(key, colors))
 }
 
-/// The path of a pack's picture. `v` changes with what the drawing shows.
+/// The path of a pack's picture. Its version changes with what the drawing shows.
 pub(crate) fn pack_url(key: &str, name: &str) -> String {
-    format!("/content/packs/{key}.svg?v={}", version(&[name]))
+    format!("/content/packs/{}/{key}.svg", version(&[name]))
 }
 
-/// The path of a collectible's picture. `v` changes with what the drawing shows.
+/// The path of a collectible's picture. Its version changes with what the drawing shows.
 pub(crate) fn collectible_url(key: &str, name: &str, rarity: &str) -> String {
-    format!("/content/collectibles/{key}.svg?v={}", version(&[name, rarity]))
+    format!("/content/collectibles/{}/{key}.svg", version(&[name, rarity]))
 }
 
 fn version(parts: &[&str]) -> String {

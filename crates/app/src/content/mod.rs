@@ -1,6 +1,6 @@
 //! Content of a club: files that are parsed, validated as a whole and loaded by stable keys.
 
-pub mod art;
+mod art;
 mod club;
 mod current;
 mod entries;
@@ -9,6 +9,8 @@ mod levels;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use art::{collectible_url, pack_url};
+pub use art::{crest, crest_url};
 pub use club::Club;
 pub(crate) use club::is_color;
 pub use current::CurrentClub;

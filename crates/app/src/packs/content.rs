@@ -1,7 +1,6 @@
 //! Packs and collectibles as content, parsed from TOML and validated as a whole.
 
-use crate::content::art::{collectible_url, pack_url};
-use crate::content::{ContentFaults, Entry, Text, instant};
+use crate::content::{ContentFaults, Entry, Text, collectible_url, instant, pack_url};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use terrace_packs::{

@@ -1,8 +1,7 @@
 //! Leagues and teams as content: parsed from TOML, validated as a whole, loaded by their stable keys.
 
 use crate::App;
-use crate::content::art::crest_url;
-use crate::content::{ContentFaults, Entry, Text, is_color};
+use crate::content::{ContentFaults, Entry, Text, crest_url, is_color};
 use crate::store::{Command, into_infallible};
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};

@@ -9,12 +9,12 @@ use actix_web::{HttpRequest, HttpResponse, get};
 use sha2::{Digest, Sha256};
 use terrace_app::App;
 use terrace_app::accounts::NotFound;
-use terrace_app::content::art;
+use terrace_app::content;
 use terrace_kernel::{MediaHash, hex};
 
 /// What a path with all that the picture depends on shows never changes.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
-/// A drawing without its version is checked again.
+/// A drawing also depends on the colours of the club, so it is checked again.
 const AN_HOUR: &str = "public, max-age=3600";
 /// If a browser rendered a drawing as a page, the page could not load or do anything.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
@@ -34,7 +34,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 )]
 #[get("/content/crests/{file}")]
 pub(crate) async fn get_crest(request: HttpRequest, file: Path<String>) -> Result<HttpResponse, ApiError> {
-    drawing(&request, art::crest(&file), FOR_EVER)
+    drawing(&request, content::crest(&file), FOR_EVER)
 }
 
 /// Read the picture of a pack.
@@ -43,20 +43,23 @@ pub(crate) async fn get_crest(request: HttpRequest, file: Path<String>) -> Resul
 #[utoipa::path(
     tag = "Media",
     operation_id = "getPackPicture",
-    params(("file" = String, Path, description = "Key of the pack and `.svg`, as in `imageUrl`.")),
+    params(
+        ("version" = String, Path, description = "Changes with the name of the pack."),
+        ("file" = String, Path, description = "Key of the pack and `.svg`, as in `imageUrl`."),
+    ),
     responses(
         (status = 200, description = "The picture.", content(("image/svg+xml"))),
         (status = 304, description = "The cached picture is current."),
     ),
     security(()),
 )]
-#[get("/content/packs/{file}")]
+#[get("/content/packs/{version}/{file}")]
 pub(crate) async fn get_pack_picture(
     request: HttpRequest,
-    file: Path<String>,
+    path: Path<(String, String)>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
-    let drawn = match file.strip_suffix(".svg") {
+    let drawn = match path.1.strip_suffix(".svg") {
         Some(key) => app.draw_pack(key).await?,
         None => None,
     };
@@ -69,20 +72,23 @@ pub(crate) async fn get_pack_picture(
 #[utoipa::path(
     tag = "Media",
     operation_id = "getCollectiblePicture",
-    params(("file" = String, Path, description = "Key of the collectible and `.svg`, as in `imageUrl`.")),
+    params(
+        ("version" = String, Path, description = "Changes with the name and the rarity of the collectible."),
+        ("file" = String, Path, description = "Key of the collectible and `.svg`, as in `imageUrl`."),
+    ),
     responses(
         (status = 200, description = "The picture.", content(("image/svg+xml"))),
         (status = 304, description = "The cached picture is current."),
     ),
     security(()),
 )]
-#[get("/content/collectibles/{file}")]
+#[get("/content/collectibles/{version}/{file}")]
 pub(crate) async fn get_collectible_picture(
     request: HttpRequest,
-    file: Path<String>,
+    path: Path<(String, String)>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
-    let drawn = match file.strip_suffix(".svg") {
+    let drawn = match path.1.strip_suffix(".svg") {
         Some(key) => app.draw_collectible(key).await?,
         None => None,
     };
