@@ -34,6 +34,12 @@ pub(crate) async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<Exi
     let storage = open_with(config)?;
     bring_up_to_date(&storage)?;
     let app = app(&settings, &storage);
+    if let Some(content) = terrace_ops::content::stored_content(&app).await? {
+        anyhow::bail!(
+            "version {} of a club's content is loaded; `terrace content load` changes it",
+            content.version
+        );
+    }
     app.found_seasons().await.context("cannot make the first seasons")?;
     let summary = app.load_catalogue(Catalogue::embedded()?).await?;
     let quests = app.load_quests(QuestContent::embedded()?).await;

@@ -218,13 +218,17 @@ fn others(sample: &Sample) -> BTreeMap<&'static str, Refused> {
 }
 
 /// Ids in a path whose resource any fan may address: the operations on it are not the owner's alone.
-const PUBLIC: [&str; 14] = [
+const PUBLIC: [&str; 18] = [
     "createComment",
     "dismissRecommended",
     "getComment",
+    "getCollectiblePicture",
+    "getContentPicture",
+    "getCrest",
     "getLeague",
     "getMedia",
     "getPack",
+    "getPackPicture",
     "getPost",
     "getPublicProfile",
     "getTeam",

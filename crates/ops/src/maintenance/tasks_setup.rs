@@ -89,6 +89,10 @@ fn wrong(error: impl Display) -> TaskFailure {
 }
 
 async fn load(work: &Work, content: Content) -> Result<(), TaskFailure> {
+    if let Some(stored) = crate::content::stored_content(work.app()).await? {
+        work.print(&format!("version {} of a club's content is loaded", stored.version));
+        return Ok(());
+    }
     let is_dry_run = work.is_dry();
     match work.attempt(Load { content, is_dry_run }).await? {
         Ok(counts) => {

@@ -18,6 +18,9 @@ const FOR_EVER: &str = "public, max-age=31536000, immutable";
 const AN_HOUR: &str = "public, max-age=3600";
 /// If a browser rendered a drawing as a page, the page could not load or do anything.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+/// The same for a picture of pixels.
+const CLOSED: &str =
+    "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; sandbox";
 
 /// Read the crest of a team.
 ///
@@ -122,7 +125,7 @@ pub(crate) async fn get_content_picture(
     Ok(HttpResponse::Ok()
         .insert_header((header::ETAG, tag))
         .insert_header((header::CACHE_CONTROL, FOR_EVER))
-        .insert_header((header::CONTENT_SECURITY_POLICY, POLICY))
+        .insert_header((header::CONTENT_SECURITY_POLICY, CLOSED))
         .content_type(picture.kind.as_str())
         .body(picture.bytes))
 }
