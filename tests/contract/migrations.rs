@@ -17,7 +17,7 @@ on_each_database! {
 const LAST_REPLACEMENT: &str = "20261122000330";
 
 /// Reverts the migrations that came after the replacements; returns their number.
-fn without_later(storage: &Storage) -> Result<usize> {
+pub(crate) fn without_later(storage: &Storage) -> Result<usize> {
     let later = recorded(storage)?.iter().filter(|version| version.as_str() > LAST_REPLACEMENT).count();
     for _ in 0..later {
         storage.revert_last()?;

@@ -171,7 +171,7 @@ fn the_documented_tables_of_reads_hold() -> Result<()> {
             let is_drawn = ["/content/packs/", "/content/collectibles/"];
             if is_drawn.iter().any(|path| operation.template.starts_with(path)) {
                 assert_eq!(answer.header("cache-control"), Some("public, max-age=3600"));
-            } else if ["/media/", "/content/"].iter().any(|path| operation.template.starts_with(path)) {
+            } else if operation.is_picture() {
                 assert_eq!(answer.header("cache-control"), Some("public, max-age=31536000, immutable"));
             } else {
                 assert_eq!(answer.header("cache-control"), Some(caching), "{target}");

@@ -25,6 +25,8 @@ pub(super) fn is_dressed(what: &str, answer: &Answer) {
         assert!(policies[0].starts_with("default-src 'none'; script-src 'self'"), "{what}: {policies:?}");
         assert!(policies[0].contains("frame-ancestors 'none'"));
         assert!(!policies[0].contains("unsafe"), "{policies:?}");
+    } else if what.contains("/content/pictures/") && answer.status == 200 {
+        assert_eq!(policies[0], format!("{CLOSED}; sandbox"), "{what}");
     } else if what.contains("/content/") && answer.header("content-type") == Some("image/svg+xml") {
         assert_eq!(policies[0], "default-src 'none'; style-src 'unsafe-inline'; sandbox", "{what}");
     } else {
@@ -82,7 +84,7 @@ fn sample_name() -> serde_json::Value {
 fn private_answers_are_not_stored_by_caches() -> Result<()> {
     let sample = Sample::start(DatabaseKind::Sqlite)?;
     for operation in sample.operations() {
-        if operation.method != "GET" || operation.id == "getMedia" {
+        if operation.method != "GET" || operation.is_picture() {
             continue;
         }
         let answer = sample.mia.get(&sample.target(&operation.template)).expect(200);

@@ -36,6 +36,11 @@ impl Operation {
         self.template.starts_with("/api/webhooks/")
     }
 
+    /// Whether it returns a picture. Pictures have no owner: credentials are not checked.
+    pub(super) fn is_picture(&self) -> bool {
+        ["/media/", "/content/"].iter().any(|path| self.template.starts_with(path))
+    }
+
     /// Whether it takes JSON of clients.
     pub(super) fn has_body(&self) -> bool {
         self.said["requestBody"]["content"]["application/json"].is_object() && !self.is_signed()
