@@ -164,14 +164,13 @@ fn print_plan(changes: &ContentChanges) -> anyhow::Result<()> {
             report::line(&format!("{word} {more} more"))?;
         }
     }
-    let (added, changed, retired) = (changes.added.len(), changes.changed.len(), changes.retired.len());
-    report::line(&format!("{added} added, {changed} changed, {retired} retired"))?;
+    let count = [&changes.added, &changes.changed, &changes.retired].map(Vec::len);
+    report::line(&format!("{} added, {} changed, {} retired", count[0], count[1], count[2]))?;
     Ok(())
 }
 
 fn confirmed() -> anyhow::Result<bool> {
-    print!("Load this content? Type yes: ");
-    io::stdout().flush()?;
+    report::line("Load this content? Type yes:")?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     Ok(answer.trim() == "yes")

@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 /// A text with its name in messages.
 pub(crate) struct Text<'a> {
     file: &'a str,
-    text: &'a str,
+    source: &'a str,
     /// Byte offset of the end of each line.
     ends: Vec<usize>,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Entry<T> {
 
 impl<'a> Text<'a> {
     pub(crate) fn new(file: &'a str, text: &'a str) -> Self {
-        Self { file, text, ends: text.match_indices('\n').map(|(end, _)| end).collect() }
+        Self { file, source: text, ends: text.match_indices('\n').map(|(end, _)| end).collect() }
     }
 
     /// The 1-based number of the line that contains the byte offset `place`.
@@ -30,7 +30,7 @@ impl<'a> Text<'a> {
     }
 
     fn syntax(&self, faults: &mut ContentFaults) -> Option<DeTable<'_>> {
-        let (table, errors) = DeTable::parse_recoverable(self.text);
+        let (table, errors) = DeTable::parse_recoverable(self.source);
         for error in &errors {
             let line = error.span().map_or(1, |span| self.line_of(span.start));
             faults.add(self.file, line, error.message());
@@ -58,9 +58,10 @@ impl<'a> Text<'a> {
                 );
                 continue;
             };
-            match value.into_inner() {
-                DeValue::Array(entries) => list.0.extend(entries),
-                _ => faults.add(self.file, line, format!("each `{0}` begins with [[{0}]]", key.get_ref())),
+            if let DeValue::Array(entries) = value.into_inner() {
+                list.0.extend(entries);
+            } else {
+                faults.add(self.file, line, format!("each `{0}` begins with [[{0}]]", key.get_ref()));
             }
         }
         lists
@@ -69,7 +70,7 @@ impl<'a> Text<'a> {
     /// Reads the whole file as one table.
     pub(crate) fn whole<T: DeserializeOwned>(&self, faults: &mut ContentFaults) -> Option<T> {
         let table = self.syntax(faults)?;
-        let end = self.text.len();
+        let end = self.source.len();
         self.read(Spanned::new(0..end, DeValue::Table(table)), faults).map(|entry| entry.value)
     }
 
