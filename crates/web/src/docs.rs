@@ -1,5 +1,6 @@
 //! The OpenAPI 3.1 document and the page to browse it, both embedded in the binary.
 
+use crate::client;
 use crate::edge::{Contract, Parameters, RouteTable, Shell, etag};
 use crate::error::{ApiError, Code};
 use crate::payments::sandbox;
@@ -67,6 +68,7 @@ impl Document {
         let json = Bytes::from(document.to_json().unwrap_or_default());
         let tag = etag::Tag::of(None, &json);
         let table = RouteTable::new(document, &OTHERS).and(sandbox::PAGE, &[Method::GET, Method::POST]);
+        let table = client::add_paths(table);
         Self { json, contract: Contract { table, parameters: Parameters::new(document) }, tag }
     }
 }
@@ -130,15 +132,9 @@ fn with_problems(mut document: OpenApi) -> OpenApi {
 
 pub(crate) fn configure(config: &mut ServiceConfig) {
     config
-        .route("/", web::get().to(front_door))
         .route(DOCUMENT, web::get().to(document))
         .route(PAGE, web::get().to(index))
         .route("/api/docs/{file:.*}", web::get().to(file));
-}
-
-/// Redirects browsers from the root to the documentation page.
-async fn front_door() -> HttpResponse {
-    HttpResponse::Found().insert_header((header::LOCATION, PAGE)).finish()
 }
 
 async fn document(
@@ -150,7 +146,7 @@ async fn document(
 }
 
 /// A response that is the same for all clients while the process runs.
-async fn answer(
+pub(crate) async fn answer(
     req: &HttpRequest,
     shell: &Shell,
     name: &str,
@@ -158,8 +154,8 @@ async fn answer(
     content_type: &'static str,
     body: Bytes,
 ) -> Result<HttpResponse, ApiError> {
-    // Pictures are already compressed.
-    if content_type.starts_with("image/") {
+    // Pictures are already compressed, except drawings.
+    if content_type.starts_with("image/") && content_type != "image/svg+xml" {
         return Ok(etag::tagged(false, tag, content_type, body));
     }
     let Some((coding, coded)) = shell.compressed.body(req, name, &body).await? else {

@@ -7,6 +7,7 @@ mod account_data;
 mod accounts;
 mod balances;
 mod boards;
+mod client;
 mod cursor;
 mod docs;
 mod dto;
