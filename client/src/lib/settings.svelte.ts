@@ -6,8 +6,11 @@ export const THEMES = ['system', 'light', 'dark'] as const;
 export const MOTIONS = ['system', 'reduced'] as const;
 export const LANGUAGES = ['system', 'en', 'de'] as const;
 
+export const SCROLLINGS = ['system', 'button'] as const;
+
 export type Theme = (typeof THEMES)[number];
 export type Motion = (typeof MOTIONS)[number];
+export type Scrolling = (typeof SCROLLINGS)[number];
 export type LanguageChoice = (typeof LANGUAGES)[number];
 
 function chosen<Choice extends string>(choices: readonly Choice[], value: string | null): Choice | 'system' {
@@ -18,6 +21,7 @@ function chosen<Choice extends string>(choices: readonly Choice[], value: string
 export class Settings {
   readonly #theme = new Persisted('theme');
   readonly #motion = new Persisted('motion');
+  readonly #scrolling = new Persisted('scrolling');
   readonly #language = new Persisted('language');
 
   get theme(): Theme {
@@ -26,6 +30,11 @@ export class Settings {
 
   get motion(): Motion {
     return chosen(MOTIONS, this.#motion.value);
+  }
+
+  /** Whether lists read on by themselves or when asked to. */
+  get scrolling(): Scrolling {
+    return chosen(SCROLLINGS, this.#scrolling.value);
   }
 
   get languageChoice(): LanguageChoice {
@@ -43,6 +52,10 @@ export class Settings {
 
   setMotion(motion: Motion): void {
     this.#motion.set(motion === 'system' ? null : motion);
+  }
+
+  setScrolling(scrolling: Scrolling): void {
+    this.#scrolling.set(scrolling === 'system' ? null : scrolling);
   }
 
   setLanguage(language: LanguageChoice): void {

@@ -1,20 +1,19 @@
-import { chromium as playwright, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Service, chromium } from './service';
+import type { Service } from './service';
+import { Stage } from './stage';
 import { Visitor } from './visitor';
 
+let stage: Stage | undefined;
 let service: Service;
 let browser: Browser;
 
 beforeAll(async () => {
-  service = await Service.start();
-  browser = await playwright.launch({ executablePath: chromium(), args: ['--no-sandbox'] });
+  stage = await Stage.open();
+  ({ service, browser } = stage);
 });
 
-afterAll(async () => {
-  await browser.close();
-  await service.stop();
-});
+afterAll(() => stage?.close());
 
 /** What a screen reader says of the element that has the focus. */
 function focused(page: Page): Promise<string> {

@@ -1,20 +1,19 @@
-import { chromium as playwright, type Browser } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Service, chromium } from './service';
+import type { Service } from './service';
+import { Stage } from './stage';
 import { Visitor } from './visitor';
 
+let stage: Stage | undefined;
 let service: Service;
 let browser: Browser;
 
 beforeAll(async () => {
-  service = await Service.start();
-  browser = await playwright.launch({ executablePath: chromium(), args: ['--no-sandbox'] });
+  stage = await Stage.open();
+  ({ service, browser } = stage);
 });
 
-afterAll(async () => {
-  await browser.close();
-  await service.stop();
-});
+afterAll(() => stage?.close());
 
 interface Post {
   id: string;

@@ -7,6 +7,9 @@ export const SCOPES = ['all', 'following', 'team'] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
+/** How many posts a page holds at most: each more makes every change of the page slower. */
+export const MOST_POSTS = 300;
+
 /** The ids of a list of posts, in its order. */
 export interface FeedPage {
   ids: string[];
@@ -47,7 +50,8 @@ export class Feed {
   /** Adds the next page. Calls while one is read do nothing. */
   async more(): Promise<void> {
     const before = this.first.value;
-    if (this.#isReadingMore || !before || before.nextCursor === null) return;
+    if (this.#isReadingMore || !before || before.nextCursor === null || before.ids.length >= MOST_POSTS)
+      return;
     this.#isReadingMore = true;
     this.#moreFailure = null;
     try {

@@ -37,6 +37,22 @@ test('a list is read once, and its next page is added without doubles', async ()
   ]);
 });
 
+test('a list ends at as many posts as a page can hold', async () => {
+  let read = 0;
+  const fake = new FakeApi().on('GET /api/locker-room', () => {
+    read += 1;
+    return list(
+      Array.from({ length: 100 }, (_, place) => aPost(`${String(read)}-${String(place)}`)),
+      'next',
+    );
+  });
+  const feed = room(fake).room.feed('all');
+  await feed.first.load();
+  for (let page = 0; page < 5; page += 1) await feed.more();
+  expect(feed.first.value?.ids).toHaveLength(300);
+  expect(read).toBe(3);
+});
+
 test('a failed page leaves the list as it is', async () => {
   const fake = new FakeApi().on('GET /api/locker-room', (request) =>
     new URL(request.url).searchParams.has('cursor')
