@@ -42,6 +42,12 @@ test('a fan signs in, posts and deletes the post by keyboard alone', async () =>
   await page.getByRole('article').first().waitFor();
   await page.keyboard.press('Tab');
   expect(await focused(page)).toBe('Skip to the content');
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('MAIN');
+  await page.keyboard.press('Tab');
+  expect(await focused(page)).toBe('Refresh');
+  await page.reload();
+  await page.getByRole('article').first().waitFor();
   await tabTo(page, 'Sign in');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Back in the stand' }).waitFor();

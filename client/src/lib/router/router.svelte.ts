@@ -108,7 +108,10 @@ export class Router {
     } else {
       const route: Route<RouteName> = this.#table[match.name];
       const elsewhere = route.redirect?.() ?? null;
-      if (elsewhere !== null) return this.go(elsewhere, { replace: true });
+      if (elsewhere !== null) {
+        history.replaceState({ key }, '', elsewhere);
+        return this.#enter(movesFocus, key, position);
+      }
       this.#isLoading = true;
       const shown = await this.#load(match, route, key);
       if (visit !== this.#visit) return;
