@@ -27,11 +27,11 @@ export class Service {
     this.#folder = folder;
   }
 
-  static async start(): Promise<Service> {
+  static async start(settings: string[] = []): Promise<Service> {
     const folder = mkdtempSync(join(tmpdir(), 'terrace-browser-'));
     const child = spawn(
       variable('TERRACE_BIN'),
-      ['--listen', '127.0.0.1:0', '--data-dir', join(folder, 'data')],
+      ['--listen', '127.0.0.1:0', '--data-dir', join(folder, 'data'), ...settings],
       {
         cwd: folder,
         stdio: ['ignore', 'pipe', 'inherit'],

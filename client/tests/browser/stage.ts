@@ -11,8 +11,8 @@ export class Stage {
     this.browser = browser;
   }
 
-  static async open(): Promise<Stage> {
-    const service = await Service.start();
+  static async open(settings: string[] = []): Promise<Stage> {
+    const service = await Service.start(settings);
     try {
       // Browsers that run as root have no sandbox.
       const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];

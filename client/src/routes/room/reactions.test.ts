@@ -20,6 +20,14 @@ test('reactions are shown from the most frequent, without those of no one and un
   expect(shownReactions(post).map(({ kind }) => kind)).toEqual(['clap', 'like', 'laugh']);
 });
 
+test('the own reaction is shown however rare it is', () => {
+  const reactions = { like: 5, love: 4, fire: 3, clap: 2, sad: 1 };
+  const kinds = (post: ReturnType<typeof aPost>): Reaction[] => shownReactions(post).map(({ kind }) => kind);
+  expect(kinds(aPost('1', { reactions }))).toEqual(['like', 'love', 'fire']);
+  expect(kinds(aPost('1', { reactions, myReaction: 'sad' }))).toEqual(['like', 'love', 'sad']);
+  expect(kinds(aPost('1', { reactions, myReaction: 'love' }))).toEqual(['like', 'love', 'fire']);
+});
+
 test('a kind that this client does not know is none of its own', () => {
   expect(ownReaction(aPost('1', { myReaction: 'later' }))).toBeNull();
 });

@@ -24,10 +24,20 @@ export function withReaction(post: Post, kind: Reaction | null): Post {
   return { ...post, reactions, myReaction: kind, reactionCount: Math.max(0, post.reactionCount + change) };
 }
 
-/** The kinds that a post has, the most frequent first; ties in the order in which they are offered. */
+/** How many kinds stand below a post. */
+const SHOWN = 3;
+
+/**
+ * The kinds that stand below a post, the most frequent first; ties in the order in which they are offered. The reader's own
+ * is always among them.
+ */
 export function shownReactions(post: Post): { kind: Reaction; count: number }[] {
   const counts: Record<string, number> = post.reactions;
-  return REACTIONS.map((kind) => ({ kind, count: counts[kind] ?? 0 }))
+  const own = ownReaction(post);
+  const all = REACTIONS.map((kind) => ({ kind, count: counts[kind] ?? 0 }))
     .filter(({ count }) => count > 0)
     .sort((one, other) => other.count - one.count);
+  const first = all.slice(0, SHOWN);
+  const missing = all.slice(SHOWN).filter(({ kind }) => kind === own);
+  return missing.length === 0 ? first : [...first.slice(0, -1), ...missing];
 }
