@@ -15,6 +15,7 @@ use terrace_pgtemp::ThrowawayPostgres;
 const SERVER: &str = "TEST_DATABASE_URL";
 
 #[derive(Args, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Test {
     /// Leave out what needs PostgreSQL
     #[arg(long)]
@@ -106,7 +107,9 @@ pub(crate) fn run(test: &Test, tools: Tools) -> Result<ExitCode> {
         );
     }
     if test.no_client {
-        println!("\nLEFT OUT: the web client's checks and tests. `cargo xtask client check` and `test` run them.");
+        println!(
+            "\nLEFT OUT: the web client's checks and tests. `cargo xtask client check` and `test` run them."
+        );
     }
     of_client?;
     Ok(cargo::exit_code(status))

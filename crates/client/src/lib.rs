@@ -59,7 +59,8 @@ pub fn routes() -> Vec<String> {
 
 fn asset(name: Cow<'static, str>) -> Option<Asset> {
     let EmbeddedFile { data, metadata } = Dist::get(&name)?;
-    let digest = metadata.sha256_hash().iter().fold(String::new(), |digits, byte| format!("{digits}{byte:02x}"));
+    let digest =
+        metadata.sha256_hash().iter().fold(String::new(), |digits, byte| format!("{digits}{byte:02x}"));
     let content_type = content_type(&name);
     let is_immutable = name.starts_with(HASHED);
     Some(Asset { name, body: data, content_type, digest, is_immutable })
@@ -175,6 +176,9 @@ mod tests {
     fn pages_are_known_by_their_paths() {
         let routes = routes();
         assert!(routes.iter().any(|route| route == "/") && routes.len() > 5, "{routes:?}");
-        assert!(routes.iter().all(|route| route.starts_with('/') && !route.starts_with("/api/")), "{routes:?}");
+        assert!(
+            routes.iter().all(|route| route.starts_with('/') && !route.starts_with("/api/")),
+            "{routes:?}"
+        );
     }
 }

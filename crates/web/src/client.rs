@@ -1,7 +1,6 @@
 //! The web client: its files, and its one page for navigations to the paths of its route table.
 
-use crate::docs::answer;
-use crate::edge::{RouteTable, Shell, Tag};
+use crate::edge::{RouteTable, Shell, Tag, constant};
 use crate::error::{ApiError, Code};
 use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
@@ -79,7 +78,10 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
 /// Adds the client's paths to those that exist.
 pub(crate) fn add_paths(table: RouteTable) -> RouteTable {
     let routes = CLIENT.routes.iter().map(String::as_str).filter(|route| *route != "/");
-    routes.chain(CLIENT.root_files()).chain([ASSETS]).fold(table, |table, path| table.and(path, &[Method::GET]))
+    routes
+        .chain(CLIENT.root_files())
+        .chain([ASSETS])
+        .fold(table, |table, path| table.and(path, &[Method::GET]))
 }
 
 /// Returns the page of the client to a navigation: a script that expects something else gets 404.
@@ -97,7 +99,7 @@ async fn file(req: HttpRequest, shell: Data<Shell>) -> Result<HttpResponse, ApiE
 
 async fn send(req: &HttpRequest, shell: &Shell, file: &File) -> Result<HttpResponse, ApiError> {
     let mut answer =
-        answer(req, shell, &file.path, &file.tag, file.content_type, file.body.clone()).await?;
+        constant(req, shell, &file.path, &file.tag, file.content_type, file.body.clone()).await?;
     answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, POLICY);
     if file.is_immutable {
         answer.headers_mut().insert(header::CACHE_CONTROL, IMMUTABLE);
@@ -159,7 +161,8 @@ mod tests {
             assert_eq!((status, kind.as_str()), (StatusCode::OK, "text/html; charset=utf-8"), "{path}");
             assert_eq!((caching.as_str(), policy.as_str()), ("public, no-cache", POLICY.to_str().unwrap()));
             assert!(body.starts_with(b"<!doctype html>"));
-            let again = TestRequest::get().uri(path).insert_header(NAVIGATION).insert_header(("if-none-match", tag));
+            let again =
+                TestRequest::get().uri(path).insert_header(NAVIGATION).insert_header(("if-none-match", tag));
             assert_eq!(call!(service, again).0.0, StatusCode::NOT_MODIFIED, "{path}");
         }
         for (path, accept) in [
@@ -176,7 +179,11 @@ mod tests {
         ] {
             let ((status, kind, ..), _) =
                 call!(service, TestRequest::get().uri(path).insert_header(("accept", accept)));
-            assert_eq!((status, kind.as_str()), (StatusCode::NOT_FOUND, "application/problem+json"), "{path}");
+            assert_eq!(
+                (status, kind.as_str()),
+                (StatusCode::NOT_FOUND, "application/problem+json"),
+                "{path}"
+            );
         }
         let ((status, ..), _) = call!(service, TestRequest::post().uri("/room"));
         assert_eq!(status, StatusCode::METHOD_NOT_ALLOWED);
@@ -190,7 +197,8 @@ mod tests {
                 let request = TestRequest::get().uri(&file.path).insert_header(("accept-encoding", coding));
                 let ((status, kind, caching, tag, coded, _), body) = call!(service, request);
                 assert_eq!((status, kind.as_str()), (StatusCode::OK, file.content_type), "{}", file.path);
-                let expected = if file.is_immutable { IMMUTABLE } else { HeaderValue::from_static("public, no-cache") };
+                let expected =
+                    if file.is_immutable { IMMUTABLE } else { HeaderValue::from_static("public, no-cache") };
                 assert_eq!(caching, expected.to_str().unwrap(), "{}", file.path);
                 assert!(!tag.is_empty());
                 let is_plain = coding == "identity" || kind == "image/png";

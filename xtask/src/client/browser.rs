@@ -16,7 +16,8 @@ const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome-stable"
 const PACKAGE: &str = include_str!("../../chromium/package.json");
 const LOCK: &str = include_str!("../../chromium/package-lock.json");
 /// Unpacks the browser and prints its path.
-const UNPACK: &str = "import('@sparticuz/chromium').then(async (c) => console.log(await c.default.executablePath()))";
+const UNPACK: &str =
+    "import('@sparticuz/chromium').then(async (c) => console.log(await c.default.executablePath()))";
 
 /// The path of a browser.
 pub(super) fn find(tools: Tools, node: &Node) -> Result<PathBuf> {
@@ -56,7 +57,10 @@ fn pinned(tools: Tools, node: &Node) -> Result<PathBuf> {
     let path = String::from_utf8(output.stdout)?;
     let path = PathBuf::from(path.trim());
     if !output.status.success() || !path.is_file() {
-        bail!("the npm package holds no browser for this machine: {}", String::from_utf8_lossy(&output.stderr));
+        bail!(
+            "the npm package holds no browser for this machine: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
     Ok(path)
 }

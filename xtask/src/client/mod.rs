@@ -56,7 +56,9 @@ pub(crate) fn run(client: &Client, tools: Tools) -> Result<ExitCode> {
         Client::Test { no_browser } => {
             project.test()?;
             if *no_browser {
-                println!("\nLEFT OUT: the browser tests. `cargo xtask client test` without --no-browser runs them.");
+                println!(
+                    "\nLEFT OUT: the browser tests. `cargo xtask client test` without --no-browser runs them."
+                );
             } else if let Some(failed) = project.test_in_browser(tools)? {
                 return Ok(failed);
             }

@@ -29,7 +29,8 @@ impl Node {
         if found.as_deref().is_some_and(is_new_enough) && version("npm").is_some() {
             return Ok(Self::Installed);
         }
-        let found = found.map_or_else(|| "none is installed".to_owned(), |version| format!("found {version}"));
+        let found =
+            found.map_or_else(|| "none is installed".to_owned(), |version| format!("found {version}"));
         let advice = format!(
             "the web client needs {NEEDED} with npm ({found}): install it, or leave the client out with --no-client"
         );
