@@ -4,8 +4,8 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders with generated files.
-const MADE: [&str; 4] = [".git", "target", "data", "snapshots"];
+/// Folders with generated or installed files.
+const MADE: [&str; 5] = [".git", "target", "data", "snapshots", "node_modules"];
 
 /// The workspace's root folder.
 pub(super) fn root() -> &'static Path {

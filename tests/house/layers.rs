@@ -42,7 +42,8 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("terrace-ops", with_app.clone()),
         ("terrace-storage", with_store),
         ("terrace-outbound", vec![KERNEL, "terrace-app"]),
-        ("terrace-web", with_app),
+        ("terrace-client", vec![]),
+        ("terrace-web", [&with_app[..], &["terrace-client"]].concat()),
         (
             "terrace-server",
             vec![KERNEL, "terrace-app", "terrace-ops", "terrace-outbound", "terrace-storage", "terrace-web"],

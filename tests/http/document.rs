@@ -22,6 +22,16 @@ fn the_document_is_unchanged() -> Result<()> {
     Ok(())
 }
 
+/// The types of the web client are generated from the committed copy.
+#[test]
+fn the_copy_for_the_web_client_is_the_document() -> Result<()> {
+    let copy = include_str!("../../client/openapi.json");
+    let copy: Value = serde_json::from_str(copy)?;
+    let document: Value = serde_json::from_str(&terrace_testkit::web::openapi().to_json()?)?;
+    assert!(copy == document, "client/openapi.json is out of date: `cargo xtask client contract`");
+    Ok(())
+}
+
 #[test]
 fn the_document_is_complete_in_itself() -> Result<()> {
     let sample = Sample::start(DatabaseKind::Sqlite)?;

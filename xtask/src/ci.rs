@@ -1,6 +1,7 @@
 //! `cargo xtask ci`: the checks that a change must pass, the quickest first. It ends at the first failure.
 
 use crate::test::{self, Test};
+use crate::tools::Tools;
 use crate::{cargo, licences};
 use anyhow::Result;
 use clap::Args;
@@ -15,7 +16,7 @@ pub(crate) struct Ci {
 }
 
 /// Runs every check.
-pub(crate) fn run(ci: &Ci) -> Result<ExitCode> {
+pub(crate) fn run(ci: &Ci, tools: Tools) -> Result<ExitCode> {
     for check in [format()?, lints()?, features()?, documentation()?] {
         let failed = step(check.name, || Ok(cargo::exit_code(cargo::status(&mut { check.command })?)))?;
         if failed != ExitCode::SUCCESS {
@@ -26,7 +27,7 @@ pub(crate) fn run(ci: &Ci) -> Result<ExitCode> {
         println!("{} crates, all under permissive licences", licences::check()?);
         Ok(ExitCode::SUCCESS)
     })?;
-    step("tests", || test::run(&Test::whole(ci.complete)))
+    step("tests", || test::run(&Test::whole(ci.complete), tools))
 }
 
 struct Check {

@@ -1,10 +1,11 @@
-//! The workspace's chores, one file per command: `cargo xtask test`, `ci`, `bench`, `prove`, `migrate`, `seed`,
-//! `maintain`, `lines`.
+//! The workspace's chores, one file per command: `cargo xtask test`, `ci`, `client`, `bench`, `prove`, `migrate`,
+//! `seed`, `maintain`, `lines`.
 #![expect(clippy::print_stdout, reason = "a tool for a terminal")]
 
 mod bench;
 mod cargo;
 mod ci;
+mod client;
 mod fuzz;
 mod licences;
 mod lines;
@@ -36,6 +37,9 @@ enum Chore {
     Test(test::Test),
     /// Run what a change must pass: formatting, lints, documentation, licences, tests
     Ci(ci::Ci),
+    /// Develop, build, check and test the web client
+    #[command(subcommand)]
+    Client(client::Client),
     /// Measure the program as it is shipped (profile `dist`) against bare limits; `--help` lists the scenarios
     Bench(Passed),
     /// Test the service's promises on the real program for a chosen duration; `--help` lists them
@@ -58,7 +62,7 @@ impl Chore {
             Self::Ci(_) => true,
             Self::Prove(prove) => !prove.is_sqlite_only(),
             Self::Bench(passed) => !passed.arguments.iter().any(|argument| argument == "--sqlite-only"),
-            Self::Migrate(_) | Self::Seed(_) | Self::Maintain(_) | Self::Lines(_) => false,
+            Self::Client(_) | Self::Migrate(_) | Self::Seed(_) | Self::Maintain(_) | Self::Lines(_) => false,
         }
     }
 }
@@ -81,10 +85,11 @@ fn main() -> Result<ExitCode> {
         return Ok(code);
     }
     match chore {
-        Chore::Test(test) => test::run(&test),
-        Chore::Ci(ci) => ci::run(&ci),
+        Chore::Test(test) => test::run(&test, tools),
+        Chore::Ci(ci) => ci::run(&ci, tools),
+        Chore::Client(client) => client::run(&client, tools),
         Chore::Bench(passed) => bench::run(&passed.arguments),
-        Chore::Prove(prove) => prove::run(&prove),
+        Chore::Prove(prove) => prove::run(&prove, tools),
         Chore::Migrate(passed) => migrate::run(&passed.arguments),
         Chore::Seed(passed) => seed::run(&passed.arguments),
         Chore::Maintain(passed) => maintain::run(&passed.arguments),

@@ -4,6 +4,7 @@
 
 use crate::fuzz::{self, Fuzz};
 use crate::test::{self, Test};
+use crate::tools::Tools;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
@@ -69,7 +70,7 @@ const FAULTS: [&str; 10] = [
 ];
 
 /// Runs the proof; the exit code is that of the tests.
-pub(crate) fn run(prove: &Prove) -> Result<ExitCode> {
+pub(crate) fn run(prove: &Prove, tools: Tools) -> Result<ExitCode> {
     let test = match prove {
         Prove::Crash(crash) => {
             crash.common.test(&["crash::rounds::"]).with("TERRACE_PROVE_ROUNDS", &crash.rounds.to_string())
@@ -78,7 +79,7 @@ pub(crate) fn run(prove: &Prove) -> Result<ExitCode> {
         Prove::Faults(faults) => faults.common.test(&FAULTS),
         Prove::Fuzz(fuzz) => return fuzz::run(fuzz),
     };
-    test::run(&test)
+    test::run(&test, tools)
 }
 
 impl Prove {

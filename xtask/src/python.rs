@@ -19,8 +19,7 @@ const PYTHON: &str = "PYTHON";
 /// Fails without Python 3.11 or newer with `venv`, and where the packages cannot be downloaded or do not
 /// match their hashes.
 pub(crate) fn install(folder: &Path, requirements: &str) -> Result<()> {
-    let installed = folder.join(INSTALLED);
-    if fs::read_to_string(&installed).is_ok_and(|known| known == requirements) {
+    if is_installed(folder, requirements) {
         return Ok(());
     }
     // An incomplete environment, or one with other versions, is created again.
@@ -41,7 +40,12 @@ pub(crate) fn install(folder: &Path, requirements: &str) -> Result<()> {
     run(pip.args(["--no-deps", "--requirement"]).arg(&file)).context(
         "pip could not install the packages: it needs the network, or an index that it is configured for",
     )?;
-    Ok(fs::write(installed, requirements)?)
+    Ok(fs::write(folder.join(INSTALLED), requirements)?)
+}
+
+/// Whether exactly these requirements are installed there.
+pub(crate) fn is_installed(folder: &Path, requirements: &str) -> bool {
+    fs::read_to_string(folder.join(INSTALLED)).is_ok_and(|known| known == requirements)
 }
 
 fn run(command: &mut Command) -> Result<()> {
@@ -56,7 +60,7 @@ fn run(command: &mut Command) -> Result<()> {
 mod tests {
     #[test]
     fn every_package_is_pinned_by_version_and_hash() {
-        for requirements in [crate::fuzz::REQUIREMENTS, crate::tools::POSTGRESQL] {
+        for requirements in [crate::fuzz::REQUIREMENTS, crate::tools::POSTGRESQL, crate::tools::NODE] {
             let (hashes, packages): (Vec<_>, Vec<_>) = requirements
                 .lines()
                 .filter(|line| !line.starts_with('#'))

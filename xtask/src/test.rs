@@ -1,6 +1,8 @@
 //! `cargo xtask test`: every test, on both databases.
 
 use crate::cargo::{self, Built};
+use crate::client;
+use crate::tools::Tools;
 use anyhow::{Result, ensure};
 use clap::Args;
 use std::env;
@@ -13,13 +15,18 @@ use terrace_pgtemp::ThrowawayPostgres;
 const SERVER: &str = "TEST_DATABASE_URL";
 
 #[derive(Args, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Test {
     /// Leave out what needs PostgreSQL
     #[arg(long)]
     sqlite_only: bool,
 
+    /// Leave out the web client: its checks need Node, and its tests a browser
+    #[arg(long)]
+    no_client: bool,
+
     /// Fail where something would have to be left out
-    #[arg(long, conflicts_with = "sqlite_only")]
+    #[arg(long, conflicts_with_all = ["sqlite_only", "no_client"])]
     complete: bool,
 
     /// Passed on to `cargo test`; with `-p`, only that package is built and tested
@@ -65,7 +72,7 @@ impl Test {
 }
 
 /// Runs the tests. PostgreSQL ends with them, however they end.
-pub(crate) fn run(test: &Test) -> Result<ExitCode> {
+pub(crate) fn run(test: &Test, tools: Tools) -> Result<ExitCode> {
     let mounts = may_mount();
     ensure!(mounts || !test.complete, "the tests of full disks mount a tmpfs, which this account may not");
     // Before the build: a missing server is reported at once.
@@ -76,6 +83,8 @@ pub(crate) fn run(test: &Test) -> Result<ExitCode> {
         None => None,
     };
     let status = cargo::status(&mut cargo_test(test, terrace.as_deref(), &postgres, mounts)?)?;
+    let client = terrace.filter(|_| is_whole(test) && !test.no_client);
+    let of_client = client.map_or(Ok(()), |terrace| client::run_all(tools, &terrace));
     let left_out = matches!(postgres, Postgres::LeftOut);
     if let Postgres::Ours(server) = postgres {
         server.stop()?;
@@ -97,7 +106,18 @@ pub(crate) fn run(test: &Test) -> Result<ExitCode> {
              `cargo xtask prove security` runs them alone."
         );
     }
+    if test.no_client {
+        println!(
+            "\nLEFT OUT: the web client's checks and tests. `cargo xtask client check` and `test` run them."
+        );
+    }
+    of_client?;
     Ok(cargo::exit_code(status))
+}
+
+/// Whether the run is one of everything, as opposed to some packages or some tests.
+fn is_whole(test: &Test) -> bool {
+    test.arguments.is_empty()
 }
 
 /// Part of the names of the tests that compare times.

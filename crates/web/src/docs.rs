@@ -1,11 +1,12 @@
 //! The OpenAPI 3.1 document and the page to browse it, both embedded in the binary.
 
-use crate::edge::{Contract, Parameters, RouteTable, Shell, etag};
+use crate::client;
+use crate::edge::{Contract, Parameters, RouteTable, Shell, constant, etag};
 use crate::error::{ApiError, Code};
 use crate::payments::sandbox;
 use crate::problem;
 use crate::problem::{Problem, ProblemPart};
-use actix_web::http::{Method, header};
+use actix_web::http::Method;
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
@@ -67,6 +68,7 @@ impl Document {
         let json = Bytes::from(document.to_json().unwrap_or_default());
         let tag = etag::Tag::of(None, &json);
         let table = RouteTable::new(document, &OTHERS).and(sandbox::PAGE, &[Method::GET, Method::POST]);
+        let table = client::add_paths(table);
         Self { json, contract: Contract { table, parameters: Parameters::new(document) }, tag }
     }
 }
@@ -130,15 +132,9 @@ fn with_problems(mut document: OpenApi) -> OpenApi {
 
 pub(crate) fn configure(config: &mut ServiceConfig) {
     config
-        .route("/", web::get().to(front_door))
         .route(DOCUMENT, web::get().to(document))
         .route(PAGE, web::get().to(index))
         .route("/api/docs/{file:.*}", web::get().to(file));
-}
-
-/// Redirects browsers from the root to the documentation page.
-async fn front_door() -> HttpResponse {
-    HttpResponse::Found().insert_header((header::LOCATION, PAGE)).finish()
 }
 
 async fn document(
@@ -146,28 +142,7 @@ async fn document(
     document: Data<Document>,
     shell: Data<Shell>,
 ) -> Result<HttpResponse, ApiError> {
-    answer(&req, &shell, DOCUMENT, &document.tag, "application/json", document.json.clone()).await
-}
-
-/// A response that is the same for all clients while the process runs.
-async fn answer(
-    req: &HttpRequest,
-    shell: &Shell,
-    name: &str,
-    tag: &etag::Tag,
-    content_type: &'static str,
-    body: Bytes,
-) -> Result<HttpResponse, ApiError> {
-    // Pictures are already compressed.
-    if content_type.starts_with("image/") {
-        return Ok(etag::tagged(false, tag, content_type, body));
-    }
-    let Some((coding, coded)) = shell.compressed.body(req, name, &body).await? else {
-        return Ok(etag::tagged(false, tag, content_type, body));
-    };
-    let mut answer = etag::tagged(false, tag, content_type, coded);
-    answer.headers_mut().insert(header::CONTENT_ENCODING, header::HeaderValue::from_static(coding.as_str()));
-    Ok(answer)
+    constant(&req, &shell, DOCUMENT, &document.tag, "application/json", document.json.clone()).await
 }
 
 async fn index() -> HttpResponse {
@@ -193,7 +168,7 @@ async fn file(
     };
     // The files change only with the binary, so version and length identify their content.
     let tag = format!("{}-{}-{}", env!("CARGO_PKG_VERSION"), name.replace(['"', '\\'], ""), body.len());
-    answer(&req, &shell, &name, &etag::Tag::new(&tag), content_type(&name), body).await
+    constant(&req, &shell, &name, &etag::Tag::new(&tag), content_type(&name), body).await
 }
 
 fn content_type(name: &str) -> &'static str {

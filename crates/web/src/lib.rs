@@ -8,6 +8,7 @@ mod accounts;
 mod balances;
 mod boards;
 mod content;
+mod client;
 mod cursor;
 mod docs;
 mod dto;

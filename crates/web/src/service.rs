@@ -19,6 +19,7 @@
 //! 8. the routes, and `fallback` for requests that match none of them.
 
 use crate::boards::BoardPages;
+use crate::client;
 use crate::docs::{self, Document};
 use crate::edge::{self, Shell, WebConfig, auth, crosssite, etag, fallback, health, in_time, parameters};
 use crate::packs::PackPage;
@@ -153,6 +154,7 @@ impl Service {
                 docs::configure(config);
                 health::configure(config, metrics);
                 sandbox::configure(config);
+                client::configure(config);
                 config.route("/problems/{code}", web::get().to(problem::explain));
             })
             .default_service(web::to(fallback::answer))

@@ -3,18 +3,42 @@
 //! Compressing the scripts of the documentation takes about 20 ms of CPU time. The number of entries is bounded by
 //! the fixed numbers of such responses and codings.
 
+use crate::edge::etag::{Tag, tagged};
+use crate::edge::shell::Shell;
 use crate::error::ApiError;
 use actix_http::ResponseHead;
 use actix_http::encoding::Encoder;
-use actix_web::HttpRequest;
 use actix_web::body::to_bytes;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{AcceptEncoding, ContentEncoding, Encoding, Header};
+use actix_web::http::header::{self, AcceptEncoding, ContentEncoding, Encoding, Header, HeaderValue};
+use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OnceCell;
+
+/// A response that is the same for all clients while the process runs, in the coding that the client prefers. `name` must
+/// identify it.
+pub(crate) async fn constant(
+    req: &HttpRequest,
+    shell: &Shell,
+    name: &str,
+    tag: &Tag,
+    content_type: &'static str,
+    body: Bytes,
+) -> Result<HttpResponse, ApiError> {
+    // Pictures are already compressed, except drawings.
+    if content_type.starts_with("image/") && content_type != "image/svg+xml" {
+        return Ok(tagged(false, tag, content_type, body));
+    }
+    let Some((coding, coded)) = shell.compressed.body(req, name, &body).await? else {
+        return Ok(tagged(false, tag, content_type, body));
+    };
+    let mut answer = tagged(false, tag, content_type, coded);
+    answer.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.as_str()));
+    Ok(answer)
+}
 
 /// The codings that the compression middleware offers too.
 fn offered() -> [Encoding; 4] {

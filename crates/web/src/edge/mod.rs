@@ -34,6 +34,7 @@ mod slots;
 
 #[cfg(test)]
 pub(crate) use backend::Backend;
+pub(crate) use compressed::constant;
 pub use config::{MetricsOnMain, WebConfig};
 pub use cors::{CorsOrigin, MalformedOrigin};
 pub(crate) use cron::CronCaller;

@@ -1,0 +1,53 @@
+import createClient, { type Client } from 'openapi-fetch';
+import { Refused, Unreachable, isAborted, type Problem } from './errors';
+import type { paths } from './schema';
+
+interface Answer<Data> {
+  data?: Data;
+  error?: unknown;
+  response: Response;
+}
+
+/** The one client of the service. */
+export class Api {
+  readonly #client: Client<paths>;
+  readonly #signedOut = new Set<() => void>();
+
+  constructor(origin: string, send: (request: Request) => Promise<Response> = (request) => fetch(request)) {
+    this.#client = createClient<paths>({ baseUrl: origin, fetch: send });
+  }
+
+  /** Calls `handler` whenever an answer says that the session is over; returns what ends that. */
+  onSignedOut(handler: () => void): () => void {
+    this.#signedOut.add(handler);
+    return () => this.#signedOut.delete(handler);
+  }
+
+  /** Sends a request and returns the body of the answer; throws `Refused` or `Unreachable`. */
+  async call<Data>(send: (client: Client<paths>) => Promise<Answer<Data>>): Promise<Data> {
+    const { data, error, response } = await this.#settled(send);
+    if (response.ok) return data as Data;
+    if (!isProblem(error))
+      throw new Unreachable(`status ${String(response.status)} without a problem document`);
+    const wait = Number(response.headers.get('retry-after') ?? Number.NaN);
+    if (error.code === 'authentication_required') {
+      for (const handler of this.#signedOut) handler();
+    }
+    throw new Refused(error, Number.isFinite(wait) ? wait : null);
+  }
+
+  async #settled<Data>(send: (client: Client<paths>) => Promise<Answer<Data>>): Promise<Answer<Data>> {
+    try {
+      return await send(this.#client);
+    } catch (error) {
+      if (isAborted(error)) throw error;
+      // No connection, or a body that is cut off or no JSON.
+      if (error instanceof TypeError || error instanceof SyntaxError) throw new Unreachable(error.message);
+      throw error;
+    }
+  }
+}
+
+function isProblem(value: unknown): value is Problem {
+  return typeof value === 'object' && value !== null && 'code' in value && 'requestId' in value;
+}

@@ -1,0 +1,44 @@
+import type { components } from './schema';
+
+export type Problem = components['schemas']['Problem'];
+export type ProblemPart = components['schemas']['ProblemPart'];
+
+/** The service answered and refused. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  readonly problem: Problem;
+  /** After how many seconds the service may be asked again, if it says so. */
+  readonly retryAfter: number | null;
+
+  constructor(problem: Problem, retryAfter: number | null = null) {
+    super(`${String(problem.status)} ${problem.code}`);
+    this.problem = problem;
+    this.retryAfter = retryAfter;
+  }
+
+  get code(): string {
+    return this.problem.code;
+  }
+}
+
+/** No answer arrived, or none that the service can have sent. */
+export class Unreachable extends Error {
+  override readonly name = 'Unreachable';
+}
+
+/** Why a request failed. Anything else that is thrown is a defect. */
+export type Failure = Refused | Unreachable;
+
+export function isFailure(error: unknown): error is Failure {
+  return error instanceof Refused || error instanceof Unreachable;
+}
+
+/** Returns the failure, and throws what is a defect. */
+export function failureOf(error: unknown): Failure {
+  if (isFailure(error)) return error;
+  throw error;
+}
+
+export function isAborted(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}

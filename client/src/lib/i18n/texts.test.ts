@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { Refused, Unreachable } from '../api/errors';
+import { agoIn } from './ago';
+import { de } from './de';
+import { en } from './en';
+import { Texts, preferredLanguage } from './texts.svelte';
+
+const now = new Date('2026-11-23T12:00:00Z');
+
+test.each([
+  ['2026-11-23T12:00:05Z', 'now'],
+  ['2026-11-23T11:59:30Z', 'now'],
+  ['2026-11-23T11:56:00Z', '4 min. ago'],
+  ['2026-11-23T09:10:00Z', '2 hr. ago'],
+  ['2026-11-22T11:00:00Z', 'yesterday'],
+  ['2026-11-10T11:00:00Z', 'Nov 10'],
+  ['2025-11-10T11:00:00Z', 'Nov 10, 2025'],
+])('%s reads %s', (date, expected) => {
+  expect(agoIn('en', new Date(date), now)).toBe(expected);
+});
+
+test.each([
+  [['de-AT', 'en'], 'de'],
+  [['fr', 'en-GB'], 'en'],
+  [['fr'], 'en'],
+  [[], 'en'],
+])('%j leads to %s', (languages, expected) => {
+  expect(preferredLanguage(languages)).toBe(expected);
+});
+
+test('the newest wish for a language wins', async () => {
+  const texts = new Texts();
+  await Promise.all([texts.use('de'), texts.use('en')]);
+  expect(texts.t).toBe(en);
+  await texts.use('de');
+  expect(texts.t).toBe(de);
+  expect(texts.number(1240)).toBe('1.240');
+});
+
+test('a failure is said in words of ours', () => {
+  const texts = new Texts();
+  const refused = (code: string) =>
+    new Refused({ code, requestId: 'r-7', status: 400, title: '', detail: '', type: '', instance: '' });
+  expect(texts.failure(refused('username_taken'))).toBe(en.failure.username_taken);
+  expect(texts.failure(refused('unknown'))).toContain('r-7');
+  expect(texts.failure(refused('never_heard_of'))).toContain('r-7');
+  expect(texts.failure(new Unreachable('gone'))).toBe(en.failure.unreachable);
+});

@@ -1,0 +1,97 @@
+import { createContext } from 'svelte';
+import type { Api } from './api/client';
+import { Refused, failureOf, type Failure } from './api/errors';
+import type { OwnProfile } from './api/types';
+import { Persisted, forget } from './persisted.svelte';
+
+export type SessionState =
+  | { kind: 'unknown' }
+  | { kind: 'signed-out' }
+  | { kind: 'signed-in'; fan: OwnProfile }
+  /** This browser was signed in, and the service cannot be asked. */
+  | { kind: 'failed'; failure: Failure };
+
+interface Registration {
+  username: string;
+  password: string;
+  displayName: string;
+}
+
+/** Who is signed in in this browser. */
+export class Session {
+  #state = $state.raw<SessionState>({ kind: 'unknown' });
+  readonly #api: Api;
+  /** Whether a session may exist: the cookie itself cannot be read. Without it, the service is not asked. */
+  readonly #hint = new Persisted('session');
+
+  constructor(api: Api) {
+    this.#api = api;
+    api.onSignedOut(() => this.#end());
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  get fan(): OwnProfile | null {
+    return this.#state.kind === 'signed-in' ? this.#state.fan : null;
+  }
+
+  /** Finds out whether the browser is signed in. */
+  async load(): Promise<void> {
+    if (this.#hint.value === null) {
+      this.#state = { kind: 'signed-out' };
+      return;
+    }
+    try {
+      await this.#read();
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure instanceof Refused && failure.problem.status === 401) return;
+      this.#state = { kind: 'failed', failure };
+    }
+  }
+
+  async signIn(username: string, password: string): Promise<OwnProfile> {
+    await this.#api.call((client) => client.POST('/api/login', { body: { username, password } }));
+    return this.#begin();
+  }
+
+  async signUp({ username, password, displayName }: Registration): Promise<OwnProfile> {
+    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+    const body = { username, password, timeZone, ...(displayName === '' ? {} : { displayName }) };
+    await this.#api.call((client) => client.POST('/api/register', { body }));
+    return this.#begin();
+  }
+
+  async signOut(): Promise<void> {
+    await this.#api.call((client) => client.POST('/api/logout'));
+    this.#end();
+    forget('draft:');
+  }
+
+  async chooseTeam(favoriteTeamId: string): Promise<OwnProfile> {
+    const fan = await this.#api.call((client) => client.PATCH('/api/user', { body: { favoriteTeamId } }));
+    this.#state = { kind: 'signed-in', fan };
+    return fan;
+  }
+
+  async #begin(): Promise<OwnProfile> {
+    this.#hint.set('signed-in');
+    return this.#read();
+  }
+
+  async #read(): Promise<OwnProfile> {
+    const fan = await this.#api.call((client) => client.GET('/api/user'));
+    this.#state = { kind: 'signed-in', fan };
+    return fan;
+  }
+
+  /** Drafts stay where a session ended by itself: they are kept by account. */
+  #end(): void {
+    this.#hint.set(null);
+    this.#state = { kind: 'signed-out' };
+  }
+}
+
+export const [useSession, setSession] = createContext<Session>();

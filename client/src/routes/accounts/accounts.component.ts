@@ -1,0 +1,58 @@
+import { screen } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { expect, test, vi } from 'vitest';
+import { problem } from '$lib/api/testing';
+import { de } from '$lib/i18n/de';
+import { en } from '$lib/i18n/en';
+import { World } from '../../../tests/world';
+import AccountPage from './AccountPage.svelte';
+import SignUpPage from './SignUpPage.svelte';
+
+async function fill(username: string, password: string): Promise<void> {
+  const { session } = en;
+  if (username) await userEvent.type(screen.getByLabelText(session.username), username);
+  if (password) await userEvent.type(screen.getByLabelText(session.password), password);
+  await userEvent.click(screen.getByRole('button', { name: session.submitSignUp }));
+}
+
+test('the first field that is missing gets the focus', async () => {
+  new World().show(SignUpPage, {});
+  await fill('ada', '');
+  const password = screen.getByLabelText(en.session.password);
+  expect(document.activeElement).toBe(password);
+  expect(password.getAttribute('aria-invalid')).toBe('true');
+});
+
+test('a taken name is said at its field', async () => {
+  const world = new World();
+  world.fake.on('POST /api/register', () => problem(409, 'username_taken'));
+  world.show(SignUpPage, {});
+  await fill('ada', 'long enough');
+  const error = await screen.findByText(en.failure.username_taken);
+  const name = screen.getByLabelText(en.session.username);
+  expect(name.getAttribute('aria-describedby')).toContain(error.closest('p')?.id);
+  expect(document.activeElement).toBe(name);
+});
+
+test('a choice changes the language of the page', async () => {
+  const world = new World();
+  await world.signIn();
+  world.show(AccountPage, {});
+  world.settings.setLanguage('de');
+  world.settings.apply(document.documentElement, world.texts);
+  await vi.waitFor(() => expect(world.texts.t).toBe(de));
+  expect(await screen.findByRole('button', { name: de.session.signOut })).toBeTruthy();
+  expect(document.documentElement.lang).toBe('de');
+  world.settings.setLanguage('system');
+});
+
+test('a theme is shown on the document and kept', async () => {
+  const world = new World();
+  await world.session.load();
+  world.show(AccountPage, {});
+  await userEvent.click(screen.getByRole('radio', { name: en.account.themes.dark }));
+  world.settings.apply(document.documentElement, world.texts);
+  expect(document.documentElement.dataset['scheme']).toBe('dark');
+  expect(new World().settings.theme).toBe('dark');
+  world.settings.setTheme('system');
+});

@@ -1,0 +1,43 @@
+import type { Post } from '$lib/api/types';
+
+export const REACTIONS = ['like', 'love', 'fire', 'clap', 'laugh', 'sad'] as const;
+
+export type Reaction = (typeof REACTIONS)[number];
+
+export function isReaction(kind: string | null | undefined): kind is Reaction {
+  return REACTIONS.some((known) => known === kind);
+}
+
+/** The reader's own reaction to a post. */
+export function ownReaction(post: Post): Reaction | null {
+  return isReaction(post.myReaction) ? post.myReaction : null;
+}
+
+/** The post as it is once the reader's reaction is `kind`. */
+export function withReaction(post: Post, kind: Reaction | null): Post {
+  const before = ownReaction(post);
+  if (before === kind) return post;
+  const reactions: Record<string, number> = { ...post.reactions };
+  if (before !== null) reactions[before] = Math.max(0, (reactions[before] ?? 0) - 1);
+  if (kind !== null) reactions[kind] = (reactions[kind] ?? 0) + 1;
+  const change = (kind === null ? 0 : 1) - (before === null ? 0 : 1);
+  return { ...post, reactions, myReaction: kind, reactionCount: Math.max(0, post.reactionCount + change) };
+}
+
+/** How many kinds stand below a post. */
+const SHOWN = 3;
+
+/**
+ * The kinds that stand below a post, the most frequent first; ties in the order in which they are offered. The reader's own
+ * is always among them.
+ */
+export function shownReactions(post: Post): { kind: Reaction; count: number }[] {
+  const counts: Record<string, number> = post.reactions;
+  const own = ownReaction(post);
+  const all = REACTIONS.map((kind) => ({ kind, count: counts[kind] ?? 0 }))
+    .filter(({ count }) => count > 0)
+    .sort((one, other) => other.count - one.count);
+  const first = all.slice(0, SHOWN);
+  const missing = all.slice(SHOWN).filter(({ kind }) => kind === own);
+  return missing.length === 0 ? first : [...first.slice(0, -1), ...missing];
+}

@@ -1,0 +1,17 @@
+import type { Post } from '$lib/api/types';
+
+export function aPost(id: string, more: Partial<Post> = {}): Post {
+  return {
+    id,
+    author: { id: 'fan-1', username: 'tilda', displayName: 'Tilda Marsh', pictureUrl: null },
+    body: `Post ${id}`,
+    teamId: null,
+    imageUrl: null,
+    commentCount: 0,
+    reactionCount: 0,
+    reactions: {},
+    myReaction: null,
+    createdAt: '2026-11-23T12:00:00.000Z',
+    ...more,
+  };
+}

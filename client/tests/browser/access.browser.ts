@@ -1,0 +1,151 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Service } from './service';
+import { Stage } from './stage';
+import { Visitor } from './visitor';
+
+let stage: Stage | undefined;
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  stage = await Stage.open();
+  ({ service, browser } = stage);
+});
+
+afterAll(() => stage?.close());
+
+/** What a screen reader says of the element that has the focus. */
+function focused(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const element = document.activeElement;
+    return element?.getAttribute('aria-label') ?? element?.textContent?.trim() ?? '';
+  });
+}
+
+/** Presses Tab until the focus is on an element with this name. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  const passed: string[] = [];
+  for (let presses = 0; presses < 40; presses += 1) {
+    await page.keyboard.press('Tab');
+    const now = await focused(page);
+    if (now === name) return;
+    passed.push(now);
+  }
+  throw new Error(`no ${name} among ${passed.join(', ')}`);
+}
+
+test('a fan signs in, posts and deletes the post by keyboard alone', async () => {
+  const visitor = await Visitor.arrive(browser, service.url, { viewport: { width: 1280, height: 800 } });
+  const { page } = visitor;
+  await page.goto('/room');
+  await page.getByRole('article').first().waitFor();
+  await page.keyboard.press('Tab');
+  expect(await focused(page)).toBe('Skip to the content');
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('MAIN');
+  await page.keyboard.press('Tab');
+  expect(await focused(page)).toBe('Refresh');
+  await page.reload();
+  await page.getByRole('article').first().waitFor();
+  await tabTo(page, 'Sign in');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Back in the stand' }).waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('mia');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('terrace-demo');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/room');
+
+  const field = page.getByLabel('Write to the room');
+  await field.focus();
+  await page.keyboard.type('By keyboard');
+  await page.keyboard.press('Control+Enter');
+  const own = page.getByRole('article').filter({ hasText: 'By keyboard' });
+  await own.waitFor();
+  expect(await page.getByRole('status').first().textContent()).toContain('Your post is in the room.');
+
+  await own.getByRole('button', { name: 'Delete post' }).focus();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Delete this post?' });
+  await dialog.waitFor();
+  await visitor.expectAccessible();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'hidden' });
+  expect(await focused(page)).toBe('Delete post');
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('button', { name: 'Delete post' }).focus();
+  await page.keyboard.press('Enter');
+  await own.waitFor({ state: 'detached' });
+  await page.waitForFunction(() => document.activeElement?.matches('[role=feed] > :first-child article'));
+  const { posts } = (await service.read('/api/locker-room?limit=1')) as { posts: { body: string }[] };
+  expect(posts[0]?.body).not.toBe('By keyboard');
+  visitor.expectNoComplaints();
+  await visitor.leave();
+});
+
+test('the forms read as they look', async () => {
+  const visitor = await Visitor.arrive(browser, service.url);
+  const { page } = visitor;
+  await page.goto('/sign-up');
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  expect(await page.locator('main').ariaSnapshot()).toMatchInlineSnapshot(`
+    "- main:
+      - heading "Join the terrace" [level=1]
+      - paragraph: A name and a password, nothing else. Then choose your club.
+      - text: Name
+      - textbox "Name"
+      - paragraph: Letters, digits, dot, dash. Others find you under it.
+      - text: Password
+      - textbox "Password"
+      - button "Show"
+      - paragraph: At least 8 characters.
+      - text: What others read (optional)
+      - textbox "What others read (optional)"
+      - button "Create account"
+      - paragraph:
+        - text: Already one of us?
+        - link "Sign in":
+          - /url: /sign-in"
+  `);
+  await page.goto('/sign-in');
+  await page.getByRole('heading', { name: 'Back in the stand' }).waitFor();
+  expect(await page.locator('main').ariaSnapshot()).toMatchInlineSnapshot(`
+    "- main:
+      - heading "Back in the stand" [level=1]
+      - paragraph: Sign in to post, react and collect points.
+      - text: Name
+      - textbox "Name"
+      - text: Password
+      - textbox "Password"
+      - button "Show"
+      - button "Sign in"
+      - paragraph:
+        - text: New here?
+        - link "Create an account":
+          - /url: /sign-up"
+  `);
+  await visitor.leave();
+});
+
+test('nothing is cut off on a small screen with large text', async () => {
+  const visitor = await Visitor.arrive(browser, service.url, { viewport: { width: 320, height: 640 } });
+  const { page } = visitor;
+  for (const [path, heading] of [
+    ['/room', 'Locker room'],
+    ['/table', 'Table'],
+    ['/account', 'You'],
+    ['/sign-up', 'Join the terrace'],
+    ['/choose-team', 'Choose your club'],
+  ] as const) {
+    await page.goto(path);
+    await page.getByRole('heading', { name: heading, exact: true }).waitFor();
+    await page.waitForLoadState('networkidle');
+    await page.evaluate(() => (document.documentElement.style.fontSize = '200%'));
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(overflow, path).toBeLessThanOrEqual(0);
+  }
+  visitor.expectNoComplaints();
+  await visitor.leave();
+});

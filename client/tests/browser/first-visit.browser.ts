@@ -1,0 +1,143 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Service } from './service';
+import { Stage } from './stage';
+import { Visitor } from './visitor';
+
+let stage: Stage | undefined;
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  stage = await Stage.open();
+  ({ service, browser } = stage);
+});
+
+afterAll(() => stage?.close());
+
+interface Post {
+  id: string;
+  body: string;
+  author: { username: string };
+  commentCount: number;
+  reactions: Record<string, number>;
+}
+
+async function posts(): Promise<Post[]> {
+  const list = (await service.read('/api/locker-room?limit=5')) as { posts: Post[] };
+  return list.posts;
+}
+
+test('a fan signs up, chooses a club, posts, reacts and comments', async () => {
+  const visitor = await Visitor.arrive(browser, service.url, { viewport: { width: 390, height: 844 } });
+  const { page } = visitor;
+  await page.goto('/');
+  await page.waitForURL('**/room');
+  await page.getByRole('article').first().waitFor();
+  await visitor.expectAccessible();
+
+  await page.getByRole('link', { name: 'Sign in to post' }).click();
+  await page.getByRole('link', { name: 'Create an account' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('newcomer');
+  await page.getByLabel('Password', { exact: true }).fill('a scarf on row 14');
+  await visitor.expectAccessible();
+  await page.getByRole('button', { name: 'Create account' }).click();
+
+  await page.getByRole('heading', { name: 'Choose your club' }).waitFor();
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Choose your club');
+  await page.getByRole('searchbox').fill('ajax');
+  await visitor.expectAccessible();
+  await page.getByRole('button', { name: 'Ajax' }).click();
+  await page.waitForURL('**/room');
+
+  const body = 'First match, first post';
+  await page.getByLabel('Write to the room').fill(body);
+  await page.getByRole('button', { name: 'Post', exact: true }).click();
+  const own = page.getByRole('article').filter({ hasText: body });
+  await own.waitFor();
+  const [written] = await posts();
+  expect(written).toMatchObject({ body, author: { username: 'newcomer' } });
+
+  await own.getByRole('button', { name: 'React' }).click();
+  const sent = page.waitForResponse('**/react');
+  await own.getByRole('button', { name: 'Fire' }).click();
+  const fire = own.getByRole('button', { name: 'Fire, 1', pressed: true });
+  await fire.waitFor();
+  await sent;
+  expect((await posts())[0]?.reactions).toEqual({ fire: 1 });
+
+  await own.getByRole('link', { name: '0 comments' }).click();
+  await page.getByRole('heading', { name: 'No comments yet' }).waitFor();
+  await page.getByLabel('Write a comment').fill('And the first comment');
+  await page.getByRole('button', { name: 'Send comment' }).click();
+  await page.getByRole('heading', { name: '1 comment' }).waitFor();
+  await visitor.expectAccessible();
+  expect((await posts())[0]?.commentCount).toBe(1);
+
+  visitor.expectNoComplaints();
+  await visitor.leave();
+});
+
+test.each([
+  ['light', { width: 390, height: 844 }],
+  ['dark', { width: 1280, height: 800 }],
+] as const)('every page is accessible in %s', async (colorScheme, viewport) => {
+  const visitor = await Visitor.arrive(browser, service.url, { colorScheme, viewport });
+  const { page } = visitor;
+  await page.goto('/sign-in');
+  await page.getByLabel('Name', { exact: true }).fill('mia');
+  await page.getByLabel('Password', { exact: true }).fill('terrace-demo');
+  await page.getByRole('button', { name: 'Sign in', exact: true }).last().click();
+  await page.waitForURL('**/room');
+  const [post] = await posts();
+  const shown = {
+    '/room?scope=team': page.getByRole('article').first(),
+    [`/posts/${post?.id ?? ''}`]: page.getByRole('article').first(),
+    '/table': page.getByRole('table'),
+    '/account': page.getByRole('button', { name: 'Sign out' }),
+    '/choose-team': page.getByRole('listitem').nth(10),
+    '/sign-up': page.getByLabel('Password', { exact: true }),
+  };
+  for (const [path, sign] of Object.entries(shown)) {
+    await page.goto(path);
+    await sign.waitFor();
+    await visitor.expectAccessible();
+  }
+  visitor.expectNoComplaints();
+  await visitor.leave();
+});
+
+test('Back returns to where one was', async () => {
+  const visitor = await Visitor.arrive(browser, service.url, { viewport: { width: 390, height: 844 } });
+  const { page } = visitor;
+  await page.goto('/room');
+  const link = page.getByRole('article').nth(9).getByRole('link');
+  await link.scrollIntoViewIfNeeded();
+  const before = await page.evaluate(() => scrollY);
+  expect(before).toBeGreaterThan(300);
+  await link.click();
+  await page.getByRole('heading', { name: 'Post' }).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Locker room' }).waitFor();
+  await page.waitForFunction((position) => Math.abs(scrollY - position) <= 2, before);
+  await page.reload();
+  await page.waitForFunction((position) => Math.abs(scrollY - position) <= 2, before);
+  expect(new URL(page.url()).pathname).toBe('/room');
+  visitor.expectNoComplaints();
+  await visitor.leave();
+});
+
+test('a refused sign-in says why, keeps the name and announces it', async () => {
+  const visitor = await Visitor.arrive(browser, service.url);
+  const { page } = visitor;
+  await page.goto('/sign-in');
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('username');
+  await page.getByLabel('Name', { exact: true }).fill('mia');
+  await page.getByLabel('Password', { exact: true }).fill('not the password');
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByText('The name or the password is wrong.').waitFor();
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('mia');
+  await visitor.expectAccessible();
+  await visitor.leave();
+});

@@ -1,0 +1,64 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+/** How long a page may take to show what a test waits for. */
+const PATIENCE_MS = 15_000;
+
+/** A browser profile of its own that notes everything which a browser complains about. */
+export class Visitor {
+  readonly page: Page;
+  readonly complaints: string[] = [];
+  readonly #context: BrowserContext;
+  readonly #origin: string;
+
+  private constructor(context: BrowserContext, page: Page, origin: string) {
+    this.#context = context;
+    this.page = page;
+    this.#origin = origin;
+  }
+
+  static async arrive(
+    browser: Browser,
+    origin: string,
+    options: BrowserContextOptions = {},
+  ): Promise<Visitor> {
+    const context = await browser.newContext({ baseURL: origin, locale: 'en-GB', ...options });
+    context.setDefaultTimeout(PATIENCE_MS);
+    const visitor = new Visitor(context, await context.newPage(), origin);
+    visitor.#listen();
+    await visitor.page.addInitScript(() => {
+      document.addEventListener('securitypolicyviolation', (event) => {
+        console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`);
+      });
+    });
+    return visitor;
+  }
+
+  /** Fails if the browser complained about anything. */
+  expectNoComplaints(): void {
+    expect(this.complaints).toEqual([]);
+  }
+
+  /** Fails if the page has a known defect of accessibility. */
+  async expectAccessible(): Promise<void> {
+    const { violations } = await new AxeBuilder({ page: this.page }).analyze();
+    const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+    expect(found, this.page.url()).toEqual([]);
+  }
+
+  async leave(): Promise<void> {
+    await this.#context.close();
+  }
+
+  #listen(): void {
+    this.page.on('pageerror', (error) => this.complaints.push(`error: ${error.message}`));
+    this.page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) this.complaints.push(`console: ${message.text()}`);
+    });
+    this.page.on('request', (request) => {
+      const isOwn = request.url().startsWith(`${this.#origin}/`) || request.url().startsWith('data:');
+      if (!isOwn) this.complaints.push(`foreign request: ${request.url()}`);
+    });
+  }
+}

@@ -1,0 +1,68 @@
+import { render } from '@testing-library/svelte';
+import type { Component } from 'svelte';
+import { setApi } from '$lib/api/context';
+import { FakeApi } from '$lib/api/testing';
+import type { OwnProfile } from '$lib/api/types';
+import { TickingClock, setClock } from '$lib/clock.svelte';
+import { Texts, setTexts } from '$lib/i18n/texts.svelte';
+import { Router, setRouter } from '$lib/router/router.svelte';
+import { Session, setSession } from '$lib/session.svelte';
+import { Settings, setSettings } from '$lib/settings.svelte';
+import { Announcer, setAnnouncer } from '$lib/ui/announcer.svelte';
+import { Room, setRoom } from '../src/routes/room/room.svelte';
+import { table } from '../src/routes/table';
+import Provide from './Provide.svelte';
+
+export const ada: OwnProfile = {
+  id: 'fan-ada',
+  username: 'ada',
+  displayName: 'Ada',
+  bio: '',
+  pictureUrl: null,
+  favoriteTeam: null,
+  timeZone: 'Europe/London',
+  leaderboardVisible: true,
+  followerCount: 0,
+  followingCount: 0,
+  points: 195,
+  createdAt: '2026-11-01T12:00:00.000Z',
+};
+
+/** Everything that components share, over a service that a test plays. */
+export class World {
+  readonly fake = new FakeApi();
+  readonly texts = new Texts();
+  readonly announcer = new Announcer();
+  readonly clock = new TickingClock();
+  readonly settings = new Settings();
+  readonly session = new Session(this.fake.api);
+  readonly router = new Router(table);
+  readonly room = new Room(this.fake.api, this.clock, () => undefined);
+
+  async signIn(): Promise<void> {
+    this.fake.on('POST /api/login', () => ({ body: {} })).on('GET /api/user', () => ({ body: ada }));
+    await this.session.signIn('ada', 'secret');
+  }
+
+  /** Shows a component with these properties. */
+  show<Props extends object>(component: Component<Props>, props: NoInfer<Props>): void {
+    render(Provide, {
+      props: {
+        provide: () => this.#provide(),
+        component: component as Component<Record<string, unknown>>,
+        props: props as Record<string, unknown>,
+      },
+    });
+  }
+
+  #provide(): void {
+    setApi(this.fake.api);
+    setTexts(this.texts);
+    setAnnouncer(this.announcer);
+    setClock(this.clock);
+    setSettings(this.settings);
+    setSession(this.session);
+    setRouter(this.router);
+    setRoom(this.room);
+  }
+}

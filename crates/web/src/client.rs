@@ -1,0 +1,210 @@
+//! The web client: its files, and its one page for navigations to the paths of its route table.
+
+use crate::edge::{RouteTable, Shell, Tag, constant};
+use crate::error::{ApiError, Code};
+use actix_web::http::Method;
+use actix_web::http::header::{self, HeaderMap, HeaderValue};
+use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse};
+use bytes::Bytes;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+use terrace_client::Asset;
+
+/// The folder of the files with a digest in their names.
+const ASSETS: &str = "/assets/{file}";
+
+const POLICY: HeaderValue = HeaderValue::from_static(terrace_client::CONTENT_SECURITY_POLICY);
+const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+
+/// A file of the client, ready to be sent.
+struct File {
+    /// Its path.
+    path: String,
+    body: Bytes,
+    content_type: &'static str,
+    tag: Tag,
+    is_immutable: bool,
+}
+
+impl From<Asset> for File {
+    fn from(asset: Asset) -> Self {
+        Self {
+            path: format!("/{}", asset.name),
+            body: match asset.body {
+                Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+                Cow::Owned(bytes) => Bytes::from(bytes),
+            },
+            content_type: asset.content_type,
+            tag: Tag::new(asset.digest.get(..32).unwrap_or_default()),
+            is_immutable: asset.is_immutable,
+        }
+    }
+}
+
+struct Client {
+    page: Option<File>,
+    files: HashMap<String, File>,
+    routes: Vec<String>,
+}
+
+static CLIENT: LazyLock<Client> = LazyLock::new(|| {
+    let files = terrace_client::assets().into_iter().map(File::from);
+    Client {
+        page: terrace_client::index().map(File::from),
+        files: files.map(|file| (file.path.clone(), file)).collect(),
+        routes: terrace_client::routes(),
+    }
+});
+
+impl Client {
+    /// The paths of the files outside the folder.
+    fn root_files(&self) -> impl Iterator<Item = &str> {
+        self.files.values().filter(|file| !file.is_immutable).map(|file| file.path.as_str())
+    }
+}
+
+pub(crate) fn configure(config: &mut ServiceConfig) {
+    config.route(ASSETS, web::get().to(file));
+    for path in CLIENT.root_files() {
+        config.route(path, web::get().to(file));
+    }
+    for route in &CLIENT.routes {
+        config.route(route, web::get().to(page));
+    }
+}
+
+/// Adds the client's paths to those that exist.
+pub(crate) fn add_paths(table: RouteTable) -> RouteTable {
+    let routes = CLIENT.routes.iter().map(String::as_str).filter(|route| *route != "/");
+    routes
+        .chain(CLIENT.root_files())
+        .chain([ASSETS])
+        .fold(table, |table, path| table.and(path, &[Method::GET]))
+}
+
+/// Returns the page of the client to a navigation: a script that expects something else gets 404.
+async fn page(req: HttpRequest, shell: Data<Shell>) -> Result<HttpResponse, ApiError> {
+    let page = CLIENT.page.as_ref().filter(|_| accepts_html(req.headers())).ok_or(Code::NotFound)?;
+    let mut answer = send(&req, &shell, page).await?;
+    answer.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
+    Ok(answer)
+}
+
+async fn file(req: HttpRequest, shell: Data<Shell>) -> Result<HttpResponse, ApiError> {
+    let file = CLIENT.files.get(req.path()).ok_or(Code::NotFound)?;
+    send(&req, &shell, file).await
+}
+
+async fn send(req: &HttpRequest, shell: &Shell, file: &File) -> Result<HttpResponse, ApiError> {
+    let mut answer =
+        constant(req, shell, &file.path, &file.tag, file.content_type, file.body.clone()).await?;
+    answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, POLICY);
+    if file.is_immutable {
+        answer.headers_mut().insert(header::CACHE_CONTROL, IMMUTABLE);
+    }
+    Ok(answer)
+}
+
+/// Whether the request names HTML among what it accepts, as navigations of browsers do.
+fn accepts_html(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT).filter_map(|value| value.to_str().ok());
+    accepted.flat_map(|value| value.split(',')).any(|range| {
+        let (kind, parameters) = range.split_once(';').unwrap_or((range, ""));
+        kind.trim().eq_ignore_ascii_case("text/html") && parameters.trim().replace(' ', "") != "q=0"
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edge::{LimitConfig, WebConfig};
+    use crate::test_support::{FakeBackend, service};
+    use actix_web::http::StatusCode;
+    use actix_web::test::{TestRequest, init_service, read_body, try_call_service};
+    use std::sync::Arc;
+
+    const NAVIGATION: (&str, &str) = ("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+
+    macro_rules! call {
+        ($service:expr, $request:expr) => {{
+            let res = try_call_service(&$service, $request.to_request()).await.unwrap();
+            let header = |name: &str| {
+                res.headers().get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
+            };
+            let found = (
+                res.status(),
+                header("content-type"),
+                header("cache-control"),
+                header("etag"),
+                header("content-encoding"),
+                header("content-security-policy"),
+            );
+            (found, read_body(res).await)
+        }};
+    }
+
+    macro_rules! started {
+        () => {{
+            let config = WebConfig { limits: LimitConfig::off(), ..WebConfig::default() };
+            init_service(service(Arc::new(FakeBackend::new(false)), config, |_| {}).build()).await
+        }};
+    }
+
+    #[actix_web::test]
+    async fn navigations_to_pages_get_the_client_and_nothing_else_does() {
+        let service = started!();
+        for path in ["/", "/room", "/room?scope=team", "/posts/7", "/sign-in"] {
+            let ((status, kind, caching, tag, _, policy), body) =
+                call!(service, TestRequest::get().uri(path).insert_header(NAVIGATION));
+            assert_eq!((status, kind.as_str()), (StatusCode::OK, "text/html; charset=utf-8"), "{path}");
+            assert_eq!((caching.as_str(), policy.as_str()), ("public, no-cache", POLICY.to_str().unwrap()));
+            assert!(body.starts_with(b"<!doctype html>"));
+            let again =
+                TestRequest::get().uri(path).insert_header(NAVIGATION).insert_header(("if-none-match", tag));
+            assert_eq!(call!(service, again).0.0, StatusCode::NOT_MODIFIED, "{path}");
+        }
+        for (path, accept) in [
+            ("/room", "*/*"),
+            ("/room", "text/html;q=0, */*"),
+            ("/", "application/json"),
+            ("/nowhere", "text/html"),
+            ("/posts", "text/html"),
+            ("/api/nowhere", "text/html"),
+            ("/index.html", "text/html"),
+            ("/routes.json", "text/html"),
+            ("/.inputs", "*/*"),
+            ("/assets/none.js", "*/*"),
+        ] {
+            let ((status, kind, ..), _) =
+                call!(service, TestRequest::get().uri(path).insert_header(("accept", accept)));
+            assert_eq!(
+                (status, kind.as_str()),
+                (StatusCode::NOT_FOUND, "application/problem+json"),
+                "{path}"
+            );
+        }
+        let ((status, ..), _) = call!(service, TestRequest::post().uri("/room"));
+        assert_eq!(status, StatusCode::METHOD_NOT_ALLOWED);
+    }
+
+    #[actix_web::test]
+    async fn files_are_compressed_and_cached_by_their_names() {
+        let service = started!();
+        for file in CLIENT.files.values() {
+            for coding in ["identity", "br", "gzip"] {
+                let request = TestRequest::get().uri(&file.path).insert_header(("accept-encoding", coding));
+                let ((status, kind, caching, tag, coded, _), body) = call!(service, request);
+                assert_eq!((status, kind.as_str()), (StatusCode::OK, file.content_type), "{}", file.path);
+                let expected =
+                    if file.is_immutable { IMMUTABLE } else { HeaderValue::from_static("public, no-cache") };
+                assert_eq!(caching, expected.to_str().unwrap(), "{}", file.path);
+                assert!(!tag.is_empty());
+                let is_plain = coding == "identity" || kind == "image/png";
+                assert_eq!(coded, if is_plain { "" } else { coding }, "{}", file.path);
+                assert!(is_plain || body.len() < file.body.len() + 64, "{} {coding}", file.path);
+            }
+        }
+    }
+}
