@@ -48,6 +48,7 @@ mod contract {
     mod cost;
     mod counters;
     mod deletion;
+    mod edits;
     mod events;
     mod feeds;
     mod graph;
@@ -110,6 +111,7 @@ mod http {
     mod document;
     mod dress;
     mod edge;
+    mod edits;
     mod encoded_paths;
     mod feeds;
     mod first_visit;

@@ -36,7 +36,10 @@ pub use graph::{
     OwnGraphRead, OwnTeamFollow, OwnTie, Relationship, TeamFollowRead, TeamFollowWrite,
 };
 pub use ports::{CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite};
-pub use post::{Comment, NewComment, NewPost, Post, PostView, comment_body, post_body, report_reason};
+pub use post::{
+    Comment, EDIT_WINDOW, NewComment, NewPost, Post, PostView, comment_body, is_editable, post_body,
+    report_reason,
+};
 pub use reaction::{ReactionCounts, ReactionKind};
 pub use suggest::{Acquaintance, DismissalWrite, Edges, FollowGraphRead, Member, Names, SuggestionRead};
 pub use topics::{TAG_LENGTH, TAGS_OF_POST, Tag, tags};

@@ -23,6 +23,13 @@ pub trait PostWrite<A>: PostRead<A> {
     /// It stays locked until the transaction ends: the lock protects its counters, comments and reactions.
     fn lock_post(&mut self, id: PostId, reader: Option<UserId>) -> Result<Option<Post>, StoreError>;
 
+    /// As [`PostWrite::lock_post`]. The lock also protects the text: rows that are derived from it, such as topics, are
+    /// not written by another transaction meanwhile.
+    fn lock_post_text(&mut self, id: PostId, reader: Option<UserId>) -> Result<Option<Post>, StoreError>;
+
+    /// Replaces the text of a post. The caller holds the lock of [`PostWrite::lock_post_text`].
+    fn edit_post(&mut self, id: PostId, body: &str, at: Timestamp) -> Result<(), StoreError>;
+
     /// Marks a post as deleted; `false` if it was already. Its comments, reactions and reports are removed later.
     fn mark_post_deleted(&mut self, id: PostId, at: Timestamp) -> Result<bool, StoreError>;
 
@@ -67,6 +74,9 @@ pub trait CommentWrite<A>: CommentRead<A> {
 
     /// Inserts a comment.
     fn insert_comment(&mut self, comment: &NewComment) -> Result<(), StoreError>;
+
+    /// Replaces the text of a comment. The caller holds the lock on the post.
+    fn edit_comment(&mut self, id: CommentId, body: &str, at: Timestamp) -> Result<(), StoreError>;
 
     /// Deletes `author`'s comment from a post; `false` if there is none. The caller holds the lock on the post and
     /// decrements its counter with [`CommentWrite::uncount_comment`].

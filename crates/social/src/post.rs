@@ -1,8 +1,17 @@
 //! Posts and comments.
 
 use crate::{ReactionCounts, ReactionKind};
+use std::time::Duration;
 use terrace_kernel::text::{TextError, paragraphs};
 use terrace_kernel::{CommentId, MediaHash, PostId, TeamId, TimeKey, Timestamp, UserId};
+
+/// How long after its creation a post or a comment can be edited.
+pub const EDIT_WINDOW: Duration = Duration::from_mins(15);
+
+/// Whether text that was created at `created_at` can be edited at `now`.
+pub fn is_editable(created_at: Timestamp, now: Timestamp) -> bool {
+    now.since(created_at) <= EDIT_WINDOW
+}
 
 /// Validates the text of a post: 1 to 2000 characters after trimming.
 ///
@@ -67,6 +76,8 @@ pub struct Post {
     pub reactions: ReactionCounts,
     /// When it was created.
     pub created_at: Timestamp,
+    /// When its text was last changed; `None` if it never was.
+    pub edited_at: Option<Timestamp>,
 }
 
 impl Post {
@@ -115,11 +126,33 @@ pub struct Comment<A> {
     pub body: String,
     /// When it was created.
     pub created_at: Timestamp,
+    /// When its text was last changed; `None` if it never was.
+    pub edited_at: Option<Timestamp>,
 }
 
 impl<A> Comment<A> {
     /// The sort key in lists ordered by time.
     pub fn key(&self) -> TimeKey {
         TimeKey { at: self.created_at, id: self.id.as_uuid() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_can_be_edited_for_fifteen_minutes() {
+        let created = Timestamp::from_micros(1_790_000_000_000_000);
+        let micro = Duration::from_micros(1);
+        for (now, expected) in [
+            (created.minus(micro), true),
+            (created, true),
+            (created.plus(EDIT_WINDOW), true),
+            (created.plus(EDIT_WINDOW + micro), false),
+            (created.plus(EDIT_WINDOW * 100), false),
+        ] {
+            assert_eq!(is_editable(created, now), expected, "{now}");
+        }
     }
 }

@@ -16,6 +16,7 @@ CREATE TABLE posts (
     laugh_count INTEGER NOT NULL DEFAULT 0 CHECK (laugh_count >= 0),
     sad_count INTEGER NOT NULL DEFAULT 0 CHECK (sad_count >= 0),
     created_at INTEGER NOT NULL,
+    edited_at INTEGER,
     deleted_at INTEGER
 ) STRICT;
 CREATE INDEX posts_newest ON posts (created_at DESC, id DESC) WHERE deleted_at IS NULL;
@@ -30,7 +31,8 @@ CREATE TABLE comments (
     post_id BLOB NOT NULL REFERENCES posts (id),
     author_id BLOB NOT NULL REFERENCES users (id),
     body TEXT NOT NULL,
-    created_at INTEGER NOT NULL
+    created_at INTEGER NOT NULL,
+    edited_at INTEGER
 ) STRICT;
 CREATE INDEX comments_oldest_of_post ON comments (post_id, created_at, id);
 CREATE INDEX comments_of_author ON comments (author_id, id);

@@ -4,6 +4,8 @@ mod create_comment;
 mod create_post;
 mod delete_comment;
 mod delete_post;
+mod edit_comment;
+mod edit_post;
 mod erasure;
 pub mod export;
 mod followed;
@@ -16,6 +18,8 @@ pub use create_post::{CreatePost, CreatePostRefusal};
 pub use delete_comment::{DeleteComment, DeleteCommentRefusal};
 pub(crate) use delete_post::remove_deleted_post;
 pub use delete_post::{DeletePost, DeletePostRefusal};
+pub use edit_comment::{EditComment, EditCommentRefusal};
+pub use edit_post::{EditPost, EditPostRefusal};
 pub(crate) use erasure::ERASURE;
 pub use queries::{
     FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, PostPage, ReadFeed, SeenByReader,

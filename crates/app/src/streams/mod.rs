@@ -89,6 +89,8 @@ pub struct StreamStep {
 pub enum StreamWhat {
     /// A post was created.
     PostCreated(Box<PostView<AuthorCard>>),
+    /// A post was edited.
+    PostEdited(Box<PostView<AuthorCard>>),
     /// A post was deleted.
     PostDeleted(OnPost),
     /// A comment was created.
@@ -99,6 +101,13 @@ pub enum StreamWhat {
         comment: Box<Comment<AuthorCard>>,
         /// Number of comments of the post.
         count: i64,
+    },
+    /// A comment was edited.
+    CommentEdited {
+        /// Post that it belongs to.
+        on: OnPost,
+        /// The comment.
+        comment: Box<Comment<AuthorCard>>,
     },
     /// A comment was deleted.
     CommentDeleted {

@@ -11,7 +11,7 @@ use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
 use terrace_identity::AuthorCard;
-use terrace_kernel::{CommentId, Limit, Page, PostId, StoreError, TeamId, TimeKey, UserId};
+use terrace_kernel::{CommentId, Limit, Page, PostId, StoreError, TeamId, TimeKey, Timestamp, UserId};
 use terrace_social::{Comment, CommentRead, CommentWrite, NewComment};
 
 #[derive(Queryable, Selectable)]
@@ -21,6 +21,7 @@ struct CommentRow {
     post_id: Key,
     body: String,
     created_at: At,
+    edited_at: Option<At>,
 }
 
 fn into_comment((row, author): (CommentRow, CardRow)) -> Result<Comment<AuthorCard>, StoreError> {
@@ -30,6 +31,7 @@ fn into_comment((row, author): (CommentRow, CardRow)) -> Result<Comment<AuthorCa
         author: author.into_card()?,
         body: row.body,
         created_at: row.created_at.0,
+        edited_at: row.edited_at.map(|at| at.0),
     })
 }
 
@@ -136,6 +138,13 @@ impl CommentWrite<AuthorCard> for DieselTx<'_> {
         on!(self.conn, |conn| diesel::insert_into(comments::table).values(&row).execute(conn))
             .map(drop)
             .map_err(broken("insert a comment"))
+    }
+
+    fn edit_comment(&mut self, id: CommentId, body: &str, at: Timestamp) -> Result<(), StoreError> {
+        let text = (comments::body.eq(body), comments::edited_at.eq(At(at)));
+        on!(self.conn, |conn| diesel::update(comments::table.find(Key::of(id))).set(text).execute(conn))
+            .map(drop)
+            .map_err(broken("edit a comment"))
     }
 
     fn delete_comment(&mut self, post: PostId, id: CommentId, author: UserId) -> Result<bool, StoreError> {

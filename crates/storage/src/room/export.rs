@@ -40,10 +40,16 @@ impl AuthoredRead for DieselTx<'_> {
         limit: u32,
         after: Option<CommentId>,
     ) -> Result<Vec<Comment<()>>, StoreError> {
-        let rows: Vec<(Key, Key, String, At)> = on!(self.conn, |conn| {
+        let rows: Vec<(Key, Key, String, At, Option<At>)> = on!(self.conn, |conn| {
             let mut query = comments::table
                 .filter(comments::author_id.eq(Key::of(author)))
-                .select((comments::id, comments::post_id, comments::body, comments::created_at))
+                .select((
+                    comments::id,
+                    comments::post_id,
+                    comments::body,
+                    comments::created_at,
+                    comments::edited_at,
+                ))
                 .into_boxed();
             if let Some(after) = after {
                 query = query.filter(comments::id.gt(Key::of(after)));
@@ -51,12 +57,13 @@ impl AuthoredRead for DieselTx<'_> {
             query.order(comments::id).limit(i64::from(limit)).load(conn)
         })
         .map_err(broken("list a fan's comments"))?;
-        let comment = |(id, post, body, at): (Key, Key, String, At)| Comment {
+        let comment = |(id, post, body, at, edited): (Key, Key, String, At, Option<At>)| Comment {
             id: id.id(),
             post: post.id(),
             author: (),
             body,
             created_at: at.0,
+            edited_at: edited.map(|at| at.0),
         };
         Ok(rows.into_iter().map(comment).collect())
     }

@@ -32,6 +32,7 @@ pub(crate) struct PostRow {
     laugh_count: i64,
     sad_count: i64,
     created_at: At,
+    edited_at: Option<At>,
 }
 
 impl PostRow {
@@ -53,6 +54,7 @@ impl PostRow {
                 sad: self.sad_count,
             },
             created_at: self.created_at.0,
+            edited_at: self.edited_at.map(|at| at.0),
         })
     }
 }
@@ -195,6 +197,23 @@ impl PostWrite<AuthorCard> for DieselTx<'_> {
         }
         .map_err(broken("lock a post"))?;
         row.map(PostRow::into_post).transpose()
+    }
+
+    fn lock_post_text(&mut self, id: PostId, reader: Option<UserId>) -> Result<Option<Post>, StoreError> {
+        let post = writable(Key::of(id)).filter(not_hidden(posts::author_id, reader));
+        let row: Option<PostRow> = match &mut self.conn {
+            Conn::Pg(conn) => post.select(PostRow::as_select()).for_update().first(*conn).optional(),
+            Conn::Sqlite(conn) => post.select(PostRow::as_select()).first(*conn).optional(),
+        }
+        .map_err(broken("lock the text of a post"))?;
+        row.map(PostRow::into_post).transpose()
+    }
+
+    fn edit_post(&mut self, id: PostId, body: &str, at: Timestamp) -> Result<(), StoreError> {
+        let text = (posts::body.eq(body), posts::edited_at.eq(At(at)));
+        on!(self.conn, |conn| diesel::update(posts::table.find(Key::of(id))).set(text).execute(conn))
+            .map(drop)
+            .map_err(broken("edit a post"))
     }
 
     fn mark_post_deleted(&mut self, id: PostId, at: Timestamp) -> Result<bool, StoreError> {

@@ -21,12 +21,13 @@ table! {
         laugh_count -> BigInt,
         sad_count -> BigInt,
         created_at -> Instant,
+        edited_at -> Nullable<Instant>,
         deleted_at -> Nullable<Instant>,
     }
 }
 
 table! {
-    use diesel::sql_types::Text;
+    use diesel::sql_types::{Nullable, Text};
     use crate::types::{Instant, Uid};
 
     comments (id) {
@@ -35,6 +36,7 @@ table! {
         author_id -> Uid,
         body -> Text,
         created_at -> Instant,
+        edited_at -> Nullable<Instant>,
     }
 }
 

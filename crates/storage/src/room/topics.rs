@@ -37,7 +37,14 @@ impl TopicWrite for DieselTx<'_> {
         .map_err(broken("insert the topics of posts"))
     }
 
-    /// Removal of a post first takes a stronger lock on its row, and no other lock that this transaction holds.
+    fn remove_tags(&mut self, post: PostId) -> Result<(), StoreError> {
+        let of_post = post_topics::table.filter(post_topics::post_id.eq(Key::of(post)));
+        on!(self.conn, |conn| diesel::delete(of_post).execute(conn))
+            .map(drop)
+            .map_err(broken("remove the topics of a post"))
+    }
+
+    /// Removal of a post, and an edit of its text, first take a stronger lock on its row, and no other lock that this transaction holds.
     fn hold_posts(&mut self, after: Option<TimeKey>, limit: u32) -> Result<Vec<UntaggedPost>, StoreError> {
         let TimeKey { at, id } = after.unwrap_or(NEWEST);
         let query = posts::table.filter(posts::deleted_at.is_null());

@@ -3,11 +3,13 @@
 use crate::error::{ApiError, Invalid};
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, PathIds, Query, SignedIn};
 use crate::platform::{PageQuery, created, keyed, next_cursor, respond};
-use crate::room::dto::{Comment, CommentEnvelope, CommentList, CreateCommentBody};
+use crate::room::dto::{Comment, CommentEnvelope, CommentList, CreateCommentBody, EditBody};
 use actix_web::web::{Data, Json};
-use actix_web::{HttpResponse, delete, get, post};
+use actix_web::{HttpResponse, delete, get, patch, post};
 use terrace_app::App;
-use terrace_app::room::{CommentCreated, CreateComment, DeleteComment, GetComment, ListComments};
+use terrace_app::room::{
+    CommentCreated, CreateComment, DeleteComment, EditComment, GetComment, ListComments,
+};
 use terrace_app::store::StoredAnswer;
 use terrace_kernel::{CommentId, PostId};
 use terrace_social::comment_body;
@@ -96,6 +98,33 @@ pub(crate) async fn get_comment(
 ) -> Result<Json<CommentEnvelope>, ApiError> {
     let reader = viewer.0.map(|viewer| viewer.user_id);
     let comment = app.query(GetComment { post, comment, reader }).await?;
+    Ok(Json(CommentEnvelope { comment: Comment::from(&comment) }))
+}
+
+/// Edit one of the caller's comments.
+///
+/// Possible for 15 minutes after the comment was created. The same text again changes nothing.
+#[utoipa::path(
+    tag = "Locker room",
+    operation_id = "editComment",
+    params(
+        ("id" = uuid::Uuid, Path, description = "The id of the post."),
+        ("commentId" = uuid::Uuid, Path, description = "The id of the comment."),
+    ),
+    request_body = EditBody,
+    responses((status = 200, description = "The updated comment.", body = CommentEnvelope)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[patch("/api/locker-room/{id}/comments/{commentId}")]
+pub(crate) async fn edit_comment(
+    SignedIn(viewer): SignedIn,
+    PathIds(post, comment): PathIds<PostId, CommentId>,
+    body: JsonBody<EditBody>,
+    app: Data<App>,
+) -> Result<Json<CommentEnvelope>, ApiError> {
+    let text =
+        comment_body(&body.into_inner().body).map_err(|error| Invalid::at("/body", error.to_string()))?;
+    let comment = app.execute(EditComment { user: viewer.user_id, post, comment, body: text }).await?;
     Ok(Json(CommentEnvelope { comment: Comment::from(&comment) }))
 }
 

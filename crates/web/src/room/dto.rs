@@ -27,6 +27,15 @@ pub(crate) struct CreatePostBody {
     pub(crate) media_id: Option<IdText<MediaId>>,
 }
 
+/// A new text of a post or comment.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct EditBody {
+    /// 1 to 2000 characters after trimming.
+    #[schema(example = "What a save, Ana!", min_length = 1, max_length = 2000)]
+    pub(crate) body: String,
+}
+
 /// A comment to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -80,6 +89,8 @@ pub(crate) struct Post {
     my_reaction: Option<&'static str>,
     /// When the post was created.
     created_at: Time,
+    /// When the author last edited the text; null if never.
+    edited_at: Option<Time>,
 }
 
 impl From<&PostView<AuthorCard>> for Post {
@@ -96,6 +107,7 @@ impl From<&PostView<AuthorCard>> for Post {
             reactions: Reactions(post.reactions),
             my_reaction: view.my_reaction.map(ReactionKind::as_str),
             created_at: Time(post.created_at),
+            edited_at: post.edited_at.map(Time),
         }
     }
 }
@@ -130,6 +142,8 @@ pub(crate) struct Comment {
     body: String,
     /// When the comment was created.
     created_at: Time,
+    /// When the author last edited the text; null if never.
+    edited_at: Option<Time>,
 }
 
 impl From<&terrace_social::Comment<AuthorCard>> for Comment {
@@ -140,6 +154,7 @@ impl From<&terrace_social::Comment<AuthorCard>> for Comment {
             author: UserCard::from(&comment.author),
             body: comment.body.clone(),
             created_at: Time(comment.created_at),
+            edited_at: comment.edited_at.map(Time),
         }
     }
 }

@@ -39,6 +39,8 @@ pub(crate) struct ExportedPost {
     image_url: Option<String>,
     /// When the post was created.
     created_at: Time,
+    /// When the text was last edited; null if never.
+    edited_at: Option<Time>,
 }
 
 impl From<&terrace_social::Post> for ExportedPost {
@@ -49,6 +51,7 @@ impl From<&terrace_social::Post> for ExportedPost {
             team_id: post.team.map(TeamId::as_uuid),
             image_url: post.image.as_ref().map(media_url),
             created_at: Time(post.created_at),
+            edited_at: post.edited_at.map(Time),
         }
     }
 }
@@ -65,6 +68,8 @@ pub(crate) struct ExportedComment {
     body: String,
     /// When the comment was created.
     created_at: Time,
+    /// When the text was last edited; null if never.
+    edited_at: Option<Time>,
 }
 
 impl From<&terrace_social::Comment<()>> for ExportedComment {
@@ -74,6 +79,7 @@ impl From<&terrace_social::Comment<()>> for ExportedComment {
             post_id: comment.post.as_uuid(),
             body: comment.body.clone(),
             created_at: Time(comment.created_at),
+            edited_at: comment.edited_at.map(Time),
         }
     }
 }

@@ -3,8 +3,8 @@
 use crate::error::{ApiError, Code, Invalid};
 use crate::platform::{no_longer, unknown_team};
 use terrace_app::room::{
-    CreateCommentRefusal, CreatePostRefusal, DeleteCommentRefusal, DeletePostRefusal, FeedRefusal,
-    ReactRefusal, ReportPostRefusal,
+    CreateCommentRefusal, CreatePostRefusal, DeleteCommentRefusal, DeletePostRefusal, EditCommentRefusal,
+    EditPostRefusal, FeedRefusal, ReactRefusal, ReportPostRefusal,
 };
 
 fn no_post() -> ApiError {
@@ -28,6 +28,30 @@ impl From<CreatePostRefusal> for ApiError {
                 Invalid::at("/mediaId", "no upload of yours that still waits for a post has this id")
             }
             CreatePostRefusal::NotActive => no_longer(),
+        }
+    }
+}
+
+fn edit_window_over() -> ApiError {
+    ApiError::new(Code::EditWindowOver, "posts and comments can be edited for 15 minutes")
+}
+
+impl From<EditPostRefusal> for ApiError {
+    fn from(refusal: EditPostRefusal) -> Self {
+        match refusal {
+            EditPostRefusal::NotFound => no_post(),
+            EditPostRefusal::NotYours => Self::new(Code::Forbidden, "another fan wrote this post"),
+            EditPostRefusal::TooLate => edit_window_over(),
+        }
+    }
+}
+
+impl From<EditCommentRefusal> for ApiError {
+    fn from(refusal: EditCommentRefusal) -> Self {
+        match refusal {
+            EditCommentRefusal::NotFound => Self::new(Code::NotFound, "there is no such comment"),
+            EditCommentRefusal::NotYours => Self::new(Code::Forbidden, "another fan wrote this comment"),
+            EditCommentRefusal::TooLate => edit_window_over(),
         }
     }
 }

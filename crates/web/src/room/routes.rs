@@ -3,15 +3,15 @@
 use crate::error::{ApiError, Code, Invalid};
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
 use crate::platform::{asked, created, keyed, respond};
-use crate::room::dto::{CreatePostBody, Post, PostEnvelope, PostList, ReactBody, ReportBody};
+use crate::room::dto::{CreatePostBody, EditBody, Post, PostEnvelope, PostList, ReactBody, ReportBody};
 use crate::room::pages::{FEED, FeedPages, filter, page_of};
 use crate::trends;
 use actix_web::http::header::ContentType;
 use actix_web::web::{Data, Json};
-use actix_web::{HttpResponse, delete, get, post};
+use actix_web::{HttpResponse, delete, get, patch, post};
 use serde::Deserialize;
 use terrace_app::App;
-use terrace_app::room::{CreatePost, DeletePost, FeedScope, GetPost, React, ReadFeed, ReportPost};
+use terrace_app::room::{CreatePost, DeletePost, EditPost, FeedScope, GetPost, React, ReadFeed, ReportPost};
 use terrace_app::store::StoredAnswer;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{PostId, TeamId, UserId};
@@ -187,6 +187,29 @@ pub(crate) async fn get_post(
 ) -> Result<Json<PostEnvelope>, ApiError> {
     let reader = viewer.0.map(|viewer| viewer.user_id);
     Ok(Json(envelope(&app.query(GetPost { post, reader }).await?)))
+}
+
+/// Edit one of the caller's posts.
+///
+/// Possible for 15 minutes after the post was created. The same text again changes nothing.
+#[utoipa::path(
+    tag = "Locker room",
+    operation_id = "editPost",
+    params(("id" = uuid::Uuid, Path, description = "The id of the post.")),
+    request_body = EditBody,
+    responses((status = 200, description = "The updated post.", body = PostEnvelope)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[patch("/api/locker-room/{id}")]
+pub(crate) async fn edit_post(
+    SignedIn(viewer): SignedIn,
+    PathId(post): PathId<PostId>,
+    body: JsonBody<EditBody>,
+    app: Data<App>,
+) -> Result<Json<PostEnvelope>, ApiError> {
+    let text = post_body(&body.into_inner().body).map_err(|error| Invalid::at("/body", error.to_string()))?;
+    let view = app.execute(EditPost { user: viewer.user_id, post, body: text }).await?;
+    Ok(Json(envelope(&view)))
 }
 
 /// Delete one of the caller's posts.

@@ -11,6 +11,7 @@ use terrace_packs::{PurchaseId, PurchaseState};
 use terrace_quests::{Achievement, Quest};
 use terrace_scoring::Points;
 use terrace_social::{PostView, ReactionCounts};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 /// `post.created`.
@@ -19,8 +20,14 @@ pub(crate) struct PostCreated {
     post: StreamedPost,
 }
 
+/// `post.edited`.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PostEdited {
+    post: StreamedPost,
+}
+
 /// A post without the reader's own reaction.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct StreamedPost {
     id: Uuid,
@@ -30,26 +37,39 @@ struct StreamedPost {
     image_url: Option<String>,
     comment_count: i64,
     reaction_count: i64,
+    #[schema(value_type = std::collections::HashMap<String, i64>, example = json!({"like": 3}))]
     reactions: Reactions,
     created_at: Time,
+    edited_at: Option<Time>,
+}
+
+impl From<&PostView<AuthorCard>> for StreamedPost {
+    fn from(view: &PostView<AuthorCard>) -> Self {
+        let post = &view.post;
+        Self {
+            id: post.id.as_uuid(),
+            author: UserCard::from(&view.author),
+            body: post.body.clone(),
+            team_id: post.team.map(TeamId::as_uuid),
+            image_url: post.image.as_ref().map(media_url),
+            comment_count: post.comment_count,
+            reaction_count: post.reactions.total(),
+            reactions: Reactions(post.reactions),
+            created_at: Time(post.created_at),
+            edited_at: post.edited_at.map(Time),
+        }
+    }
 }
 
 impl From<&PostView<AuthorCard>> for PostCreated {
     fn from(view: &PostView<AuthorCard>) -> Self {
-        let post = &view.post;
-        Self {
-            post: StreamedPost {
-                id: post.id.as_uuid(),
-                author: UserCard::from(&view.author),
-                body: post.body.clone(),
-                team_id: post.team.map(TeamId::as_uuid),
-                image_url: post.image.as_ref().map(media_url),
-                comment_count: post.comment_count,
-                reaction_count: post.reactions.total(),
-                reactions: Reactions(post.reactions),
-                created_at: Time(post.created_at),
-            },
-        }
+        Self { post: StreamedPost::from(view) }
+    }
+}
+
+impl From<&PostView<AuthorCard>> for PostEdited {
+    fn from(view: &PostView<AuthorCard>) -> Self {
+        Self { post: StreamedPost::from(view) }
     }
 }
 
@@ -67,6 +87,12 @@ pub(crate) struct CommentCreated {
     pub(crate) comment: Comment,
     /// The current number of comments on the post.
     pub(crate) comment_count: i64,
+}
+
+/// `comment.edited`.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CommentEdited {
+    pub(crate) comment: Comment,
 }
 
 /// `comment.deleted`.
