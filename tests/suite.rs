@@ -89,6 +89,7 @@ mod contract {
     mod recommended;
     pub(crate) mod repairs;
     mod replica;
+    mod replies;
     mod schema;
     mod sessions;
     mod trends;
@@ -133,6 +134,7 @@ mod http {
     mod quests;
     mod quests_noticed;
     mod recommended;
+    mod replies;
     mod sample;
     /// What the service hides, and from which callers.
     mod security {

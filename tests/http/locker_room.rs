@@ -25,7 +25,7 @@ fn a_post_is_created_read_and_deleted(kind: DatabaseKind) -> Result<()> {
         "id": "[id]",
         "author": {"id": "[id]", "username": "mia", "displayName": "mia", "pictureUrl": null},
         "body": "What a save! 🧤", "teamId": null, "imageUrl": null, "commentCount": 0, "reactionCount": 0,
-        "reactions": {}, "myReaction": null, "createdAt": "[time]",
+        "reactions": {}, "myReaction": null, "createdAt": "[time]", "editedAt": null,
     }});
     assert_eq!(shape(&answer), expected);
     assert_eq!(answer.header("content-type"), Some("application/json"));
@@ -127,7 +127,8 @@ fn comments_are_oldest_first_and_counted(kind: DatabaseKind) -> Result<()> {
     let expected = json!({"comment": {
         "id": "[id]", "postId": "[id]",
         "author": {"id": "[id]", "username": "bo_", "displayName": "bo_", "pictureUrl": null},
-        "body": "And the rebound!", "createdAt": "[time]",
+        "replyTo": null, "body": "And the rebound!", "likeCount": 0, "liked": false, "createdAt": "[time]",
+        "editedAt": null,
     }});
     assert_eq!(shape(&answer), expected);
     assert!(post.ends_with(&answer.str_at("/comment/postId")));

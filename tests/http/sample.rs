@@ -194,6 +194,7 @@ impl Sample {
             "changePassword" => json!({"currentPassword": PASSWORD, "newPassword": "another password"}),
             "deleteAccount" => json!({"password": PASSWORD}),
             "createPost" => json!({"body": "Another one.", "teamId": self.team}),
+            "createComment" => json!({"body": "And the rebound!"}),
             "follow" | "unfollow" => json!({"userId": self.others[0]}),
             "block" | "unblock" => json!({"userId": self.others[1]}),
             "joinLeaderboard" | "leaveLeaderboard" => json!({"teamId": self.team}),

@@ -59,6 +59,7 @@ fn trends_are_public(kind: DatabaseKind) -> Result<()> {
         json!({
             "id": "[id]", "author": card, "body": body, "teamId": null, "imageUrl": null, "commentCount": 0,
             "reactionCount": count, "reactions": reactions, "myReaction": own, "createdAt": "[time]",
+            "editedAt": null,
         })
     };
     let mut seen = shape(&answer);

@@ -104,6 +104,8 @@ named! {
         CommentEdited = "comment.edited",
         /// A comment was deleted. Subject: the post; object: the comment.
         CommentDeleted = "comment.deleted",
+        /// The number of likes of a comment changed. Subject: the post; object: the comment.
+        CommentLiked = "comment.liked",
         /// The reactions of a post changed. Subject: the post.
         ReactionChanged = "reaction.changed",
         /// An account was registered. Subject: the account.

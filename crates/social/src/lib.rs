@@ -29,13 +29,18 @@ mod topics;
 mod trend_ports;
 mod trends;
 
-pub use authored::{AuthoredRead, Erased, ErasedComment, ErasedPost, ErasureWrite, OwnReaction, OwnReport};
+pub use authored::{
+    AuthoredRead, Erased, ErasedComment, ErasedPost, ErasureWrite, OwnCommentReport, OwnLike, OwnReaction,
+    OwnReport,
+};
 pub use feed::{FeedFilter, FeedRead, FollowedPlaces, Gathered, SeenBy};
 pub use graph::{
     Blocked, ErasedFollow, FollowEdge, FollowedTeam, GraphErasure, GraphRead, GraphWrite, LockedPair,
     OwnGraphRead, OwnTeamFollow, OwnTie, Relationship, TeamFollowRead, TeamFollowWrite,
 };
-pub use ports::{CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite};
+pub use ports::{
+    CommentLikeWrite, CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite,
+};
 pub use post::{
     Comment, EDIT_WINDOW, NewComment, NewPost, Post, PostView, comment_body, is_editable, post_body,
     report_reason,

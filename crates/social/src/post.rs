@@ -107,6 +107,8 @@ pub struct NewComment {
     pub post: PostId,
     /// Id of the author.
     pub author: UserId,
+    /// The comment of the same post that it replies to. That comment replies to none itself.
+    pub reply_to: Option<CommentId>,
     /// The text, validated by [`comment_body`].
     pub body: String,
     /// When it was created.
@@ -122,8 +124,14 @@ pub struct Comment<A> {
     pub post: PostId,
     /// The author's card.
     pub author: A,
+    /// The comment that it replies to; `None` if there is none, or if that comment was deleted.
+    pub reply_to: Option<CommentId>,
     /// The text.
     pub body: String,
+    /// The number of likes.
+    pub like_count: i64,
+    /// Whether the reader likes it; `false` without a reader.
+    pub is_liked: bool,
     /// When it was created.
     pub created_at: Timestamp,
     /// When its text was last changed; `None` if it never was.

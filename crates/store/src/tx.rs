@@ -22,7 +22,7 @@ use terrace_packs::{CatalogueRead, CatalogueWrite, OpeningWrite, SaleRead, SaleW
 use terrace_quests::{FanLock, OwnQuestRead, QuestRead, QuestWrite, StandingsRead, StepBatch};
 use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsRead, PointsRepair, PointsWrite};
 use terrace_social::{
-    AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
+    AuthoredRead, CommentLikeWrite, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
     GraphErasure, GraphRead, GraphWrite, OwnGraphRead, PostRead, PostWrite, ReactionWrite, ReportWrite,
     SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
 };
@@ -210,9 +210,14 @@ ports! {
 }
 
 ports! {
-    /// Posts, comments and reactions.
+    /// Posts, comments, reactions and likes.
     pub trait RoomTx:
-        PostWrite<AuthorCard> + CommentWrite<AuthorCard> + ReactionWrite + ReportWrite + EventLog
+        PostWrite<AuthorCard>
+        + CommentWrite<AuthorCard>
+        + CommentLikeWrite
+        + ReactionWrite
+        + ReportWrite
+        + EventLog
 }
 
 ports! {

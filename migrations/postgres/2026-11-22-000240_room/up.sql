@@ -30,7 +30,10 @@ CREATE TABLE comments (
     id uuid PRIMARY KEY,
     post_id uuid NOT NULL REFERENCES posts (id),
     author_id uuid NOT NULL REFERENCES users (id),
+    -- The comment of the same post that it replies to, which may have been deleted since.
+    reply_to uuid,
     body text NOT NULL,
+    like_count bigint NOT NULL DEFAULT 0 CHECK (like_count >= 0),
     created_at timestamptz NOT NULL,
     edited_at timestamptz
 );

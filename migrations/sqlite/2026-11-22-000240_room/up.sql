@@ -30,7 +30,10 @@ CREATE TABLE comments (
     id BLOB PRIMARY KEY NOT NULL,
     post_id BLOB NOT NULL REFERENCES posts (id),
     author_id BLOB NOT NULL REFERENCES users (id),
+    -- The comment of the same post that it replies to, which may have been deleted since.
+    reply_to BLOB,
     body TEXT NOT NULL,
+    like_count INTEGER NOT NULL DEFAULT 0 CHECK (like_count >= 0),
     created_at INTEGER NOT NULL,
     edited_at INTEGER
 ) STRICT;

@@ -1,4 +1,4 @@
-//! The locker room: posts, comments, reactions, reports and feeds (spec §1).
+//! The locker room: posts, comments, reactions, likes, reports and feeds (spec §1).
 
 mod create_comment;
 mod create_post;
@@ -9,11 +9,15 @@ mod edit_post;
 mod erasure;
 pub mod export;
 mod followed;
+mod like_comment;
 mod queries;
 mod react;
+mod report_comment;
 mod report_post;
 
-pub use create_comment::{CommentCreated, CreateComment, CreateCommentRefusal};
+pub use create_comment::{
+    CommentCreated, CreateComment, CreateCommentRefusal, CreateReply, CreateReplyRefusal,
+};
 pub use create_post::{CreatePost, CreatePostRefusal};
 pub use delete_comment::{DeleteComment, DeleteCommentRefusal};
 pub(crate) use delete_post::remove_deleted_post;
@@ -21,8 +25,10 @@ pub use delete_post::{DeletePost, DeletePostRefusal};
 pub use edit_comment::{EditComment, EditCommentRefusal};
 pub use edit_post::{EditPost, EditPostRefusal};
 pub(crate) use erasure::ERASURE;
+pub use like_comment::{LikeComment, LikeCommentRefusal};
 pub use queries::{
     FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, PostPage, ReadFeed, SeenByReader,
 };
 pub use react::{React, ReactRefusal};
+pub use report_comment::{ReportComment, ReportCommentRefusal};
 pub use report_post::{ReportPost, ReportPostRefusal};

@@ -231,7 +231,10 @@ fn room(tx: &mut dyn RoomReadTx, events: &[Event]) -> Result<Vec<StreamEvent>, S
     posts.dedup();
     let comments: Vec<CommentId> = events
         .iter()
-        .filter(|event| matches!(event.what.kind, EventKind::CommentCreated | EventKind::CommentEdited))
+        .filter(|event| {
+            use EventKind::{CommentCreated, CommentEdited, CommentLiked};
+            matches!(event.what.kind, CommentCreated | CommentEdited | CommentLiked)
+        })
         .filter_map(|event| event.what.object.map(CommentId::from_uuid))
         .collect();
     let comments = if comments.is_empty() { Vec::new() } else { tx.comments_among(&comments)? };
@@ -256,6 +259,10 @@ fn room(tx: &mut dyn RoomReadTx, events: &[Event]) -> Result<Vec<StreamEvent>, S
             (EventKind::CommentEdited, Some(comment)) => {
                 let comment = Box::new(comments.get(&comment)?.clone());
                 Some(StreamWhat::CommentEdited { on, comment })
+            }
+            (EventKind::CommentLiked, Some(comment)) => {
+                let Comment { author, like_count, .. } = comments.get(&comment)?;
+                Some(StreamWhat::CommentLiked { on, comment, by: author.id, count: *like_count })
             }
             (EventKind::CommentCreated, Some(comment)) => {
                 let comment = Box::new(comments.get(&comment)?.clone());

@@ -109,6 +109,17 @@ pub enum StreamWhat {
         /// The comment.
         comment: Box<Comment<AuthorCard>>,
     },
+    /// The number of likes of a comment changed.
+    CommentLiked {
+        /// Post that it belongs to.
+        on: OnPost,
+        /// Id of the comment.
+        comment: CommentId,
+        /// Author of the comment.
+        by: UserId,
+        /// Number of likes.
+        count: i64,
+    },
     /// A comment was deleted.
     CommentDeleted {
         /// Post that it belonged to.

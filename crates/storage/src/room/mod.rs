@@ -5,6 +5,7 @@ mod erasure;
 mod export;
 mod feeds;
 mod gather;
+mod likes;
 pub(crate) mod pairs;
 mod posts;
 mod reactions;

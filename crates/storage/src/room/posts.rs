@@ -151,8 +151,16 @@ impl PostRead<AuthorCard> for DieselTx<'_> {
 pub(crate) type NoText = diesel::sql_types::Nullable<diesel::sql_types::Text>;
 
 /// Deletes the rows that belong to a post, each statement limited, in the order of execution.
-const CHILDREN: [&str; 4] = [
-    "DELETE FROM comments WHERE id IN (SELECT id FROM comments WHERE post_id = $1 LIMIT $2)",
+/// The first two remove likes and reports of the comments that the third removes: those that are first in its order.
+const CHILDREN: [&str; 6] = [
+    "DELETE FROM comment_likes WHERE (comment_id, user_id) IN \
+        (SELECT comment_id, user_id FROM comment_likes WHERE comment_id IN \
+            (SELECT id FROM comments WHERE post_id = $1 ORDER BY created_at, id LIMIT $2) LIMIT $2)",
+    "DELETE FROM comment_reports WHERE (comment_id, user_id) IN \
+        (SELECT comment_id, user_id FROM comment_reports WHERE comment_id IN \
+            (SELECT id FROM comments WHERE post_id = $1 ORDER BY created_at, id LIMIT $2) LIMIT $2)",
+    "DELETE FROM comments WHERE id IN \
+        (SELECT id FROM comments WHERE post_id = $1 ORDER BY created_at, id LIMIT $2)",
     "DELETE FROM reactions WHERE post_id = $1 AND user_id IN \
         (SELECT user_id FROM reactions WHERE post_id = $1 LIMIT $2)",
     "DELETE FROM reports WHERE post_id = $1 AND user_id IN \
@@ -268,7 +276,14 @@ mod tests {
         for (n, of) in [(1, id), (2, id), (3, id), (4, other)] {
             let body = "Olé".to_owned();
             let comment =
-                NewComment { id: CommentId::from(uuid(n)), post: of, author: bea, body, created_at: at(0) };
+                NewComment {
+                id: CommentId::from(uuid(n)),
+                post: of,
+                author: bea,
+                reply_to: None,
+                body,
+                created_at: at(0),
+            };
             tx.insert_comment(&comment).unwrap();
         }
         for reader in [ana, bea] {

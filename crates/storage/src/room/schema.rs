@@ -27,16 +27,40 @@ table! {
 }
 
 table! {
-    use diesel::sql_types::{Nullable, Text};
+    use diesel::sql_types::{BigInt, Nullable, Text};
     use crate::types::{Instant, Uid};
 
     comments (id) {
         id -> Uid,
         post_id -> Uid,
         author_id -> Uid,
+        reply_to -> Nullable<Uid>,
         body -> Text,
+        like_count -> BigInt,
         created_at -> Instant,
         edited_at -> Nullable<Instant>,
+    }
+}
+
+table! {
+    use crate::types::{Instant, Uid};
+
+    comment_likes (comment_id, user_id) {
+        comment_id -> Uid,
+        user_id -> Uid,
+        created_at -> Instant,
+    }
+}
+
+table! {
+    use diesel::sql_types::Text;
+    use crate::types::{Instant, Uid};
+
+    comment_reports (comment_id, user_id) {
+        comment_id -> Uid,
+        user_id -> Uid,
+        reason -> Text,
+        created_at -> Instant,
     }
 }
 
@@ -89,7 +113,13 @@ table! {
 joinable!(posts -> users (author_id));
 joinable!(comments -> posts (post_id));
 joinable!(comments -> users (author_id));
+joinable!(comment_likes -> comments (comment_id));
+joinable!(comment_reports -> comments (comment_id));
 allow_tables_to_appear_in_same_query!(posts, comments, reactions);
 allow_tables_to_appear_in_same_query!(comments, users);
+allow_tables_to_appear_in_same_query!(comment_likes, comments);
+allow_tables_to_appear_in_same_query!(comment_likes, posts);
+allow_tables_to_appear_in_same_query!(comment_likes, users);
+allow_tables_to_appear_in_same_query!(comment_reports, comments);
 allow_tables_to_appear_in_same_query!(posts, users);
 allow_tables_to_appear_in_same_query!(reactions, users);

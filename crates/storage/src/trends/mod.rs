@@ -348,7 +348,9 @@ mod tests {
         for (n, author) in [(1, ana), (2, bea), (3, bea), (4, zoe), (5, ana)] {
             let id = CommentId::from(uuid(n));
             tx.count_comment(first, author).unwrap().unwrap();
-            let comment = NewComment { id, post: first, author, body: "Olé".to_owned(), created_at: at(6) };
+            let body = "Olé".to_owned();
+            let comment =
+                NewComment { id, post: first, author, reply_to: None, body, created_at: at(6) };
             tx.insert_comment(&comment).unwrap();
         }
         for (reader, kind) in [(bea, ReactionKind::Fire), (zoe, ReactionKind::Sad)] {

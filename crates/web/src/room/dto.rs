@@ -5,7 +5,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use terrace_app::room::{FeedPage, FeedScope};
 use terrace_identity::AuthorCard;
-use terrace_kernel::{MediaId, TeamId};
+use terrace_kernel::{CommentId, MediaId, TeamId};
 use terrace_social::{PostView, ReactionCounts, ReactionKind};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -43,6 +43,11 @@ pub(crate) struct CreateCommentBody {
     /// 1 to 2000 characters after trimming.
     #[schema(example = "And the rebound!", min_length = 1, max_length = 2000)]
     pub(crate) body: String,
+    /// The id of the comment of the same post that this one replies to. A reply to a reply becomes a reply to the same
+    /// comment.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false, value_type = Option<Uuid>)]
+    pub(crate) reply_to: Option<IdText<CommentId>>,
 }
 
 /// A reaction to set.
@@ -54,7 +59,7 @@ pub(crate) struct ReactBody {
     pub(crate) kind: String,
 }
 
-/// A report of a post.
+/// A report of a post or comment.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ReportBody {
@@ -138,8 +143,15 @@ pub(crate) struct Comment {
     post_id: Uuid,
     /// The author.
     author: UserCard,
+    /// The id of the comment that this one replies to; null if there is none or it was deleted. The caller may not see
+    /// it, if a block hides its author.
+    reply_to: Option<Uuid>,
     /// The text.
     body: String,
+    /// The number of likes.
+    like_count: i64,
+    /// Whether the caller likes it; false if the caller is signed out.
+    liked: bool,
     /// When the comment was created.
     created_at: Time,
     /// When the author last edited the text; null if never.
@@ -152,7 +164,10 @@ impl From<&terrace_social::Comment<AuthorCard>> for Comment {
             id: comment.id.as_uuid(),
             post_id: comment.post.as_uuid(),
             author: UserCard::from(&comment.author),
+            reply_to: comment.reply_to.map(CommentId::as_uuid),
             body: comment.body.clone(),
+            like_count: comment.like_count,
+            liked: comment.is_liked,
             created_at: Time(comment.created_at),
             edited_at: comment.edited_at.map(Time),
         }

@@ -26,6 +26,9 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(comments::get_comment)
         .service(comments::edit_comment)
         .service(comments::delete_comment)
+        .service(comments::like_comment)
+        .service(comments::unlike_comment)
+        .service(comments::report_comment)
         .service(routes::react)
         .service(routes::take_reaction_back)
         .service(routes::report_post);

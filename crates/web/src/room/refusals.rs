@@ -3,8 +3,9 @@
 use crate::error::{ApiError, Code, Invalid};
 use crate::platform::{no_longer, unknown_team};
 use terrace_app::room::{
-    CreateCommentRefusal, CreatePostRefusal, DeleteCommentRefusal, DeletePostRefusal, EditCommentRefusal,
-    EditPostRefusal, FeedRefusal, ReactRefusal, ReportPostRefusal,
+    CreateCommentRefusal, CreatePostRefusal, CreateReplyRefusal, DeleteCommentRefusal, DeletePostRefusal,
+    EditCommentRefusal, EditPostRefusal, FeedRefusal, LikeCommentRefusal, ReactRefusal, ReportCommentRefusal,
+    ReportPostRefusal,
 };
 
 fn no_post() -> ApiError {
@@ -49,7 +50,7 @@ impl From<EditPostRefusal> for ApiError {
 impl From<EditCommentRefusal> for ApiError {
     fn from(refusal: EditCommentRefusal) -> Self {
         match refusal {
-            EditCommentRefusal::NotFound => Self::new(Code::NotFound, "there is no such comment"),
+            EditCommentRefusal::NotFound => no_comment(),
             EditCommentRefusal::NotYours => Self::new(Code::Forbidden, "another fan wrote this comment"),
             EditCommentRefusal::TooLate => edit_window_over(),
         }
@@ -74,10 +75,42 @@ impl From<CreateCommentRefusal> for ApiError {
     }
 }
 
+fn no_comment() -> ApiError {
+    ApiError::new(Code::NotFound, "there is no such comment")
+}
+
+impl From<CreateReplyRefusal> for ApiError {
+    fn from(refusal: CreateReplyRefusal) -> Self {
+        match refusal {
+            CreateReplyRefusal::Comment(refusal) => refusal.into(),
+            CreateReplyRefusal::UnknownComment => {
+                Invalid::at("/replyTo", "the post has no comment with this id")
+            }
+        }
+    }
+}
+
+impl From<LikeCommentRefusal> for ApiError {
+    fn from(refusal: LikeCommentRefusal) -> Self {
+        match refusal {
+            LikeCommentRefusal::NotFound => no_comment(),
+            LikeCommentRefusal::NotActive => no_longer(),
+        }
+    }
+}
+
+impl From<ReportCommentRefusal> for ApiError {
+    fn from(refusal: ReportCommentRefusal) -> Self {
+        match refusal {
+            ReportCommentRefusal::NotFound => no_comment(),
+        }
+    }
+}
+
 impl From<DeleteCommentRefusal> for ApiError {
     fn from(refusal: DeleteCommentRefusal) -> Self {
         match refusal {
-            DeleteCommentRefusal::NotFound => Self::new(Code::NotFound, "there is no such comment"),
+            DeleteCommentRefusal::NotFound => no_comment(),
             DeleteCommentRefusal::NotYours => Self::new(Code::Forbidden, "another fan wrote this comment"),
         }
     }

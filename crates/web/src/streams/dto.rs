@@ -2,11 +2,11 @@
 //! twice, or one whose content a page had already, changes nothing.
 
 use crate::dto::{Time, UserCard, media_url};
-use crate::room::dto::{Comment, Reactions};
+use crate::room::dto::Reactions;
 use serde::Serialize;
 use terrace_app::streams::StreamStep;
 use terrace_identity::AuthorCard;
-use terrace_kernel::{PostId, TeamId, Timestamp, UserId};
+use terrace_kernel::{CommentId, PostId, TeamId, Timestamp, UserId};
 use terrace_packs::{PurchaseId, PurchaseState};
 use terrace_quests::{Achievement, Quest};
 use terrace_scoring::Points;
@@ -84,7 +84,7 @@ pub(crate) struct PostDeleted {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CommentCreated {
-    pub(crate) comment: Comment,
+    pub(crate) comment: StreamedComment,
     /// The current number of comments on the post.
     pub(crate) comment_count: i64,
 }
@@ -92,7 +92,46 @@ pub(crate) struct CommentCreated {
 /// `comment.edited`.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CommentEdited {
-    pub(crate) comment: Comment,
+    pub(crate) comment: StreamedComment,
+}
+
+/// A comment without the reader's own like.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StreamedComment {
+    id: Uuid,
+    post_id: Uuid,
+    author: UserCard,
+    reply_to: Option<Uuid>,
+    body: String,
+    like_count: i64,
+    created_at: Time,
+    edited_at: Option<Time>,
+}
+
+impl From<&terrace_social::Comment<AuthorCard>> for StreamedComment {
+    fn from(comment: &terrace_social::Comment<AuthorCard>) -> Self {
+        Self {
+            id: comment.id.as_uuid(),
+            post_id: comment.post.as_uuid(),
+            author: UserCard::from(&comment.author),
+            reply_to: comment.reply_to.map(CommentId::as_uuid),
+            body: comment.body.clone(),
+            like_count: comment.like_count,
+            created_at: Time(comment.created_at),
+            edited_at: comment.edited_at.map(Time),
+        }
+    }
+}
+
+/// `comment.liked`.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CommentLiked {
+    pub(crate) post_id: Uuid,
+    pub(crate) comment_id: Uuid,
+    /// The current number of likes.
+    pub(crate) like_count: i64,
 }
 
 /// `comment.deleted`.

@@ -1,10 +1,10 @@
 //! Events in wire format. Each is encoded once for all readers.
 
 use crate::boards::dto::PointsEntry;
-use crate::room::dto::Comment;
 use crate::streams::dto::{
-    AchievementUnlocked, BoardReset, CommentCreated, CommentDeleted, CommentEdited, PostCreated, PostDeleted,
-    PostEdited, PurchaseChanged, QuestCompleted, ReactionChanged, ScoreChanged, StepCompleted,
+    AchievementUnlocked, BoardReset, CommentCreated, CommentDeleted, CommentEdited, CommentLiked, PostCreated,
+    PostDeleted, PostEdited, PurchaseChanged, QuestCompleted, ReactionChanged, ScoreChanged, StepCompleted,
+    StreamedComment,
 };
 use crate::streams::view::Visibility;
 use bytes::{BufMut, Bytes, BytesMut};
@@ -66,7 +66,7 @@ pub(crate) struct RoomEvent {
     pub(crate) author: Option<UserId>,
     /// Author of the comment, for an event about one.
     pub(crate) by: Option<UserId>,
-    /// The comment, if the event contains it.
+    /// The comment, if the event is about an existing one.
     pub(crate) comment: Option<CommentId>,
     /// Whether the event is the deletion of the post.
     pub(crate) is_end: bool,
@@ -212,12 +212,22 @@ pub(crate) fn encode(event: &StreamEvent) -> Option<(Kind, Frame)> {
         }
         StreamWhat::CommentCreated { on, comment, count } => {
             let about = RoomEvent { by: Some(comment.author.id), comment: Some(comment.id), ..room(on) };
-            let data = CommentCreated { comment: Comment::from(&**comment), comment_count: *count };
+            let data = CommentCreated { comment: StreamedComment::from(&**comment), comment_count: *count };
             in_room(position, "comment.created", &data, about)
         }
         StreamWhat::CommentEdited { on, comment } => {
             let about = RoomEvent { by: Some(comment.author.id), comment: Some(comment.id), ..room(on) };
-            in_room(position, "comment.edited", &CommentEdited { comment: Comment::from(&**comment) }, about)
+            let data = CommentEdited { comment: StreamedComment::from(&**comment) };
+            in_room(position, "comment.edited", &data, about)
+        }
+        StreamWhat::CommentLiked { on, comment, by, count } => {
+            let about = RoomEvent { by: Some(*by), comment: Some(*comment), ..room(on) };
+            let data = CommentLiked {
+                post_id: on.post.as_uuid(),
+                comment_id: comment.as_uuid(),
+                like_count: *count,
+            };
+            in_room(position, "comment.liked", &data, about)
         }
         StreamWhat::CommentDeleted { on, comment, by, count } => {
             let data = CommentDeleted {

@@ -57,6 +57,7 @@ pub(crate) fn event_schemas() -> Schemas {
     let mut schemas = Schemas::new();
     named::<dto::PostEdited>(&mut schemas);
     named::<dto::CommentEdited>(&mut schemas);
+    named::<dto::CommentLiked>(&mut schemas);
     schemas
 }
 
