@@ -234,8 +234,8 @@ fn an_export_contains_all_written_data(kind: DatabaseKind) -> Result<()> {
             "role": "fan",
             "sessions": [session(false, json!("[time]")), session(true, Value::Null)],
             "posts": [{
-                "id": "[id]", "body": "What a save! ⚽", "teamId": "[id]", "imageUrl": null, "createdAt": "[time]",
-                "editedAt": "[time]",
+                "id": "[id]", "body": "What a save! ⚽", "teamId": "[id]", "imageUrl": null, "imageAlt": null,
+                "createdAt": "[time]", "editedAt": "[time]",
             }],
             "comments": [comment("At last", json!("[id]")), comment("Mine", Value::Null)],
             "reactions": [{"postId": "[id]", "kind": "clap", "createdAt": "[time]"}],

@@ -42,8 +42,8 @@ pub use ports::{
     CommentLikeWrite, CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite,
 };
 pub use post::{
-    Comment, EDIT_WINDOW, NewComment, NewPost, Post, PostView, comment_body, is_editable, post_body,
-    report_reason,
+    Comment, EDIT_WINDOW, ImageSize, NewComment, NewPost, Post, PostImage, PostTeam, PostView, comment_body,
+    image_alt, is_editable, post_body, report_reason,
 };
 pub use reaction::{ReactionCounts, ReactionKind};
 pub use suggest::{Acquaintance, DismissalWrite, Edges, FollowGraphRead, Member, Names, SuggestionRead};

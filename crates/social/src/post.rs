@@ -31,6 +31,15 @@ pub fn comment_body(text: &str) -> Result<String, TextError> {
     paragraphs(text, 1, 2000)
 }
 
+/// Validates the description of a picture: 1 to 300 characters after trimming.
+///
+/// # Errors
+///
+/// Returns the rule that the text violates.
+pub fn image_alt(text: &str) -> Result<String, TextError> {
+    paragraphs(text, 1, 300)
+}
+
 /// Validates the reason of a report: 1 to 500 characters after trimming.
 ///
 /// # Errors
@@ -38,6 +47,15 @@ pub fn comment_body(text: &str) -> Result<String, TextError> {
 /// Returns the rule that the text violates.
 pub fn report_reason(text: &str) -> Result<String, TextError> {
     paragraphs(text, 1, 500)
+}
+
+/// The picture of a post.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PostImage {
+    /// The picture.
+    pub hash: MediaHash,
+    /// Its description for those who do not see it, validated by [`image_alt`].
+    pub alt: Option<String>,
 }
 
 /// A post to be created. Feeds show it with the identity of its author (spec §1 rule 1).
@@ -51,8 +69,8 @@ pub struct NewPost {
     pub team: Option<TeamId>,
     /// The text, validated by [`post_body`].
     pub body: String,
-    /// The attached image, if any.
-    pub image: Option<MediaHash>,
+    /// The attached picture, if any.
+    pub image: Option<PostImage>,
     /// When it was created.
     pub created_at: Timestamp,
 }
@@ -68,8 +86,8 @@ pub struct Post {
     pub team: Option<TeamId>,
     /// The text.
     pub body: String,
-    /// The attached image, if any.
-    pub image: Option<MediaHash>,
+    /// The attached picture, if any.
+    pub image: Option<PostImage>,
     /// The number of comments.
     pub comment_count: i64,
     /// The number of reactions of each kind.
@@ -87,6 +105,32 @@ impl Post {
     }
 }
 
+/// The team whose room a post is in, as shown with the post.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PostTeam {
+    /// Id of the team.
+    pub id: TeamId,
+    /// The full name.
+    pub name: String,
+    /// A short name.
+    pub short_name: String,
+    /// The colours as `#rrggbb`, the primary one first.
+    pub colors: [String; 2],
+    /// URL of the crest, if there is one.
+    pub crest_url: Option<String>,
+}
+
+/// The stored form of the picture of a post.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImageSize {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// A smaller picture of the same content, if there is one.
+    pub thumbnail: Option<MediaHash>,
+}
+
 /// A post as shown to a reader. `A` is the author's card, a type of another domain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostView<A> {
@@ -94,6 +138,10 @@ pub struct PostView<A> {
     pub post: Post,
     /// The author's card.
     pub author: A,
+    /// The team whose room it is in, if any.
+    pub team: Option<PostTeam>,
+    /// The size of its picture, if it has one.
+    pub image: Option<ImageSize>,
     /// The reader's own reaction; `None` for a signed-out reader.
     pub my_reaction: Option<ReactionKind>,
 }

@@ -8,6 +8,7 @@ CREATE TABLE posts (
     team_id uuid REFERENCES teams (id),
     body text NOT NULL,
     image bytea,
+    image_alt text,
     comment_count bigint NOT NULL DEFAULT 0 CHECK (comment_count >= 0),
     like_count bigint NOT NULL DEFAULT 0 CHECK (like_count >= 0),
     love_count bigint NOT NULL DEFAULT 0 CHECK (love_count >= 0),

@@ -8,6 +8,7 @@ CREATE TABLE posts (
     team_id BLOB REFERENCES teams (id),
     body TEXT NOT NULL,
     image BLOB,
+    image_alt TEXT,
     comment_count INTEGER NOT NULL DEFAULT 0 CHECK (comment_count >= 0),
     like_count INTEGER NOT NULL DEFAULT 0 CHECK (like_count >= 0),
     love_count INTEGER NOT NULL DEFAULT 0 CHECK (love_count >= 0),

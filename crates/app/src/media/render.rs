@@ -41,8 +41,21 @@ pub(crate) struct Bounds {
     pub(crate) bytes: usize,
 }
 
-/// Renders a file of the declared type.
-pub(crate) fn render(declared: ImageType, file: &[u8], bounds: Bounds) -> Result<Rendered, NotAnImage> {
+/// A rendered picture, and a smaller one of the same content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WithThumbnail {
+    pub(crate) whole: Rendered,
+    /// `None` if none was requested, or if the picture is small enough itself.
+    pub(crate) thumbnail: Option<Rendered>,
+}
+
+/// Renders a file of the declared type, and a thumbnail of it within the given limits.
+pub(crate) fn render(
+    declared: ImageType,
+    file: &[u8],
+    bounds: Bounds,
+    thumbnail: Option<Bounds>,
+) -> Result<WithThumbnail, NotAnImage> {
     container::check(declared, file).map_err(NotAnImage)?;
     let (image, orientation) = match declared {
         ImageType::Png => decode(PngDecoder::with_limits(Cursor::new(file), limits()).map_err(broken)?)?,
@@ -52,7 +65,12 @@ pub(crate) fn render(declared: ImageType, file: &[u8], bounds: Bounds) -> Result
     // Scaled before rotation, because rotation needs a second copy.
     let mut image = fit(image, bounds.side);
     image.apply_orientation(orientation);
-    encode_within(declared, image, bounds.bytes).map_err(broken)
+    let small = thumbnail.and_then(|bounds| Some((scaled_down(&image, bounds.side)?, bounds.bytes)));
+    let whole = encode_within(declared, image, bounds.bytes).map_err(broken)?;
+    let thumbnail = small.map(|(image, bytes)| encode_within(declared, image, bytes)).transpose().map_err(broken)?;
+    // The limit in bytes may have made the picture as small as the thumbnail.
+    let thumbnail = thumbnail.filter(|small| small.width < whole.width || small.height < whole.height);
+    Ok(WithThumbnail { whole, thumbnail })
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what map_err gives")]
@@ -85,13 +103,18 @@ fn decode(mut decoder: impl ImageDecoder) -> Result<(DynamicImage, Orientation),
 
 /// Scales a picture down until neither side is longer than `side`.
 fn fit(image: DynamicImage, side: u32) -> DynamicImage {
-    let longest = |image: &DynamicImage| image.width().max(image.height());
-    if longest(&image) <= side {
-        return image;
+    scaled_down(&image, side).unwrap_or(image)
+}
+
+/// The picture, scaled down until neither side is longer than `side`; `None` if none is.
+fn scaled_down(image: &DynamicImage, side: u32) -> Option<DynamicImage> {
+    let longest = image.width().max(image.height());
+    if longest <= side {
+        return None;
     }
+    let resize = |image: &DynamicImage| image.resize(side, side, FilterType::CatmullRom);
     // The good filter is slow because it works on floats, so a cheap average shrinks large pictures first.
-    let image = if longest(&image) > side * 2 { image.thumbnail(side * 2, side * 2) } else { image };
-    image.resize(side, side, FilterType::CatmullRom)
+    Some(if longest > side * 2 { resize(&image.thumbnail(side * 2, side * 2)) } else { resize(image) })
 }
 
 /// Encodes a picture in at most `limit` bytes. An opaque picture that is too large as PNG becomes JPEG. If it is
@@ -154,6 +177,43 @@ mod tests {
     use crate::media::samples::*;
     use ImageType::{Jpeg, Png, WebP};
     use image::{GenericImageView, ImageFormat, Rgba};
+
+    /// Renders a picture without a thumbnail.
+    fn render(declared: ImageType, file: &[u8], bounds: Bounds) -> Result<Rendered, NotAnImage> {
+        super::render(declared, file, bounds, None).map(|rendered| rendered.whole)
+    }
+
+    #[test]
+    fn a_large_picture_has_a_thumbnail_of_its_shape() {
+        let small = Bounds { side: 640, bytes: 30_000 };
+        for (width, height, whole, expected) in [
+            (3000, 1000, (2048, 683), Some((640, 213))),
+            (700, 900, (700, 900), Some((498, 640))),
+            (640, 640, (640, 640), None),
+            (60, 40, (60, 40), None),
+        ] {
+            let file = jpeg(width, height);
+            let rendered = super::render(Jpeg, &file, within(2048), Some(small)).unwrap();
+            assert_eq!((rendered.whole.width, rendered.whole.height), whole);
+            let thumbnail = rendered.thumbnail.as_ref();
+            assert_eq!(thumbnail.map(|small| (small.width, small.height)), expected);
+            if let Some(thumbnail) = thumbnail {
+                assert_eq!(corners(&decoded(thumbnail)), ["red", "green", "blue", "white"]);
+            }
+            assert_eq!(super::render(Jpeg, &file, within(2048), Some(small)).unwrap(), rendered);
+            assert_eq!(super::render(Jpeg, &file, within(2048), None).unwrap().whole, rendered.whole);
+        }
+        // An opaque PNG becomes JPEG where that is needed for the limit in bytes.
+        let file = png_of(&noise(700, 255));
+        let rendered = super::render(Png, &file, within(2048), Some(small)).unwrap();
+        let thumbnail = rendered.thumbnail.unwrap();
+        assert_eq!((rendered.whole.kind, thumbnail.kind), (Png, Jpeg));
+        assert!(thumbnail.bytes.len() <= small.bytes, "{} bytes", thumbnail.bytes.len());
+        // A picture that the limit made smaller than its thumbnail has none.
+        let tiny = Bounds { side: 2048, bytes: 9_000 };
+        let rendered = super::render(Jpeg, &jpeg_of(&noise(700, 255)), tiny, Some(small)).unwrap();
+        assert_eq!(rendered.thumbnail, None);
+    }
 
     fn within(side: u32) -> Bounds {
         Bounds { side, bytes: 5 << 20 }

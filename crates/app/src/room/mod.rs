@@ -18,7 +18,7 @@ mod report_post;
 pub use create_comment::{
     CommentCreated, CreateComment, CreateCommentRefusal, CreateReply, CreateReplyRefusal,
 };
-pub use create_post::{CreatePost, CreatePostRefusal};
+pub use create_post::{Attachment, CreatePost, CreatePostRefusal};
 pub use delete_comment::{DeleteComment, DeleteCommentRefusal};
 pub(crate) use delete_post::remove_deleted_post;
 pub use delete_post::{DeletePost, DeletePostRefusal};

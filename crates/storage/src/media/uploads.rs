@@ -6,8 +6,9 @@ use crate::rows::{corrupt, digest, named};
 use crate::schema::{media, media_uploads};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
+use diesel::dsl;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary, Text};
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use terrace_kernel::{MediaHash, MediaId, StoreError, Timestamp, UserId, num};
 use terrace_store::ObjectKey;
 use terrace_store::media::{
@@ -20,17 +21,37 @@ macro_rules! used {
     () => {
         "(EXISTS (SELECT 1 FROM users WHERE users.picture = media.hash AND users.status <> 'deleted') \
          OR EXISTS (SELECT 1 FROM posts WHERE posts.image = media.hash AND posts.deleted_at IS NULL) \
-         OR EXISTS (SELECT 1 FROM media_uploads WHERE media_uploads.hash = media.hash))"
+         OR EXISTS (SELECT 1 FROM media_uploads WHERE media_uploads.hash = media.hash) \
+         OR EXISTS (SELECT 1 FROM media AS whole WHERE whole.thumbnail = media.hash))"
     };
 }
 
-/// A picture that is visible: in a profile or a post of an active account, or as an upload that has not expired.
-const FIND: &str = "SELECT object_id, content_type, byte_size FROM media WHERE hash = $1 AND ( \
-    EXISTS (SELECT 1 FROM users WHERE users.picture = media.hash AND users.status = 'active') \
-    OR EXISTS (SELECT 1 FROM posts JOIN users ON users.id = posts.author_id \
-        WHERE posts.image = media.hash AND posts.deleted_at IS NULL AND users.status = 'active') \
-    OR EXISTS (SELECT 1 FROM media_uploads WHERE media_uploads.hash = media.hash \
-        AND media_uploads.expires_at > $2))";
+/// The condition that a picture is visible: in a profile or a post of an active account, or as an upload that has not
+/// expired.
+macro_rules! visible {
+    ($media:literal) => {
+        concat!(
+            "(EXISTS (SELECT 1 FROM users WHERE users.picture = ",
+            $media,
+            ".hash AND users.status = 'active') \
+            OR EXISTS (SELECT 1 FROM posts JOIN users ON users.id = posts.author_id WHERE posts.image = ",
+            $media,
+            ".hash AND posts.deleted_at IS NULL AND users.status = 'active') \
+            OR EXISTS (SELECT 1 FROM media_uploads WHERE media_uploads.hash = ",
+            $media,
+            ".hash AND media_uploads.expires_at > $2))"
+        )
+    };
+}
+
+/// A visible picture, or the thumbnail of one.
+const FIND: &str = concat!(
+    "SELECT object_id, content_type, byte_size FROM media WHERE hash = $1 AND (",
+    visible!("media"),
+    " OR EXISTS (SELECT 1 FROM media AS whole WHERE whole.thumbnail = media.hash AND ",
+    visible!("whole"),
+    "))"
+);
 
 const MARK: &str = concat!(
     "UPDATE media SET unused_since = $1 WHERE unused_since IS NULL AND hash >= $2 AND hash <= $3 AND NOT ",
@@ -51,23 +72,41 @@ const REMOVE: &str = concat!(
     used!(),
     " AND hash IN (SELECT hash FROM media WHERE unused_since <= $1 AND NOT ",
     used!(),
-    " ORDER BY unused_since, hash LIMIT $2) RETURNING hash, object_id"
+    " ORDER BY unused_since, hash LIMIT $2) RETURNING hash, object_id, thumbnail"
 );
 
 const INSERT: &str = "INSERT INTO media \
-    (hash, object_id, content_type, byte_size, width, height, uploader_id, created_at) \
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (hash) DO UPDATE SET unused_since = NULL";
+    (hash, object_id, content_type, byte_size, width, height, uploader_id, created_at, thumbnail) \
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (hash) DO UPDATE \
+    SET unused_since = NULL, thumbnail = coalesce(media.thumbnail, excluded.thumbnail)";
 
-const WAITING: &str = "SELECT count(*) AS uploads, CAST(coalesce(sum(media.byte_size), 0) AS bigint) AS bytes \
-    FROM media_uploads JOIN media ON media.hash = media_uploads.hash WHERE media_uploads.uploader_id = $1";
+const HOLD: &str = "UPDATE media SET unused_since = NULL WHERE hash = $1 AND thumbnail IS NOT DISTINCT FROM $2";
 
-const INSERT_UPLOAD: &str = "INSERT INTO media_uploads (id, hash, uploader_id, created_at, expires_at) \
-    SELECT $1, $2, $3, $4, $5 FROM ( \
-        SELECT count(*) AS uploads, coalesce(sum(media.byte_size), 0) AS bytes \
-        FROM media_uploads JOIN media ON media.hash = media_uploads.hash \
-        WHERE media_uploads.uploader_id = $3) AS waiting \
-    WHERE waiting.uploads < $6 \
-        AND waiting.bytes + (SELECT media.byte_size FROM media WHERE media.hash = $2) <= $7";
+/// The size of a picture with its thumbnail.
+macro_rules! bytes {
+    () => {
+        "media.byte_size + coalesce((SELECT small.byte_size FROM media AS small \
+         WHERE small.hash = media.thumbnail), 0)"
+    };
+}
+
+const WAITING: &str = concat!(
+    "SELECT count(*) AS uploads, CAST(coalesce(sum(",
+    bytes!(),
+    "), 0) AS bigint) AS bytes FROM media_uploads JOIN media ON media.hash = media_uploads.hash \
+     WHERE media_uploads.uploader_id = $1"
+);
+
+const INSERT_UPLOAD: &str = concat!(
+    "INSERT INTO media_uploads (id, hash, uploader_id, created_at, expires_at) \
+     SELECT $1, $2, $3, $4, $5 FROM (SELECT count(*) AS uploads, coalesce(sum(",
+    bytes!(),
+    "), 0) AS bytes FROM media_uploads JOIN media ON media.hash = media_uploads.hash \
+     WHERE media_uploads.uploader_id = $3) AS waiting \
+     WHERE waiting.uploads < $6 AND waiting.bytes + (SELECT ",
+    bytes!(),
+    " FROM media WHERE media.hash = $2) <= $7"
+);
 
 const EXPIRED: &str = "DELETE FROM media_uploads WHERE id IN \
     (SELECT id FROM media_uploads WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)";
@@ -104,6 +143,15 @@ impl ObjectRow {
             id: self.object_id.0,
         })
     }
+}
+
+/// A removed picture.
+#[derive(QueryableByName)]
+struct RemovedRow {
+    #[diesel(embed)]
+    object: ObjectRow,
+    #[diesel(sql_type = Nullable<Binary>)]
+    thumbnail: Option<Vec<u8>>,
 }
 
 #[derive(QueryableByName)]
@@ -155,16 +203,19 @@ impl MediaRead for DieselTx<'_> {
 }
 
 impl MediaWrite for DieselTx<'_> {
-    fn hold_media(&mut self, hash: MediaHash) -> Result<bool, StoreError> {
-        let row = media::table.find(hash.as_bytes().as_slice());
-        let unmarked = media::unused_since.eq(None::<At>);
-        on!(self.conn, |conn| diesel::update(row).set(unmarked).execute(conn))
-            .map(|rows| rows == 1)
-            .map_err(broken("hold a picture"))
+    fn hold_media(&mut self, hash: MediaHash, thumbnail: Option<MediaHash>) -> Result<bool, StoreError> {
+        on!(self.conn, |conn| {
+            diesel::sql_query(HOLD)
+                .bind::<Binary, _>(hash.as_bytes().as_slice())
+                .bind::<Nullable<Binary>, _>(thumbnail.as_ref().map(|hash| hash.as_bytes().as_slice()))
+                .execute(conn)
+        })
+        .map(|rows| rows == 1)
+        .map_err(broken("hold a picture"))
     }
 
     fn insert_media(&mut self, new: &NewMedia, at: Timestamp) -> Result<(), StoreError> {
-        let NewMedia { object, kind, size, width, height, uploader } = new;
+        let NewMedia { object, kind, size, width, height, thumbnail, uploader } = new;
         on!(self.conn, |conn| {
             diesel::sql_query(INSERT)
                 .bind::<Binary, _>(object.hash.as_bytes().as_slice())
@@ -175,6 +226,7 @@ impl MediaWrite for DieselTx<'_> {
                 .bind::<BigInt, _>(i64::from(*height))
                 .bind::<Uid, _>(Key::of(*uploader))
                 .bind::<Instant, _>(At(at))
+                .bind::<Nullable<Binary>, _>(thumbnail.as_ref().map(|hash| hash.as_bytes().as_slice()))
                 .execute(conn)
         })
         .map(drop)
@@ -246,14 +298,25 @@ impl MediaWrite for DieselTx<'_> {
     }
 
     fn remove_unused_media(&mut self, before: Timestamp, limit: u32) -> Result<Vec<ObjectKey>, StoreError> {
-        let rows: Vec<ObjectRow> = on!(self.conn, |conn| {
+        let rows: Vec<RemovedRow> = on!(self.conn, |conn| {
             diesel::sql_query(REMOVE)
                 .bind::<Instant, _>(At(before))
                 .bind::<BigInt, _>(i64::from(limit))
                 .load(conn)
         })
         .map_err(broken("remove unused pictures"))?;
-        rows.into_iter().map(ObjectRow::into_key).collect()
+        // The next call removes their thumbnails, unless something else refers to them.
+        let thumbnails: Vec<_> = rows.iter().filter_map(|row| row.thumbnail.clone()).collect();
+        if !thumbnails.is_empty() {
+            let unused = media::table
+                .filter(media::hash.eq_any(thumbnails))
+                .filter(dsl::sql::<Bool>(concat!("NOT ", used!())));
+            on!(self.conn, |conn| {
+                diesel::update(unused).set(media::unused_since.eq(At(before))).execute(conn)
+            })
+            .map_err(broken("mark thumbnails as unused"))?;
+        }
+        rows.into_iter().map(|row| row.object.into_key()).collect()
     }
 }
 
@@ -263,7 +326,7 @@ mod tests {
     use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, run, uuid};
     use terrace_identity::AccountWrite;
     use terrace_kernel::PostId;
-    use terrace_social::{NewPost, PostWrite};
+    use terrace_social::{NewPost, PostImage, PostWrite};
     use terrace_store::media::ImageType;
 
     on_each_database! {
@@ -271,6 +334,7 @@ mod tests {
         an_upload_is_taken_once_by_its_owner_in_time,
         the_same_bytes_stay_in_their_first_object,
         only_what_was_unused_for_a_while_goes,
+        a_thumbnail_is_there_as_long_as_its_picture,
     }
 
     fn hash(n: u8) -> MediaHash {
@@ -283,7 +347,16 @@ mod tests {
 
     fn store(tx: &mut DieselTx<'_>, uploader: UserId, object: ObjectKey) {
         let kind = ImageType::Jpeg;
-        let new = NewMedia { object, kind, size: 1234, width: 40, height: 30, uploader };
+        let new = NewMedia { object, kind, size: 1234, width: 40, height: 30, thumbnail: None, uploader };
+        tx.insert_media(&new, at(0)).unwrap();
+    }
+
+    /// Stores a picture whose thumbnail has the next number.
+    fn store_with_thumbnail(tx: &mut DieselTx<'_>, uploader: UserId, n: u8) {
+        let kind = ImageType::Jpeg;
+        store(tx, uploader, object(n + 1, u128::from(n) + 1));
+        let (object, thumbnail) = (object(n, u128::from(n)), Some(hash(n + 1)));
+        let new = NewMedia { object, kind, size: 5000, width: 900, height: 700, thumbnail, uploader };
         tx.insert_media(&new, at(0)).unwrap();
     }
 
@@ -327,15 +400,53 @@ mod tests {
 
         let id = PostId::from(uuid(30));
         let body = "Olé".to_owned();
-        let post = NewPost { id, author: ana, team: None, body, image: Some(hash(7)), created_at: at(54) };
+        let image = Some(PostImage { hash: hash(7), alt: Some("A goal".to_owned()) });
+        let post = NewPost { id, author: ana, team: None, body, image: image.clone(), created_at: at(54) };
         tx.insert_post(&post).unwrap();
         assert!(!seen(tx, 55), "its author is not active");
         run(tx, "UPDATE users SET status = 'active', picture = NULL");
-        assert_eq!(tx.lock_post(id, None).unwrap().and_then(|post| post.image), Some(hash(7)));
+        assert_eq!(tx.lock_post(id, None).unwrap().and_then(|post| post.image), image);
         assert!(seen(tx, 55));
         assert!(tx.mark_post_deleted(id, at(56)).unwrap());
         assert!(!seen(tx, 57));
         assert_eq!(tx.media(hash(8), at(57)).unwrap(), None);
+    }
+
+    fn a_thumbnail_is_there_as_long_as_its_picture(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let ana = fan(tx, 1);
+        store_with_thumbnail(tx, ana, 10);
+        store_with_thumbnail(tx, ana, 20);
+        let seen = |tx: &mut DieselTx<'_>| [10, 11, 20, 21].map(|n| tx.media(hash(n), at(1)).unwrap().is_some());
+        assert_eq!(seen(tx), [false; 4], "nothing refers to them yet");
+        let first = upload(tx, ana, 10, 30, 100);
+        upload(tx, ana, 20, 31, 100);
+        assert_eq!(seen(tx), [true; 4]);
+        let waiting = tx.waiting_uploads(ana).unwrap();
+        assert_eq!(waiting, WaitingUploads { count: 2, bytes: 2 * (5000 + 1234) });
+
+        // A picture without the thumbnail that was rendered is stored again.
+        assert!(tx.hold_media(hash(10), Some(hash(11))).unwrap());
+        assert!(!tx.hold_media(hash(10), None).unwrap());
+        assert!(!tx.hold_media(hash(10), Some(hash(21))).unwrap());
+        store(tx, ana, object(20, 99));
+        assert!(tx.hold_media(hash(20), Some(hash(21))).unwrap(), "it keeps its thumbnail");
+
+        assert_eq!(tx.take_upload(first, ana, at(1)).unwrap(), Some(hash(10)));
+        assert_eq!(seen(tx), [false, false, true, true]);
+        assert_eq!(mark(tx, 10), 1, "the thumbnail is not marked by itself");
+        // The second thumbnail is also a profile picture.
+        assert_eq!(tx.sweep_uploads(at(100), 10).unwrap(), 1);
+        assert!(tx.set_picture(ana, Some(hash(21)), at(101)).unwrap());
+        assert_eq!(mark(tx, 10), 1);
+        let mut removed = tx.remove_unused_media(at(10), 10).unwrap();
+        assert_eq!(removed.len(), 2);
+        removed.extend(tx.remove_unused_media(at(10), 10).unwrap());
+        removed.sort();
+        assert_eq!(removed, [object(10, 10), object(11, 11), object(20, 20)]);
+        assert_eq!(tx.remove_unused_media(at(10), 10).unwrap(), []);
+        assert_eq!(seen(tx), [false, false, false, true]);
     }
 
     fn an_upload_is_taken_once_by_its_owner_in_time(kind: DatabaseKind) {
@@ -356,10 +467,10 @@ mod tests {
         let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let ana = fan(tx, 1);
-        assert!(!tx.hold_media(hash(7)).unwrap());
+        assert!(!tx.hold_media(hash(7), None).unwrap());
         store(tx, ana, object(7, 1));
         store(tx, ana, object(7, 2));
-        assert!(tx.hold_media(hash(7)).unwrap());
+        assert!(tx.hold_media(hash(7), None).unwrap());
         let asked = [object(7, 2), object(7, 1), object(8, 1)];
         assert_eq!(tx.known_objects(&asked).unwrap(), [object(7, 1)]);
         assert_eq!(tx.known_objects(&[]).unwrap(), []);
@@ -379,7 +490,7 @@ mod tests {
         assert_eq!(tx.remove_unused_media(at(9), 10).unwrap(), []);
 
         // One picture is held, and another is used again without having been held.
-        assert!(tx.hold_media(hash(7)).unwrap());
+        assert!(tx.hold_media(hash(7), None).unwrap());
         upload(tx, ana, 255, 21, 100);
         assert_eq!(tx.remove_unused_media(at(10), 10).unwrap(), [object(0, 1)]);
         assert_eq!((tx.unmark_used_media(10).unwrap(), tx.unmark_used_media(10).unwrap()), (1, 0));
@@ -401,7 +512,7 @@ mod tests {
         let mut database = Database::sqlite();
         let plans = plans_of(&mut database, |tx| {
             tx.media(hash(7), at(1)).unwrap();
-            tx.hold_media(hash(7)).unwrap();
+            tx.hold_media(hash(7), None).unwrap();
             tx.mark_unused_media(7, at(1)).unwrap();
             tx.unmark_used_media(10).unwrap();
             tx.remove_unused_media(at(1), 10).unwrap();

@@ -1,6 +1,8 @@
 //! The tables of the area as diesel knows them.
 
 use crate::accounts::schema::users;
+use crate::media::schema::media;
+use crate::teams::schema::teams;
 use diesel::{allow_tables_to_appear_in_same_query, joinable, table};
 
 table! {
@@ -13,6 +15,7 @@ table! {
         team_id -> Nullable<Uid>,
         body -> Text,
         image -> Nullable<Binary>,
+        image_alt -> Nullable<Text>,
         comment_count -> BigInt,
         like_count -> BigInt,
         love_count -> BigInt,
@@ -123,3 +126,8 @@ allow_tables_to_appear_in_same_query!(comment_likes, users);
 allow_tables_to_appear_in_same_query!(comment_reports, comments);
 allow_tables_to_appear_in_same_query!(posts, users);
 allow_tables_to_appear_in_same_query!(reactions, users);
+allow_tables_to_appear_in_same_query!(posts, teams, media);
+allow_tables_to_appear_in_same_query!(users, teams);
+allow_tables_to_appear_in_same_query!(users, media);
+allow_tables_to_appear_in_same_query!(reactions, teams);
+allow_tables_to_appear_in_same_query!(reactions, media);

@@ -25,6 +25,10 @@ pub(crate) struct CreatePostBody {
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, value_type = Option<Uuid>)]
     pub(crate) media_id: Option<IdText<MediaId>>,
+    /// A description of the picture for those who do not see it: 1 to 300 characters after trimming. Goes with `mediaId`.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false, example = "The goalkeeper tips the ball over the bar", min_length = 1, max_length = 300)]
+    pub(crate) image_alt: Option<String>,
 }
 
 /// A new text of a post or comment.
@@ -80,8 +84,12 @@ pub(crate) struct Post {
     body: String,
     /// The id of the team whose room contains the post; null for the common room.
     team_id: Option<Uuid>,
+    /// The team whose room contains the post; null for the common room.
+    team: Option<PostTeam>,
     /// The URL of the picture, if there is one.
     image_url: Option<String>,
+    /// The picture, if there is one.
+    image: Option<PostImage>,
     /// The number of comments.
     comment_count: i64,
     /// The number of reactions.
@@ -106,7 +114,9 @@ impl From<&PostView<AuthorCard>> for Post {
             author: UserCard::from(&view.author),
             body: post.body.clone(),
             team_id: post.team.map(TeamId::as_uuid),
-            image_url: post.image.as_ref().map(media_url),
+            team: view.team.as_ref().map(PostTeam::from),
+            image_url: post.image.as_ref().map(|image| media_url(&image.hash)),
+            image: PostImage::of(view),
             comment_count: post.comment_count,
             reaction_count: post.reactions.total(),
             reactions: Reactions(post.reactions),
@@ -114,6 +124,69 @@ impl From<&PostView<AuthorCard>> for Post {
             created_at: Time(post.created_at),
             edited_at: post.edited_at.map(Time),
         }
+    }
+}
+
+/// The team whose room contains a post.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PostTeam {
+    /// The id of the team.
+    id: Uuid,
+    /// The full name of the team.
+    #[schema(example = "Arsenal")]
+    name: String,
+    /// A short name.
+    #[schema(example = "Arsenal")]
+    short_name: String,
+    /// The team's colours, `#rrggbb`, the main one first.
+    #[schema(example = json!(["#ef0107", "#ffffff"]))]
+    colors: Vec<String>,
+    /// The URL of the crest, if there is one.
+    crest_url: Option<String>,
+}
+
+impl From<&terrace_social::PostTeam> for PostTeam {
+    fn from(team: &terrace_social::PostTeam) -> Self {
+        Self {
+            id: team.id.as_uuid(),
+            name: team.name.clone(),
+            short_name: team.short_name.clone(),
+            colors: team.colors.to_vec(),
+            crest_url: team.crest_url.clone(),
+        }
+    }
+}
+
+/// The picture of a post.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PostImage {
+    /// The URL of the picture.
+    url: String,
+    /// The width in pixels.
+    #[schema(minimum = 1)]
+    width: u32,
+    /// The height in pixels.
+    #[schema(minimum = 1)]
+    height: u32,
+    /// The description that the author gave, if any.
+    alt: Option<String>,
+    /// The URL of the same picture with at most 640 pixels a side. Of a small picture, and of one that was uploaded
+    /// before there were thumbnails, it is the URL of the picture itself.
+    thumbnail_url: String,
+}
+
+impl PostImage {
+    pub(crate) fn of<A>(view: &PostView<A>) -> Option<Self> {
+        let (image, size) = view.post.image.as_ref().zip(view.image.as_ref())?;
+        Some(Self {
+            url: media_url(&image.hash),
+            width: size.width,
+            height: size.height,
+            alt: image.alt.clone(),
+            thumbnail_url: media_url(size.thumbnail.as_ref().unwrap_or(&image.hash)),
+        })
     }
 }
 

@@ -47,6 +47,8 @@ pub(crate) struct ExportedPost {
     team_id: Option<Uuid>,
     /// The URL of the picture, if there is one.
     image_url: Option<String>,
+    /// The description of the picture, if there is one.
+    image_alt: Option<String>,
     /// When the post was created.
     created_at: Time,
     /// When the text was last edited; null if never.
@@ -59,7 +61,8 @@ impl From<&terrace_social::Post> for ExportedPost {
             id: post.id.as_uuid(),
             body: post.body.clone(),
             team_id: post.team.map(TeamId::as_uuid),
-            image_url: post.image.as_ref().map(media_url),
+            image_url: post.image.as_ref().map(|image| media_url(&image.hash)),
+            image_alt: post.image.as_ref().and_then(|image| image.alt.clone()),
             created_at: Time(post.created_at),
             edited_at: post.edited_at.map(Time),
         }

@@ -11,11 +11,11 @@ use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, delete, get, patch, post};
 use serde::Deserialize;
 use terrace_app::App;
-use terrace_app::room::{CreatePost, DeletePost, EditPost, FeedScope, GetPost, React, ReadFeed, ReportPost};
+use terrace_app::room::{Attachment, CreatePost, DeletePost, EditPost, FeedScope, GetPost, React, ReadFeed, ReportPost};
 use terrace_app::store::StoredAnswer;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{PostId, TeamId, UserId};
-use terrace_social::{PostView, ReactionKind, post_body, report_reason};
+use terrace_social::{PostView, ReactionKind, image_alt, post_body, report_reason};
 use utoipa::{IntoParams, ToSchema};
 
 /// The part of the locker room to read.
@@ -153,12 +153,17 @@ pub(crate) async fn create_post(
     const ROUTE: &str = "POST /api/locker-room";
     let request = keyed(key, Some(viewer.user_id), ROUTE, "", body.fingerprint());
     let dto = body.into_inner();
-    let text = post_body(&dto.body).map_err(|error| Invalid::at("/body", error.to_string()))?;
+    let mut invalid = Invalid::default();
+    let text = invalid.check("/body", post_body(&dto.body));
+    let alt = dto.image_alt.as_deref().and_then(|alt| invalid.check("/imageAlt", image_alt(alt)));
+    if alt.is_some() && dto.media_id.is_none() {
+        invalid.add("/imageAlt", "goes with mediaId only");
+    }
     let command = CreatePost {
         author: viewer.user_id,
         team: dto.team_id.map(|id| id.0),
-        body: text,
-        media: dto.media_id.map(|id| id.0),
+        body: invalid.finish(text)?,
+        media: dto.media_id.map(|id| Attachment { media: id.0, alt }),
     };
     Ok(respond(app.execute_once(command, request, post_created).await?))
 }

@@ -2,7 +2,7 @@
 //! twice, or one whose content a page had already, changes nothing.
 
 use crate::dto::{Time, UserCard, media_url};
-use crate::room::dto::Reactions;
+use crate::room::dto::{PostImage, PostTeam, Reactions};
 use serde::Serialize;
 use terrace_app::streams::StreamStep;
 use terrace_identity::AuthorCard;
@@ -34,7 +34,9 @@ struct StreamedPost {
     author: UserCard,
     body: String,
     team_id: Option<Uuid>,
+    team: Option<PostTeam>,
     image_url: Option<String>,
+    image: Option<PostImage>,
     comment_count: i64,
     reaction_count: i64,
     #[schema(value_type = std::collections::HashMap<String, i64>, example = json!({"like": 3}))]
@@ -51,7 +53,9 @@ impl From<&PostView<AuthorCard>> for StreamedPost {
             author: UserCard::from(&view.author),
             body: post.body.clone(),
             team_id: post.team.map(TeamId::as_uuid),
-            image_url: post.image.as_ref().map(media_url),
+            team: view.team.as_ref().map(PostTeam::from),
+            image_url: post.image.as_ref().map(|image| media_url(&image.hash)),
+            image: PostImage::of(view),
             comment_count: post.comment_count,
             reaction_count: post.reactions.total(),
             reactions: Reactions(post.reactions),
