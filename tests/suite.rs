@@ -123,6 +123,7 @@ mod http {
     mod idempotency;
     mod leaderboard;
     mod leaderboard_pages;
+    mod lists;
     mod locker_room;
     mod media;
     mod own_account;

@@ -131,8 +131,11 @@ impl Sample {
         operations
     }
 
-    /// A target that fits the template and names existing resources.
+    /// A target that fits the template and names existing resources, with the parameters that it requires.
     pub(super) fn target(&self, template: &str) -> String {
+        if template == "/api/user/relations" {
+            return format!("{template}?userIds={}", self.others.join(","));
+        }
         if template == "/media/{hash}" {
             return self.picture.clone();
         }

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 use terrace_app::App;
 use terrace_app::platform::Job;
-use terrace_kernel::{Ctx, Outcome, PostId, StoreError, TimeKey, Timestamp, num};
+use terrace_kernel::{Ctx, Outcome, StoreError, TimeKey, Timestamp, num};
 use terrace_social::tags;
 use terrace_store::{Backfill, BackfillRead, BackfillWrite, Command, OpsTx, Query, into_infallible};
 
@@ -123,7 +123,7 @@ impl Command for FindTopics {
         };
         let found: Vec<_> = posts
             .iter()
-            .flat_map(|post| tags(&post.body).into_iter().map(|tag| (PostId::from_uuid(post.key.id), tag)))
+            .flat_map(|post| tags(&post.body).into_iter().map(|tag| (post.key, tag)))
             .collect();
         let tags = tx.insert_tags(&found)?;
         let last_key = last.key;

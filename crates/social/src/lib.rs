@@ -33,10 +33,10 @@ pub use authored::{
     AuthoredRead, Erased, ErasedComment, ErasedPost, ErasureWrite, OwnCommentReport, OwnLike, OwnReaction,
     OwnReport,
 };
-pub use feed::{FeedFilter, FeedRead, FollowedPlaces, Gathered, SeenBy};
+pub use feed::{FeedFilter, FeedRead, FollowedPlaces, Gathered, PostListRead, SeenBy};
 pub use graph::{
     Blocked, ErasedFollow, FollowEdge, FollowedTeam, GraphErasure, GraphRead, GraphWrite, LockedPair,
-    OwnGraphRead, OwnTeamFollow, OwnTie, Relationship, TeamFollowRead, TeamFollowWrite,
+    OwnGraphRead, OwnTeamFollow, OwnTie, Relations, Relationship, TeamFollowRead, TeamFollowWrite,
 };
 pub use ports::{
     CommentLikeWrite, CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite,

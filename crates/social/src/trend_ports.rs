@@ -67,9 +67,9 @@ pub struct UntaggedPost {
 
 /// Writes the topics of posts. They are removed together with the post.
 pub trait TopicWrite {
-    /// Inserts topics of posts; existing rows stay. Returns how many were new. Callers must have inserted the posts in
+    /// Inserts topics of posts, which are given by their sort keys; existing rows stay. Returns how many were new. Callers must have inserted the posts in
     /// this transaction or locked them with [`TopicWrite::hold_posts`] or `PostWrite::lock_post_text`.
-    fn insert_tags(&mut self, tags: &[(PostId, Tag)]) -> Result<u64, StoreError>;
+    fn insert_tags(&mut self, tags: &[(TimeKey, Tag)]) -> Result<u64, StoreError>;
 
     /// Removes the topics of a post. The caller holds the lock on its text.
     fn remove_tags(&mut self, post: PostId) -> Result<(), StoreError>;

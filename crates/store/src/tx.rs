@@ -23,7 +23,7 @@ use terrace_quests::{FanLock, OwnQuestRead, QuestRead, QuestWrite, StandingsRead
 use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsRead, PointsRepair, PointsWrite};
 use terrace_social::{
     AuthoredRead, CommentLikeWrite, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
-    GraphErasure, GraphRead, GraphWrite, OwnGraphRead, PostRead, PostWrite, ReactionWrite, ReportWrite,
+    GraphErasure, GraphRead, GraphWrite, OwnGraphRead, PostListRead, PostRead, PostWrite, ReactionWrite, ReportWrite,
     SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
 };
 
@@ -55,12 +55,17 @@ read_ports! {
 
 read_ports! {
     /// Feeds of posts.
-    pub trait FeedReadTx: FeedRead<AuthorCard> + TeamRead + EventRead
+    pub trait FeedReadTx: FeedRead<AuthorCard> + PostListRead<AuthorCard> + TeamRead + EventRead
 }
 
 read_ports! {
     /// Relationships between accounts.
     pub trait GraphReadTx: AccountRead + GraphRead<AuthorCard>
+}
+
+read_ports! {
+    /// Posts of an account that is visible to the reader.
+    pub trait PostsOfReadTx: FeedReadTx + GraphReadTx
 }
 
 read_ports! {
@@ -144,6 +149,7 @@ read_ports! {
         + ExportReadTx
         + RoomReadTx
         + FeedReadTx
+        + PostsOfReadTx
         + FollowingReadTx
         + SuggestionReadTx
         + TrendingReadTx

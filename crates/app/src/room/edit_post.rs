@@ -47,7 +47,7 @@ impl Command for EditPost {
         if post.body != self.body {
             tx.edit_post(post.id, &self.body, ctx.now())?;
             tx.remove_tags(post.id)?;
-            let tags: Vec<_> = tags(&self.body).into_iter().map(|tag| (post.id, tag)).collect();
+            let tags: Vec<_> = tags(&self.body).into_iter().map(|tag| (post.key(), tag)).collect();
             tx.insert_tags(&tags)?;
             tx.append(
                 &NewEvent {

@@ -10,6 +10,7 @@ mod erasure;
 pub mod export;
 mod followed;
 mod like_comment;
+mod lists;
 mod queries;
 mod react;
 mod report_comment;
@@ -26,6 +27,7 @@ pub use edit_comment::{EditComment, EditCommentRefusal};
 pub use edit_post::{EditPost, EditPostRefusal};
 pub(crate) use erasure::ERASURE;
 pub use like_comment::{LikeComment, LikeCommentRefusal};
+pub use lists::{ListedPosts, ReadPostsOf, ReadTagged};
 pub use queries::{
     FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, PostPage, ReadFeed, SeenByReader,
 };

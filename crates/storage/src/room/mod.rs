@@ -6,6 +6,7 @@ mod export;
 mod feeds;
 mod gather;
 mod likes;
+mod lists;
 pub(crate) mod pairs;
 mod posts;
 mod reactions;

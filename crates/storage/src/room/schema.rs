@@ -93,11 +93,12 @@ table! {
 
 table! {
     use diesel::sql_types::Text;
-    use crate::types::Uid;
+    use crate::types::{Instant, Uid};
 
     post_topics (post_id, tag) {
         post_id -> Uid,
         tag -> Text,
+        created_at -> Instant,
     }
 }
 
@@ -127,6 +128,11 @@ allow_tables_to_appear_in_same_query!(comment_reports, comments);
 allow_tables_to_appear_in_same_query!(posts, users);
 allow_tables_to_appear_in_same_query!(reactions, users);
 allow_tables_to_appear_in_same_query!(posts, teams, media);
+allow_tables_to_appear_in_same_query!(post_topics, posts);
+allow_tables_to_appear_in_same_query!(post_topics, users);
+allow_tables_to_appear_in_same_query!(post_topics, teams);
+allow_tables_to_appear_in_same_query!(post_topics, media);
+allow_tables_to_appear_in_same_query!(post_topics, reactions);
 allow_tables_to_appear_in_same_query!(users, teams);
 allow_tables_to_appear_in_same_query!(users, media);
 allow_tables_to_appear_in_same_query!(reactions, teams);

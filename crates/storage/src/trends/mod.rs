@@ -359,7 +359,8 @@ mod tests {
             tx.set_reaction(second, reader, Some(kind), at(6)).unwrap();
             tx.add_to_reaction_counts(second, &ReactionCounts::change(None, Some(kind)).unwrap()).unwrap();
         }
-        tx.insert_tags(&[(second, Tag::stored("derby".to_owned()))]).unwrap();
+        let key = TimeKey { at: at(0), id: second.as_uuid() };
+        tx.insert_tags(&[(key, Tag::stored("derby".to_owned()))]).unwrap();
         let newest = tx.trend_candidates(at(5), 1, None).unwrap();
         let key = |post: &TrendCandidate| TimeKey { at: post.created_at, id: post.post.as_uuid() };
         let rest = tx.trend_candidates(at(5), 9, newest.last().map(key)).unwrap();

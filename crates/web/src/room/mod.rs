@@ -3,6 +3,7 @@
 mod comments;
 pub(crate) mod dto;
 mod export;
+mod lists;
 mod pages;
 mod refusals;
 mod routes;
@@ -31,5 +32,6 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(comments::report_comment)
         .service(routes::react)
         .service(routes::take_reaction_back)
-        .service(routes::report_post);
+        .service(routes::report_post)
+        .service(lists::list_posts_of);
 }

@@ -4,6 +4,7 @@ use crate::error::{ApiError, Code, Invalid};
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
 use crate::platform::{asked, created, keyed, respond};
 use crate::room::dto::{CreatePostBody, EditBody, Post, PostEnvelope, PostList, ReactBody, ReportBody};
+use crate::room::lists::read_tagged;
 use crate::room::pages::{FEED, FeedPages, filter, page_of};
 use crate::trends;
 use actix_web::http::header::ContentType;
@@ -51,6 +52,9 @@ struct FeedQuery {
     /// With `scope=team`: the team whose room is read; defaults to the caller's teams.
     #[param(value_type = Option<uuid::Uuid>)]
     team_id: Option<String>,
+    /// A hashtag, with or without its `#`: only posts with it are read, newest first. Goes with `scope=all`.
+    #[param(max_length = 255)]
+    tag: Option<String>,
     /// The order; by default newest first.
     #[param(inline)]
     sort: Option<Sort>,
@@ -116,6 +120,16 @@ pub(crate) async fn read_feed(
     let reader = viewer.0.map(|viewer| viewer.user_id);
     if scope.is_personal() && reader.is_none() {
         return Err(Code::AuthenticationRequired.into());
+    }
+    if let Some(tag) = &query.tag {
+        if scope != FeedScope::All {
+            return Err(ApiError::invalid_part("/tag", "goes with scope=all only"));
+        }
+        if matches!(query.sort, Some(Sort::Trending)) {
+            return Err(Invalid::at("/sort", "trending does not go with a tag"));
+        }
+        let list = read_tagged(&app, tag, reader, query.limit, query.cursor.as_deref()).await?;
+        return Ok(HttpResponse::Ok().json(list));
     }
     match query.sort {
         None | Some(Sort::Recent) => {}
