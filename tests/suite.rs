@@ -67,6 +67,7 @@ mod contract {
     mod maintenance_packs;
     mod maintenance_rows;
     pub(crate) mod media;
+    mod mentions;
     pub(crate) mod migrations;
     mod minting;
     mod once;
@@ -126,6 +127,7 @@ mod http {
     mod lists;
     mod locker_room;
     mod media;
+    mod mentions;
     mod own_account;
     mod packs;
     mod payment_messages;

@@ -311,7 +311,8 @@ fn a_thumbnail_is_stored_and_removed_with_its_picture(kind: DatabaseKind) -> Res
     let service = TestApp::start(kind)?;
     let mia = service.fan("mia").id;
     let mut file = Vec::new();
-    let pixels: Vec<u8> = (0..800 * 600_u32).map(|pixel| u8::try_from(pixel % 251).expect("a byte")).collect();
+    let pixels: Vec<u8> =
+        (0..800 * 600_u32).map(|pixel| u8::try_from(pixel % 251).expect("a byte")).collect();
     PngEncoder::new(&mut file).write_image(&pixels, 800, 600, ExtendedColorType::L8)?;
     let upload = || PictureUpload { user: mia, kind: ImageType::Png, file: file.clone().into() };
     let answered = service.run(service.app().upload_media(upload(), None, answer)).expect("an upload");

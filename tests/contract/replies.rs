@@ -9,11 +9,11 @@ use terrace_testkit::app::room::{
     GetComment, GetPost, LikeComment, LikeCommentRefusal, ListComments, ReportComment, ReportCommentRefusal,
 };
 use terrace_testkit::app::{App, accounts::SuspendAccount};
-use terrace_testkit::identity::AuthorCard;
+use terrace_testkit::identity::{AuthorCard, Password};
 use terrace_testkit::kernel::{CommentId, EventKind, Failure, Limit, PostId, UserId};
 use terrace_testkit::ops::Verify;
 use terrace_testkit::social::Comment;
-use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
+use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
 
 on_each_database! {
     replies_have_one_level,
@@ -24,6 +24,7 @@ on_each_database! {
     a_comment_deleted_among_likes_leaves_none,
     what_is_deleted_or_hidden_cannot_be_liked_or_reported,
     a_report_of_a_comment_is_recorded_once,
+    likes_and_reports_of_a_deleted_account_are_removed,
 }
 
 fn comment(service: &TestApp, author: UserId, post: PostId) -> CommentId {
@@ -98,7 +99,10 @@ fn replies_to_a_deleted_comment_stay(kind: DatabaseKind) -> Result<()> {
     let second = service.done(reply(bo, post, first)).comment.id;
     service.done(DeleteComment { user: mia, post, comment: first });
     let left = comments(&service, post, Some(mia));
-    assert_eq!(left.iter().map(|comment| (comment.id, comment.reply_to)).collect::<Vec<_>>(), [(second, None)]);
+    assert_eq!(
+        left.iter().map(|comment| (comment.id, comment.reply_to)).collect::<Vec<_>>(),
+        [(second, None)]
+    );
     // It can be replied to itself now.
     assert_eq!(service.done(reply(mia, post, second)).comment.reply_to, Some(second));
     assert_counters_fit(&service);
@@ -111,7 +115,8 @@ fn a_fan_likes_a_comment_once(kind: DatabaseKind) -> Result<()> {
     let [mia, bo] = ["mia", "bo_"].map(|name| service.fan(name).id);
     let post = post(&service, mia);
     let comment = comment(&service, mia, post);
-    let steps = [(bo, false, 0), (bo, true, 1), (bo, true, 1), (mia, true, 2), (bo, false, 1), (bo, false, 1)];
+    let steps =
+        [(bo, false, 0), (bo, true, 1), (bo, true, 1), (mia, true, 2), (bo, false, 1), (bo, false, 1)];
     let mut likes_before = [(mia, false), (bo, false)];
     for (nth, (fan, likes, count)) in steps.into_iter().enumerate() {
         let before = service.settled();
@@ -239,5 +244,48 @@ fn a_report_of_a_comment_is_recorded_once(kind: DatabaseKind) -> Result<()> {
     }
     service.done(DeleteComment { user: mia, post, comment });
     assert_eq!(service.ask(move |tx| tx.comment_reports_of(bo, 10, None)), []);
+    Ok(())
+}
+
+/// Each like that is removed is an event, so that clients show the new number.
+fn likes_and_reports_of_a_deleted_account_are_removed(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let (mia, bo) = (service.fan("mia"), service.fan("bo_").id);
+    let post = post(&service, bo);
+    let comments = [comment(&service, bo, post), comment(&service, bo, post)];
+    for comment in comments {
+        service.done(like(mia.id, post, comment));
+        service.done(like(bo, post, comment));
+        service.done(ReportComment { fan: mia.id, post, comment, reason: "Spam".to_owned() });
+    }
+    let own = comment(&service, mia.id, post);
+    service.done(like(bo, post, own));
+    let left = service.done(reply(bo, post, own)).comment.id;
+    let before = service.settled();
+    let viewer = service.viewer(mia.cookie).expect("a session");
+    let password = Password::offer(PASSWORD.to_owned());
+    service.run(service.app().delete_account(&viewer, password)).expect("an end");
+    for _ in 0..2 {
+        service.settled();
+        service.run(service.app().catch_up_consumers())?;
+    }
+    let user = mia.id;
+    assert_eq!(service.ask(move |tx| tx.likes_of(user, 10, None)), []);
+    assert_eq!(service.ask(move |tx| tx.comment_reports_of(user, 10, None)), []);
+    for comment in comments {
+        assert_eq!(service.found(GetComment { post, comment, reader: None }).like_count, 1);
+    }
+    assert_eq!(service.found(GetComment { post, comment: left, reader: None }).reply_to, None);
+    let log = service.log(before);
+    let mut liked: Vec<_> = log
+        .iter()
+        .filter(|event| event.what.kind == EventKind::CommentLiked)
+        .filter_map(|event| event.what.object)
+        .collect();
+    liked.sort_unstable();
+    let mut expected = comments.map(|comment| comment.as_uuid());
+    expected.sort_unstable();
+    assert_eq!(liked, expected);
+    assert_counters_fit(&service);
     Ok(())
 }

@@ -33,8 +33,9 @@ fn id_of(client: &Client) -> String {
 fn a_hashtag_has_its_feed(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
-    let mut tagged: Vec<String> =
-        (0..5).map(|n| if n % 2 == 0 { &mia } else { &bo }.create_post(&format!("{n} #Goal #n{n}"))).collect();
+    let mut tagged: Vec<String> = (0..5)
+        .map(|n| if n % 2 == 0 { &mia } else { &bo }.create_post(&format!("{n} #Goal #n{n}")))
+        .collect();
     mia.create_post("No goal");
     tagged.reverse();
     let visitor = service.client();
@@ -67,7 +68,9 @@ fn a_hashtag_has_its_feed(kind: DatabaseKind) -> Result<()> {
     assert_eq!(posts(&bo, "/api/locker-room?tag=goal"), [tagged[1].clone(), tagged[3].clone()]);
 
     let team = visitor.get("/api/teams?limit=1").expect(200).str_at("/teams/0/id");
-    for query in ["scope=following&tag=goal", "scope=team&tag=goal", &format!("scope=team&teamId={team}&tag=goal")] {
+    for query in
+        ["scope=following&tag=goal", "scope=team&tag=goal", &format!("scope=team&teamId={team}&tag=goal")]
+    {
         let answer = mia.get(&format!("/api/locker-room?{query}")).problem(400, "invalid_request");
         assert_eq!(answer.pointers(), ["/tag"], "{query}");
     }
@@ -101,7 +104,7 @@ fn a_fan_has_a_list_of_posts(kind: DatabaseKind) -> Result<()> {
     let other = format!("/api/users/{}/posts?cursor={cursor}", id_of(&bo));
     visitor.get(&other).problem(400, "invalid_request");
 
-    // Whoever is hidden, unknown or suspended is not found, without a distinction.
+    // Hidden, unknown and suspended fans are not found, without a distinction.
     mia.post("/api/user/block", &json!({"userId": id_of(&bo)})).expect(200);
     bo.get(&path).problem(404, "not_found");
     mia.get(&format!("/api/users/{}/posts", id_of(&bo))).problem(404, "not_found");
@@ -128,7 +131,8 @@ fn relations_to_several_fans_are_read_at_once(kind: DatabaseKind) -> Result<()> 
         follower.post("/api/user/follow", &json!({"userId": own})).expect(200);
     }
     mia.post("/api/user/block", &json!({"userId": ana})).expect(200);
-    let read = |ids: &[&str]| mia.get(&format!("/api/user/relations?userIds={}", ids.join(","))).expect(200).json();
+    let read =
+        |ids: &[&str]| mia.get(&format!("/api/user/relations?userIds={}", ids.join(","))).expect(200).json();
     assert_eq!(
         read(&[&zoe, &ana, &kim, &bo, UNKNOWN, &own, &kim]),
         json!({"following": [kim, bo], "followedBy": [zoe, kim], "blocked": [ana]})
@@ -149,7 +153,9 @@ fn relations_to_several_fans_are_read_at_once(kind: DatabaseKind) -> Result<()> 
     let answer = mia.get(&format!("{path}?userIds={many}")).problem(422, "validation_failed");
     assert_eq!(answer.pointers(), ["/userIds"]);
     mia.get(&format!("{path}?userIds={}", vec![UNKNOWN; 100].join(","))).expect(200);
-    for query in ["", "?userIds=", "?userIds=mia", &format!("?userIds={bo},"), &format!("?userIds={bo}&userIds={kim}")] {
+    for query in
+        ["", "?userIds=", "?userIds=mia", &format!("?userIds={bo},"), &format!("?userIds={bo}&userIds={kim}")]
+    {
         mia.get(&format!("{path}{query}")).problem(400, "invalid_request");
     }
     Ok(())

@@ -24,7 +24,7 @@ fn a_post_is_created_read_and_deleted(kind: DatabaseKind) -> Result<()> {
     let expected = json!({"post": {
         "id": "[id]",
         "author": {"id": "[id]", "username": "mia", "displayName": "mia", "pictureUrl": null},
-        "body": "What a save! 🧤", "teamId": null, "team": null, "imageUrl": null, "image": null, "commentCount": 0, "reactionCount": 0,
+        "body": "What a save! 🧤", "mentions": [], "teamId": null, "team": null, "imageUrl": null, "image": null, "commentCount": 0, "reactionCount": 0,
         "reactions": {}, "myReaction": null, "createdAt": "[time]", "editedAt": null,
     }});
     assert_eq!(shape(&answer), expected);
@@ -133,7 +133,7 @@ fn comments_are_oldest_first_and_counted(kind: DatabaseKind) -> Result<()> {
     let expected = json!({"comment": {
         "id": "[id]", "postId": "[id]",
         "author": {"id": "[id]", "username": "bo_", "displayName": "bo_", "pictureUrl": null},
-        "replyTo": null, "body": "And the rebound!", "likeCount": 0, "liked": false, "createdAt": "[time]",
+        "replyTo": null, "body": "And the rebound!", "mentions": [], "likeCount": 0, "liked": false, "createdAt": "[time]",
         "editedAt": null,
     }});
     assert_eq!(shape(&answer), expected);

@@ -371,7 +371,8 @@ fn a_posts_picture_has_a_size_a_description_and_a_thumbnail(kind: DatabaseKind) 
     let body = json!({"body": "Look!", "mediaId": uploaded.str_at("/mediaId"), "imageAlt": " A save. \n"});
     let post = mia.post(ROOM, &body).expect(201);
     let (url, thumbnail) = (post.str_at("/post/image/url"), post.str_at("/post/image/thumbnailUrl"));
-    let expected = json!({"url": url, "width": 1600, "height": 1200, "alt": "A save.", "thumbnailUrl": thumbnail});
+    let expected =
+        json!({"url": url, "width": 1600, "height": 1200, "alt": "A save.", "thumbnailUrl": thumbnail});
     assert_eq!((post.at("/post/image"), post.str_at("/post/imageUrl")), (expected, url.clone()));
     assert_eq!(visitor.get(ROOM).expect(200).at("/posts/0/image"), post.at("/post/image"));
     for (path, size) in [(&url, (1600, 1200)), (&thumbnail, (640, 480))] {

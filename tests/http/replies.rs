@@ -29,7 +29,8 @@ fn a_comment_replies_to_a_comment_of_the_same_post(kind: DatabaseKind) -> Result
     let third = comment(&mia, &post, Some(&second));
     let list = |client: &Client| client.get(&format!("{post}/comments")).expect(200).list("/comments");
     let parents = |client: &Client| {
-        let parents = list(client).into_iter().map(|comment| (comment["id"].clone(), comment["replyTo"].clone()));
+        let parents =
+            list(client).into_iter().map(|comment| (comment["id"].clone(), comment["replyTo"].clone()));
         parents.collect::<Vec<_>>()
     };
     let row = |id: &str, parent: Option<&str>| (json!(id), json!(parent));
@@ -74,13 +75,19 @@ fn a_comment_is_liked_and_reported(kind: DatabaseKind) -> Result<()> {
         (bo.delete(&like), 1, false),
     ] {
         let answer = answer.expect(200);
-        assert_eq!((answer.at("/comment/likeCount"), answer.at("/comment/liked")), (json!(count), json!(liked)));
+        assert_eq!(
+            (answer.at("/comment/likeCount"), answer.at("/comment/liked")),
+            (json!(count), json!(liked))
+        );
     }
     let visitor = service.client();
     for (client, liked) in [(&mia, true), (&bo, false), (&visitor, false)] {
         assert_eq!(client.get(&path).expect(200).at("/comment/liked"), liked);
         let list = client.get(&format!("{post}/comments")).expect(200);
-        assert_eq!((list.at("/comments/0/likeCount"), list.at("/comments/0/liked")), (json!(1), json!(liked)));
+        assert_eq!(
+            (list.at("/comments/0/likeCount"), list.at("/comments/0/liked")),
+            (json!(1), json!(liked))
+        );
     }
     visitor.post(&like, &json!({})).problem(401, "authentication_required");
     bo.post(&format!("{post}/comments/{UNKNOWN}/like"), &json!({})).problem(404, "not_found");
@@ -112,7 +119,10 @@ fn likes_and_replies_are_sent_to_streams(kind: DatabaseKind) -> Result<()> {
     let second = comment(&bo, &post, Some(&first));
     let event = stream.one();
     assert_eq!(event.name, "comment.created");
-    assert_eq!((&event.data["comment"]["id"], &event.data["comment"]["replyTo"]), (&json!(second), &json!(first)));
+    assert_eq!(
+        (&event.data["comment"]["id"], &event.data["comment"]["replyTo"]),
+        (&json!(second), &json!(first))
+    );
     assert_eq!(event.data["comment"].get("liked"), None);
     bo.post(&format!("{post}/comments/{first}/like"), &json!({})).expect(200);
     let event = stream.one();

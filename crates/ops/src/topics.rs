@@ -121,10 +121,8 @@ impl Command for FindTopics {
             tx.set_backfill(TOPICS, &Backfill { finished_at: Some(ctx.now()), ..before })?;
             return Ok(None);
         };
-        let found: Vec<_> = posts
-            .iter()
-            .flat_map(|post| tags(&post.body).into_iter().map(|tag| (post.key, tag)))
-            .collect();
+        let found: Vec<_> =
+            posts.iter().flat_map(|post| tags(&post.body).into_iter().map(|tag| (post.key, tag))).collect();
         let tags = tx.insert_tags(&found)?;
         let last_key = last.key;
         tx.set_backfill(TOPICS, &Backfill { reached: Some(last_key), finished_at: None })?;

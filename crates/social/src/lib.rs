@@ -20,6 +20,7 @@
 mod authored;
 mod feed;
 mod graph;
+mod mentions;
 pub mod ports;
 mod post;
 mod reaction;
@@ -38,6 +39,7 @@ pub use graph::{
     Blocked, ErasedFollow, FollowEdge, FollowedTeam, GraphErasure, GraphRead, GraphWrite, LockedPair,
     OwnGraphRead, OwnTeamFollow, OwnTie, Relations, Relationship, TeamFollowRead, TeamFollowWrite,
 };
+pub use mentions::{MENTIONS, Mention, MentionSite, MentionWrite, mention_sites, mentions};
 pub use ports::{
     CommentLikeWrite, CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite,
 };

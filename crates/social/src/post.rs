@@ -1,6 +1,6 @@
 //! Posts and comments.
 
-use crate::{ReactionCounts, ReactionKind};
+use crate::{Mention, ReactionCounts, ReactionKind};
 use std::time::Duration;
 use terrace_kernel::text::{TextError, paragraphs};
 use terrace_kernel::{CommentId, MediaHash, PostId, TeamId, TimeKey, Timestamp, UserId};
@@ -86,6 +86,8 @@ pub struct Post {
     pub team: Option<TeamId>,
     /// The text.
     pub body: String,
+    /// The fans whom the text mentions. Their accounts may have been closed since it was written.
+    pub mentions: Vec<Mention>,
     /// The attached picture, if any.
     pub image: Option<PostImage>,
     /// The number of comments.
@@ -176,6 +178,8 @@ pub struct Comment<A> {
     pub reply_to: Option<CommentId>,
     /// The text.
     pub body: String,
+    /// The fans whom the text mentions. Their accounts may have been closed since it was written.
+    pub mentions: Vec<Mention>,
     /// The number of likes.
     pub like_count: i64,
     /// Whether the reader likes it; `false` without a reader.

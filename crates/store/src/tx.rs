@@ -22,9 +22,10 @@ use terrace_packs::{CatalogueRead, CatalogueWrite, OpeningWrite, SaleRead, SaleW
 use terrace_quests::{FanLock, OwnQuestRead, QuestRead, QuestWrite, StandingsRead, StepBatch};
 use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsRead, PointsRepair, PointsWrite};
 use terrace_social::{
-    AuthoredRead, CommentLikeWrite, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
-    GraphErasure, GraphRead, GraphWrite, OwnGraphRead, PostListRead, PostRead, PostWrite, ReactionWrite, ReportWrite,
-    SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
+    AuthoredRead, CommentLikeWrite, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead,
+    FollowGraphRead, GraphErasure, GraphRead, GraphWrite, MentionWrite, OwnGraphRead, PostListRead, PostRead,
+    PostWrite, ReactionWrite, ReportWrite, SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite,
+    TrendRead, TrendWrite,
 };
 
 read_ports! {
@@ -221,6 +222,7 @@ ports! {
         PostWrite<AuthorCard>
         + CommentWrite<AuthorCard>
         + CommentLikeWrite
+        + MentionWrite
         + ReactionWrite
         + ReportWrite
         + EventLog
@@ -228,7 +230,7 @@ ports! {
 
 ports! {
     /// New posts, with their topics and images.
-    pub trait PostTx: PostWrite<AuthorCard> + TopicWrite + MediaWrite + TeamRead + EventLog
+    pub trait PostTx: PostWrite<AuthorCard> + TopicWrite + MentionWrite + MediaWrite + TeamRead + EventLog
 }
 
 ports! {

@@ -7,6 +7,8 @@ CREATE TABLE posts (
     author_id uuid NOT NULL REFERENCES users (id),
     team_id uuid REFERENCES teams (id),
     body text NOT NULL,
+    -- The fans whom the text mentions: start, end and username of each.
+    mentions text,
     image bytea,
     image_alt text,
     comment_count bigint NOT NULL DEFAULT 0 CHECK (comment_count >= 0),
@@ -34,6 +36,7 @@ CREATE TABLE comments (
     -- The comment of the same post that it replies to, which may have been deleted since.
     reply_to uuid,
     body text NOT NULL,
+    mentions text,
     like_count bigint NOT NULL DEFAULT 0 CHECK (like_count >= 0),
     created_at timestamptz NOT NULL,
     edited_at timestamptz

@@ -7,6 +7,8 @@ CREATE TABLE posts (
     author_id BLOB NOT NULL REFERENCES users (id),
     team_id BLOB REFERENCES teams (id),
     body TEXT NOT NULL,
+    -- The fans whom the text mentions: start, end and username of each.
+    mentions TEXT,
     image BLOB,
     image_alt TEXT,
     comment_count INTEGER NOT NULL DEFAULT 0 CHECK (comment_count >= 0),
@@ -34,6 +36,7 @@ CREATE TABLE comments (
     -- The comment of the same post that it replies to, which may have been deleted since.
     reply_to BLOB,
     body TEXT NOT NULL,
+    mentions TEXT,
     like_count INTEGER NOT NULL DEFAULT 0 CHECK (like_count >= 0),
     created_at INTEGER NOT NULL,
     edited_at INTEGER

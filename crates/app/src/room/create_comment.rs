@@ -1,5 +1,6 @@
 //! Comments on a post (spec §1 rule 2).
 
+use crate::room::mentions::mentions_in;
 use crate::store::{Command, RoomTx};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{
@@ -68,6 +69,10 @@ impl CreateComment {
             created_at: ctx.now(),
         };
         tx.insert_comment(&comment)?;
+        let mentions = mentions_in(tx, &self.body, self.author)?;
+        if !mentions.is_empty() {
+            tx.set_comment_mentions(comment.id, &mentions)?;
+        }
         tx.append(
             &NewEvent {
                 topic: Topic::LockerRoom,

@@ -1,5 +1,6 @@
 //! Creates a post (spec §1 rule 1).
 
+use crate::room::mentions::mentions_in;
 use crate::store::{Command, PostTx};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Ctx, EventKind, Failure, MediaId, NewEvent, Outcome, TeamId, Topic, UserId};
@@ -68,6 +69,10 @@ impl Command for CreatePost {
         };
         tx.insert_post(&post)?;
         tx.insert_tags(&post.tags())?;
+        let mentions = mentions_in(tx, &self.body, self.author)?;
+        if !mentions.is_empty() {
+            tx.set_post_mentions(post.id, &mentions)?;
+        }
         tx.append(
             &NewEvent {
                 topic: Topic::LockerRoom,

@@ -1,11 +1,12 @@
 //! Edits of a comment by its author.
 
+use crate::room::mentions::mentions_in;
 use crate::store::{Command, RoomTx};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{CommentId, Ctx, EventKind, Failure, NewEvent, Outcome, PostId, Topic, UserId};
 use terrace_social::{Comment, is_editable};
 
-/// Replaces the text of a comment within the time for edits. The same text again changes nothing.
+/// Replaces the text of a comment, and its mentions with those of the new text, within the time for edits. The same text again changes nothing.
 #[derive(Debug, Clone)]
 pub struct EditComment {
     /// Account that requests the edit.
@@ -50,6 +51,8 @@ impl Command for EditComment {
             return Ok(comment);
         }
         tx.edit_comment(comment.id, &self.body, ctx.now())?;
+        let mentions = mentions_in(tx, &self.body, self.user)?;
+        tx.set_comment_mentions(comment.id, &mentions)?;
         tx.append(
             &NewEvent {
                 topic: Topic::LockerRoom,

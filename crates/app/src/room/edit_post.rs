@@ -1,11 +1,12 @@
 //! Edits of a post by its author.
 
+use crate::room::mentions::mentions_in;
 use crate::store::{Command, PostTx};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, PostId, Topic, UserId};
 use terrace_social::{PostView, is_editable, tags};
 
-/// Replaces the text of a post, and its topics with those of the new text, within the time for edits. The same text
+/// Replaces the text of a post, and its topics and mentions with those of the new text, within the time for edits. The same text
 /// again changes nothing.
 #[derive(Debug, Clone)]
 pub struct EditPost {
@@ -49,6 +50,8 @@ impl Command for EditPost {
             tx.remove_tags(post.id)?;
             let tags: Vec<_> = tags(&self.body).into_iter().map(|tag| (post.key(), tag)).collect();
             tx.insert_tags(&tags)?;
+            let mentions = mentions_in(tx, &self.body, self.user)?;
+            tx.set_post_mentions(post.id, &mentions)?;
             tx.append(
                 &NewEvent {
                     topic: Topic::LockerRoom,

@@ -11,6 +11,7 @@ pub mod export;
 mod followed;
 mod like_comment;
 mod lists;
+mod mentions;
 mod queries;
 mod react;
 mod report_comment;

@@ -47,7 +47,10 @@ const LEFT: [(&str, &str); 20] = [
 /// The rows that belong to a post: by kind, with table and condition. `gone` is the post.
 const OF_POSTS: [(&str, &str); 6] = [
     ("comment_likes", "comment_likes WHERE comment_id IN (SELECT id FROM comments WHERE post_id = gone.id)"),
-    ("comment_reports", "comment_reports WHERE comment_id IN (SELECT id FROM comments WHERE post_id = gone.id)"),
+    (
+        "comment_reports",
+        "comment_reports WHERE comment_id IN (SELECT id FROM comments WHERE post_id = gone.id)",
+    ),
     ("comments", "comments WHERE post_id = gone.id"),
     ("reactions", "reactions WHERE post_id = gone.id"),
     ("reports", "reports WHERE post_id = gone.id"),

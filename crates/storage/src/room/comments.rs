@@ -4,6 +4,7 @@ use crate::accounts::{ACTIVE, CardRow};
 use crate::conn::on;
 use crate::error::broken;
 use crate::graph::not_hidden;
+use crate::room::mentions;
 use crate::room::posts::writable;
 use crate::rows::{keyset, overfull};
 use crate::schema::{comment_likes, comments, posts, users};
@@ -26,6 +27,7 @@ struct CommentRow {
     #[diesel(select_expression = parent(), select_expression_type = SqlLiteral<Nullable<Uid>>)]
     reply_to: Option<Key>,
     body: String,
+    mentions: Option<String>,
     like_count: i64,
     created_at: At,
     edited_at: Option<At>,
@@ -56,6 +58,7 @@ fn into_comment((row, author, liked_by): ViewRow) -> Result<Comment<AuthorCard>,
         post: row.post_id.id(),
         author: author.into_card()?,
         reply_to: row.reply_to.map(Key::id),
+        mentions: mentions::parse("comments", row.mentions.as_deref())?,
         body: row.body,
         like_count: row.like_count,
         is_liked: liked_by.is_some(),
@@ -90,11 +93,7 @@ impl CommentRead<AuthorCard> for DieselTx<'_> {
                 .filter(comments::post_id.eq(Key::of(post)))
                 .filter(users::status.eq(ACTIVE))
                 .filter(not_hidden(comments::author_id, reader))
-                .select((
-                    CommentRow::as_select(),
-                    CardRow::as_select(),
-                    comment_likes::user_id.nullable(),
-                ))
+                .select((CommentRow::as_select(), CardRow::as_select(), comment_likes::user_id.nullable()))
                 .into_boxed();
             if let Some(TimeKey { at, id }) = after {
                 query = keyset!(query, comments::created_at > At(at), comments::id > Key(id));
@@ -122,11 +121,7 @@ impl CommentRead<AuthorCard> for DieselTx<'_> {
                 .filter(posts::deleted_at.is_null())
                 .filter(users::status.eq(ACTIVE))
                 .filter(not_hidden(comments::author_id, reader))
-                .select((
-                    CommentRow::as_select(),
-                    CardRow::as_select(),
-                    comment_likes::user_id.nullable(),
-                ))
+                .select((CommentRow::as_select(), CardRow::as_select(), comment_likes::user_id.nullable()))
                 .first(conn)
                 .optional()
         })
@@ -141,7 +136,11 @@ impl CommentRead<AuthorCard> for DieselTx<'_> {
                 .inner_join(users::table)
                 .filter(comments::id.eq_any(ids))
                 .filter(users::status.eq(ACTIVE))
-                .select((CommentRow::as_select(), CardRow::as_select(), None::<Key>.into_sql::<Nullable<Uid>>()))
+                .select((
+                    CommentRow::as_select(),
+                    CardRow::as_select(),
+                    None::<Key>.into_sql::<Nullable<Uid>>(),
+                ))
                 .load(conn)
         })
         .map_err(broken("read comments by their ids"))?;
@@ -228,7 +227,8 @@ mod tests {
 
     fn comment(tx: &mut DieselTx<'_>, n: u128, post: PostId, author: UserId, micros: i64) -> CommentId {
         let (id, body) = (CommentId::from(uuid(n)), format!("comment {n}"));
-        tx.insert_comment(&NewComment { id, post, author, reply_to: None, body, created_at: at(micros) }).unwrap();
+        tx.insert_comment(&NewComment { id, post, author, reply_to: None, body, created_at: at(micros) })
+            .unwrap();
         id
     }
 

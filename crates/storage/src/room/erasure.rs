@@ -250,7 +250,8 @@ mod tests {
     use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, post, team, uuid};
     use terrace_kernel::{CommentId, PostId};
     use terrace_social::{
-        AuthoredRead, CommentLikeWrite, CommentWrite, NewComment, PostWrite, ReactionCounts, ReactionWrite, ReportWrite,
+        AuthoredRead, CommentLikeWrite, CommentWrite, NewComment, PostWrite, ReactionCounts, ReactionWrite,
+        ReportWrite,
     };
     use terrace_store::Audit;
 

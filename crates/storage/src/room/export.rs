@@ -6,16 +6,12 @@ use crate::room::comments::parent;
 use crate::room::posts::PostRow;
 use crate::room::reactions;
 use crate::rows::keyset;
-use crate::schema::{
-    comment_likes, comment_reports, comments, posts, reactions as reaction_rows, reports,
-};
+use crate::schema::{comment_likes, comment_reports, comments, posts, reactions as reaction_rows, reports};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
 use terrace_kernel::{CommentId, PostId, StoreError, TimeKey, UserId};
-use terrace_social::{
-    AuthoredRead, Comment, OwnCommentReport, OwnLike, OwnReaction, OwnReport, Post,
-};
+use terrace_social::{AuthoredRead, Comment, OwnCommentReport, OwnLike, OwnReaction, OwnReport, Post};
 
 /// Id, post, parent, text, likes, and the times of creation and of the last edit.
 type CommentRow = (Key, Key, Option<Key>, String, i64, At, Option<At>);
@@ -73,6 +69,7 @@ impl AuthoredRead for DieselTx<'_> {
             author: (),
             reply_to: reply_to.map(Key::id),
             body,
+            mentions: Vec::new(),
             like_count,
             is_liked: false,
             created_at: at.0,

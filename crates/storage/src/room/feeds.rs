@@ -51,9 +51,7 @@ impl FeedRead<AuthorCard> for DieselTx<'_> {
                     .left_join(own(Key::of(fan)))
                     .select(view_columns!(reaction_rows::kind.nullable()))
                     .load(conn),
-                None => page
-                    .select(view_columns!(None::<String>.into_sql::<NoText>()))
-                    .load(conn),
+                None => page.select(view_columns!(None::<String>.into_sql::<NoText>())).load(conn),
             }
         })
         .map_err(broken("read a feed"))?;

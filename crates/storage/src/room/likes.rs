@@ -115,7 +115,10 @@ mod tests {
         let (ana, bea) = (fan(tx, 1), fan(tx, 2));
         let post = post(tx, 10, ana, None, 0);
         let [first, reply] = [20, 21].map(|n| comment(tx, n, ana).id);
-        run(tx, "UPDATE comments SET reply_to = (SELECT min(id) FROM comments) WHERE id <> (SELECT min(id) FROM comments)");
+        run(
+            tx,
+            "UPDATE comments SET reply_to = (SELECT min(id) FROM comments) WHERE id <> (SELECT min(id) FROM comments)",
+        );
         assert_eq!(tx.comment(post, reply, None).unwrap().unwrap().reply_to, Some(first));
         for comment in [first, reply] {
             assert!(tx.insert_like(comment, bea, at(2)).unwrap());

@@ -110,14 +110,20 @@ mod tests {
         let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (ana, bea) = (fan(tx, 1), fan(tx, 2));
-        for (n, author, micros) in [(14, ana, 5), (10, bea, 5), (12, ana, 5), (20, ana, 4), (9, bea, 6), (30, ana, 7)] {
+        for (n, author, micros) in
+            [(14, ana, 5), (10, bea, 5), (12, ana, 5), (20, ana, 4), (9, bea, 6), (30, ana, 7)]
+        {
             let id = post(tx, n, author, None, micros);
             if n != 30 {
                 tx.insert_tags(&[(TimeKey { at: at(micros), id: id.as_uuid() }, goal())]).unwrap();
             }
         }
         tx.set_reaction(PostId::from(uuid(14)), bea, Some(ReactionKind::Fire), at(8)).unwrap();
-        let through = |tx: &mut DieselTx<'_>, list: &mut dyn FnMut(&mut DieselTx<'_>, Option<TimeKey>) -> Page<PostView<AuthorCard>>| {
+        let through = |tx: &mut DieselTx<'_>,
+                       list: &mut dyn FnMut(
+            &mut DieselTx<'_>,
+            Option<TimeKey>,
+        ) -> Page<PostView<AuthorCard>>| {
             let (mut seen, mut after) = (Vec::new(), None);
             loop {
                 let page = list(tx, after);
@@ -157,7 +163,10 @@ mod tests {
         });
         let indexes = ["post_topics_newest", "posts_newest_of_author"];
         for (plan, index) in plans.iter().zip(indexes.into_iter().cycle()) {
-            assert!(plan.contains(index) && !plan.contains("TEMP B-TREE") && !plan.contains("SCAN"), "{plan}");
+            assert!(
+                plan.contains(index) && !plan.contains("TEMP B-TREE") && !plan.contains("SCAN"),
+                "{plan}"
+            );
         }
         assert_eq!(plans.len(), 8);
     }

@@ -7,6 +7,7 @@ mod feeds;
 mod gather;
 mod likes;
 mod lists;
+mod mentions;
 pub(crate) mod pairs;
 mod posts;
 mod reactions;

@@ -5,7 +5,7 @@ use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::graph::not_hidden;
 use crate::plan::{beside, inert};
-use crate::room::reactions;
+use crate::room::{mentions, reactions};
 use crate::rows::{corrupt, digest};
 use crate::schema::{media, posts, reactions as reaction_rows, teams, users};
 use crate::tx::DieselTx;
@@ -26,6 +26,7 @@ pub(crate) struct PostRow {
     author_id: Key,
     team_id: Option<Key>,
     body: String,
+    mentions: Option<String>,
     image: Option<Vec<u8>>,
     image_alt: Option<String>,
     comment_count: i64,
@@ -47,6 +48,7 @@ impl PostRow {
             id: self.id.id(),
             author: self.author_id.id(),
             team: self.team_id.map(Key::id),
+            mentions: mentions::parse("posts", self.mentions.as_deref())?,
             body: self.body,
             image: hash.map(|hash| PostImage { hash: MediaHash::from_bytes(hash), alt }),
             comment_count: self.comment_count,
@@ -196,9 +198,7 @@ impl PostRead<AuthorCard> for DieselTx<'_> {
                     .left_join(own(Key::of(fan)))
                     .select(view_columns!(reaction_rows::kind.nullable()))
                     .first(conn),
-                None => post
-                    .select(view_columns!(None::<String>.into_sql::<NoText>()))
-                    .first(conn),
+                None => post.select(view_columns!(None::<String>.into_sql::<NoText>())).first(conn),
             }
             .optional()
         })
@@ -348,8 +348,7 @@ mod tests {
         let (id, other) = (post(tx, 10, ana, None, 0), post(tx, 11, ana, None, 0));
         for (n, of) in [(1, id), (2, id), (3, id), (4, other)] {
             let body = "Olé".to_owned();
-            let comment =
-                NewComment {
+            let comment = NewComment {
                 id: CommentId::from(uuid(n)),
                 post: of,
                 author: bea,

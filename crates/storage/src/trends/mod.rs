@@ -351,8 +351,7 @@ mod tests {
             let id = CommentId::from(uuid(n));
             tx.count_comment(first, author).unwrap().unwrap();
             let body = "Olé".to_owned();
-            let comment =
-                NewComment { id, post: first, author, reply_to: None, body, created_at: at(6) };
+            let comment = NewComment { id, post: first, author, reply_to: None, body, created_at: at(6) };
             tx.insert_comment(&comment).unwrap();
         }
         for (reader, kind) in [(bea, ReactionKind::Fire), (zoe, ReactionKind::Sad)] {

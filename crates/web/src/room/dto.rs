@@ -27,7 +27,12 @@ pub(crate) struct CreatePostBody {
     pub(crate) media_id: Option<IdText<MediaId>>,
     /// A description of the picture for those who do not see it: 1 to 300 characters after trimming. Goes with `mediaId`.
     #[serde(default, deserialize_with = "given")]
-    #[schema(nullable = false, example = "The goalkeeper tips the ball over the bar", min_length = 1, max_length = 300)]
+    #[schema(
+        nullable = false,
+        example = "The goalkeeper tips the ball over the bar",
+        min_length = 1,
+        max_length = 300
+    )]
     pub(crate) image_alt: Option<String>,
 }
 
@@ -82,6 +87,8 @@ pub(crate) struct Post {
     author: UserCard,
     /// The text.
     body: String,
+    /// The fans whom the text mentions, in the order of the text; at most five.
+    mentions: Vec<Mention>,
     /// The id of the team whose room contains the post; null for the common room.
     team_id: Option<Uuid>,
     /// The team whose room contains the post; null for the common room.
@@ -113,6 +120,7 @@ impl From<&PostView<AuthorCard>> for Post {
             id: post.id.as_uuid(),
             author: UserCard::from(&view.author),
             body: post.body.clone(),
+            mentions: post.mentions.iter().map(Mention::from).collect(),
             team_id: post.team.map(TeamId::as_uuid),
             team: view.team.as_ref().map(PostTeam::from),
             image_url: post.image.as_ref().map(|image| media_url(&image.hash)),
@@ -124,6 +132,27 @@ impl From<&PostView<AuthorCard>> for Post {
             created_at: Time(post.created_at),
             edited_at: post.edited_at.map(Time),
         }
+    }
+}
+
+/// A mention of a fan in a text. Positions are in characters (Unicode scalar values).
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Mention {
+    /// The username of the fan, whose account may have been closed since the text was written.
+    #[schema(example = "mia")]
+    username: String,
+    /// The position of the `@`.
+    #[schema(minimum = 0)]
+    start: u32,
+    /// The position after the name.
+    #[schema(minimum = 0)]
+    end: u32,
+}
+
+impl From<&terrace_social::Mention> for Mention {
+    fn from(mention: &terrace_social::Mention) -> Self {
+        Self { username: mention.username.clone(), start: mention.start, end: mention.end }
     }
 }
 
@@ -221,6 +250,8 @@ pub(crate) struct Comment {
     reply_to: Option<Uuid>,
     /// The text.
     body: String,
+    /// The fans whom the text mentions, in the order of the text; at most five.
+    mentions: Vec<Mention>,
     /// The number of likes.
     like_count: i64,
     /// Whether the caller likes it; false if the caller is signed out.
@@ -239,6 +270,7 @@ impl From<&terrace_social::Comment<AuthorCard>> for Comment {
             author: UserCard::from(&comment.author),
             reply_to: comment.reply_to.map(CommentId::as_uuid),
             body: comment.body.clone(),
+            mentions: comment.mentions.iter().map(Mention::from).collect(),
             like_count: comment.like_count,
             liked: comment.is_liked,
             created_at: Time(comment.created_at),

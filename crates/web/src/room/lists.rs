@@ -32,7 +32,10 @@ pub(super) async fn read_tagged(
     cursor: Option<&str>,
 ) -> Result<PostList, ApiError> {
     let Some(tag) = Tag::named(tag) else {
-        return Err(Invalid::at("/tag", "must be a hashtag: 1 to 50 letters, digits and underscores, one of them a letter"));
+        return Err(Invalid::at(
+            "/tag",
+            "must be a hashtag: 1 to 50 letters, digits and underscores, one of them a letter",
+        ));
     };
     let filter = format!("#{tag}");
     let page = asked(app, limit, cursor, FEED, &filter)?;

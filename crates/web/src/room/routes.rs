@@ -12,7 +12,9 @@ use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, delete, get, patch, post};
 use serde::Deserialize;
 use terrace_app::App;
-use terrace_app::room::{Attachment, CreatePost, DeletePost, EditPost, FeedScope, GetPost, React, ReadFeed, ReportPost};
+use terrace_app::room::{
+    Attachment, CreatePost, DeletePost, EditPost, FeedScope, GetPost, React, ReadFeed, ReportPost,
+};
 use terrace_app::store::StoredAnswer;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{PostId, TeamId, UserId};

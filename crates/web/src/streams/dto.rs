@@ -2,7 +2,7 @@
 //! twice, or one whose content a page had already, changes nothing.
 
 use crate::dto::{Time, UserCard, media_url};
-use crate::room::dto::{PostImage, PostTeam, Reactions};
+use crate::room::dto::{Mention, PostImage, PostTeam, Reactions};
 use serde::Serialize;
 use terrace_app::streams::StreamStep;
 use terrace_identity::AuthorCard;
@@ -33,6 +33,7 @@ struct StreamedPost {
     id: Uuid,
     author: UserCard,
     body: String,
+    mentions: Vec<Mention>,
     team_id: Option<Uuid>,
     team: Option<PostTeam>,
     image_url: Option<String>,
@@ -52,6 +53,7 @@ impl From<&PostView<AuthorCard>> for StreamedPost {
             id: post.id.as_uuid(),
             author: UserCard::from(&view.author),
             body: post.body.clone(),
+            mentions: post.mentions.iter().map(Mention::from).collect(),
             team_id: post.team.map(TeamId::as_uuid),
             team: view.team.as_ref().map(PostTeam::from),
             image_url: post.image.as_ref().map(|image| media_url(&image.hash)),
@@ -108,6 +110,7 @@ pub(crate) struct StreamedComment {
     author: UserCard,
     reply_to: Option<Uuid>,
     body: String,
+    mentions: Vec<Mention>,
     like_count: i64,
     created_at: Time,
     edited_at: Option<Time>,
@@ -121,6 +124,7 @@ impl From<&terrace_social::Comment<AuthorCard>> for StreamedComment {
             author: UserCard::from(&comment.author),
             reply_to: comment.reply_to.map(CommentId::as_uuid),
             body: comment.body.clone(),
+            mentions: comment.mentions.iter().map(Mention::from).collect(),
             like_count: comment.like_count,
             created_at: Time(comment.created_at),
             edited_at: comment.edited_at.map(Time),

@@ -2,9 +2,9 @@
 
 use crate::boards::dto::PointsEntry;
 use crate::streams::dto::{
-    AchievementUnlocked, BoardReset, CommentCreated, CommentDeleted, CommentEdited, CommentLiked, PostCreated,
-    PostDeleted, PostEdited, PurchaseChanged, QuestCompleted, ReactionChanged, ScoreChanged, StepCompleted,
-    StreamedComment,
+    AchievementUnlocked, BoardReset, CommentCreated, CommentDeleted, CommentEdited, CommentLiked,
+    PostCreated, PostDeleted, PostEdited, PurchaseChanged, QuestCompleted, ReactionChanged, ScoreChanged,
+    StepCompleted, StreamedComment,
 };
 use crate::streams::view::Visibility;
 use bytes::{BufMut, Bytes, BytesMut};
