@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use terrace_identity::Username;
 use terrace_kernel::{StoreError, UserId};
-use terrace_social::{Mention, MentionWrite, mention_sites, mentions};
+use terrace_social::{Mention, MentionSite, MentionWrite, mention_sites, mentions};
 
 /// The fans whom the text mentions, in one statement, or in none if it contains no `@`. Fans who are hidden from the
 /// author are not mentioned, as if they did not exist.
@@ -18,7 +18,7 @@ pub(crate) fn mentions_in(
     }
     let key = |name: &str| Some(Username::parse(name).ok()?.key().to_owned());
     let mut keys: Vec<String> =
-        sites.iter().flat_map(|site| site.names()).filter_map(|(_, name)| key(name)).collect();
+        sites.iter().flat_map(MentionSite::names).filter_map(|(_, name)| key(name)).collect();
     keys.sort_unstable();
     keys.dedup();
     let fans: HashMap<String, String> = tx.mentionable(&keys, author)?.into_iter().collect();
