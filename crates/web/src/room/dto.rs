@@ -92,10 +92,12 @@ pub(crate) struct Post {
     /// The id of the team whose room contains the post; null for the common room.
     team_id: Option<Uuid>,
     /// The team whose room contains the post; null for the common room.
+    #[schema(required = true)]
     team: Option<PostTeam>,
     /// The URL of the picture, if there is one.
     image_url: Option<String>,
     /// The picture, if there is one.
+    #[schema(required = true)]
     image: Option<PostImage>,
     /// The number of comments.
     comment_count: i64,
@@ -110,6 +112,7 @@ pub(crate) struct Post {
     /// When the post was created.
     created_at: Time,
     /// When the author last edited the text; null if never.
+    #[schema(required = true)]
     edited_at: Option<Time>,
 }
 
@@ -172,6 +175,7 @@ pub(crate) struct PostTeam {
     #[schema(example = json!(["#ef0107", "#ffffff"]))]
     colors: Vec<String>,
     /// The URL of the crest, if there is one.
+    #[schema(required = true)]
     crest_url: Option<String>,
 }
 
@@ -200,6 +204,7 @@ pub(crate) struct PostImage {
     #[schema(minimum = 1)]
     height: u32,
     /// The description that the author gave, if any.
+    #[schema(required = true)]
     alt: Option<String>,
     /// The URL of the same picture with at most 640 pixels a side. Of a small picture, and of one that was uploaded
     /// before there were thumbnails, it is the URL of the picture itself.
@@ -247,6 +252,7 @@ pub(crate) struct Comment {
     author: UserCard,
     /// The id of the comment that this one replies to; null if there is none or it was deleted. The caller may not see
     /// it, if a block hides its author.
+    #[schema(required = true)]
     reply_to: Option<Uuid>,
     /// The text.
     body: String,
@@ -259,6 +265,7 @@ pub(crate) struct Comment {
     /// When the comment was created.
     created_at: Time,
     /// When the author last edited the text; null if never.
+    #[schema(required = true)]
     edited_at: Option<Time>,
 }
 

@@ -48,10 +48,12 @@ pub(crate) struct ExportedPost {
     /// The URL of the picture, if there is one.
     image_url: Option<String>,
     /// The description of the picture, if there is one.
+    #[schema(required = true)]
     image_alt: Option<String>,
     /// When the post was created.
     created_at: Time,
     /// When the text was last edited; null if never.
+    #[schema(required = true)]
     edited_at: Option<Time>,
 }
 
@@ -78,12 +80,14 @@ pub(crate) struct ExportedComment {
     /// The id of the post.
     post_id: Uuid,
     /// The id of the comment that it replies to; null if there is none or it was deleted.
+    #[schema(required = true)]
     reply_to: Option<Uuid>,
     /// The text.
     body: String,
     /// When the comment was created.
     created_at: Time,
     /// When the text was last edited; null if never.
+    #[schema(required = true)]
     edited_at: Option<Time>,
 }
 

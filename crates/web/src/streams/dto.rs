@@ -35,14 +35,17 @@ struct StreamedPost {
     body: String,
     mentions: Vec<Mention>,
     team_id: Option<Uuid>,
+    #[schema(required = true)]
     team: Option<PostTeam>,
     image_url: Option<String>,
+    #[schema(required = true)]
     image: Option<PostImage>,
     comment_count: i64,
     reaction_count: i64,
     #[schema(value_type = std::collections::HashMap<String, i64>, example = json!({"like": 3}))]
     reactions: Reactions,
     created_at: Time,
+    #[schema(required = true)]
     edited_at: Option<Time>,
 }
 
@@ -108,11 +111,13 @@ pub(crate) struct StreamedComment {
     id: Uuid,
     post_id: Uuid,
     author: UserCard,
+    #[schema(required = true)]
     reply_to: Option<Uuid>,
     body: String,
     mentions: Vec<Mention>,
     like_count: i64,
     created_at: Time,
+    #[schema(required = true)]
     edited_at: Option<Time>,
 }
 
