@@ -102,6 +102,9 @@ mod tests {
         lists_are_newest_first_and_page_through_one_instant,
     }
 
+    /// Reads the page of a list after a key.
+    type List<'l> = dyn FnMut(&mut DieselTx<'_>, Option<TimeKey>) -> Page<PostView<AuthorCard>> + 'l;
+
     fn goal() -> Tag {
         Tag::named("goal").unwrap()
     }
@@ -119,11 +122,7 @@ mod tests {
             }
         }
         tx.set_reaction(PostId::from(uuid(14)), bea, Some(ReactionKind::Fire), at(8)).unwrap();
-        let through = |tx: &mut DieselTx<'_>,
-                       list: &mut dyn FnMut(
-            &mut DieselTx<'_>,
-            Option<TimeKey>,
-        ) -> Page<PostView<AuthorCard>>| {
+        let through = |tx: &mut DieselTx<'_>, list: &mut List<'_>| {
             let (mut seen, mut after) = (Vec::new(), None);
             loop {
                 let page = list(tx, after);

@@ -149,7 +149,7 @@ struct NewPostRow<'a> {
     team_id: Option<Key>,
     body: &'a str,
     image: Option<Vec<u8>>,
-    image_alt: Option<&'a str>,
+    image_alt: Option<String>,
     created_at: At,
 }
 
@@ -262,7 +262,7 @@ impl PostWrite<AuthorCard> for DieselTx<'_> {
             team_id: post.team.map(Key::of),
             body: &post.body,
             image: post.image.as_ref().map(|image| image.hash.as_bytes().to_vec()),
-            image_alt: post.image.as_ref().and_then(|image| image.alt.as_deref()),
+            image_alt: post.image.as_ref().and_then(|image| image.alt.clone()),
             created_at: At(post.created_at),
         };
         on!(self.conn, |conn| diesel::insert_into(posts::table).values(&row).execute(conn))
