@@ -48,6 +48,7 @@ mod contract {
     mod cost;
     mod counters;
     mod deletion;
+    mod edits;
     mod events;
     mod feeds;
     mod graph;
@@ -66,6 +67,7 @@ mod contract {
     mod maintenance_packs;
     mod maintenance_rows;
     pub(crate) mod media;
+    mod mentions;
     pub(crate) mod migrations;
     mod minting;
     mod once;
@@ -88,6 +90,7 @@ mod contract {
     mod recommended;
     pub(crate) mod repairs;
     mod replica;
+    mod replies;
     mod schema;
     mod sessions;
     mod trends;
@@ -110,6 +113,7 @@ mod http {
     mod document;
     mod dress;
     mod edge;
+    mod edits;
     mod encoded_paths;
     mod feeds;
     mod first_visit;
@@ -120,8 +124,10 @@ mod http {
     mod idempotency;
     mod leaderboard;
     mod leaderboard_pages;
+    mod lists;
     mod locker_room;
     mod media;
+    mod mentions;
     mod own_account;
     mod packs;
     mod payment_messages;
@@ -131,6 +137,7 @@ mod http {
     mod quests;
     mod quests_noticed;
     mod recommended;
+    mod replies;
     mod sample;
     /// What the service hides, and from which callers.
     mod security {

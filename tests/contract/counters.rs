@@ -94,6 +94,7 @@ fn a_counter_that_is_wrong_is_found(kind: DatabaseKind) -> Result<()> {
             id: ctx.new_id(),
             post: uncounted,
             author: fan,
+            reply_to: None,
             body: "Not counted".to_owned(),
             created_at: ctx.now(),
         };
@@ -125,7 +126,8 @@ fn the_rows_of_a_deleted_post_are_removed_in_batches(kind: DatabaseKind) -> Resu
             let id = ctx.new_id();
             let created_at = ctx.now();
             tx.count_comment(post, author)?;
-            tx.insert_comment(&NewComment { id, post, author, body: format!("{n}"), created_at })?;
+            let body = format!("{n}");
+            tx.insert_comment(&NewComment { id, post, author, reply_to: None, body, created_at })?;
         }
         for fan in &writers {
             tx.set_reaction(post, *fan, Some(ReactionKind::Love), ctx.now())?;

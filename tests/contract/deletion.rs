@@ -223,6 +223,7 @@ fn a_busy_account_is_removed_in_batches_and_counters_stay_exact(kind: DatabaseKi
                 id,
                 post: of_bo,
                 author: busy,
+                reply_to: None,
                 body: format!("{n}"),
                 created_at,
             })?;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use terrace_testkit::app::graph::{BlockUser, FollowTeam, FollowUser};
 use terrace_testkit::app::payments::NoticeKind;
 use terrace_testkit::app::quests::VisitDaily;
-use terrace_testkit::app::room::{CreateComment, DeletePost, React};
+use terrace_testkit::app::room::{CreateComment, DeletePost, LikeComment, React, ReportComment};
 use terrace_testkit::identity::Password;
 use terrace_testkit::kernel::{EventKind, UserId};
 use terrace_testkit::social::ReactionKind;
@@ -39,7 +39,9 @@ fn lively(service: &TestApp) -> Vec<UserId> {
         service.done(FollowTeam { fan: *fan, team });
         let post = post(service, *fan);
         for other in fans.iter().take(n) {
-            service.done(CreateComment { author: *other, post, body: "Yes".to_owned() });
+            let comment = CreateComment { author: *other, post, body: "Yes".to_owned() };
+            let comment = service.done(comment).comment.id;
+            service.done(LikeComment { fan: *fan, post, comment, likes: true });
             let kind = ReactionKind::ALL.get(n % 6).copied();
             service.done(React { fan: *other, post, kind });
         }
@@ -60,6 +62,7 @@ fn rule_13_counters_are_recounted(kind: DatabaseKind) -> Result<()> {
         &service,
         &[
             &format!("UPDATE posts SET comment_count = comment_count + 3, love_count = 7 WHERE id <> {gone}"),
+            "UPDATE comments SET like_count = like_count + 4",
             "UPDATE users SET follower_count = 0",
             &format!("UPDATE users SET following_count = 99 WHERE id = {mia}"),
             "UPDATE teams SET follower_count = follower_count + 1",
@@ -74,6 +77,7 @@ fn rule_13_counters_are_recounted(kind: DatabaseKind) -> Result<()> {
     );
     let names: Vec<_> = repaired.iter().map(|(name, _)| *name).collect();
     let expected = [
+        "comments.like_count",
         "posts.comment_count",
         "posts.love_count",
         "teams.follower_count",
@@ -153,7 +157,12 @@ fn rule_13_leftover_rows_of_deleted_accounts_are_removed(kind: DatabaseKind) -> 
     let others = lively(&service);
     let (own, theirs) = (post(&service, mia.id), post(&service, others[0]));
     service.done(CreateComment { author: mia.id, post: theirs, body: "Mine".to_owned() });
-    service.done(CreateComment { author: others[1], post: own, body: "Theirs".to_owned() });
+    let comment = CreateComment { author: others[1], post: own, body: "Theirs".to_owned() };
+    let comment = service.done(comment).comment.id;
+    service.done(LikeComment { fan: mia.id, post: own, comment, likes: true });
+    let reason = "Spam".to_owned();
+    service.done(ReportComment { fan: mia.id, post: own, comment, reason });
+    service.done(LikeComment { fan: others[0], post: own, comment, likes: true });
     service.done(React { fan: mia.id, post: theirs, kind: Some(ReactionKind::Fire) });
     follow(&service, mia.id, others[0]);
     follow(&service, others[1], mia.id);
@@ -175,6 +184,8 @@ fn rule_13_leftover_rows_of_deleted_accounts_are_removed(kind: DatabaseKind) -> 
     let repaired = repair_counts(&service, "sweep-deleted-accounts");
     for (kind, rows) in [
         ("blocks", 1),
+        ("comment_likes", 1),
+        ("comment_reports", 1),
         ("comments", 1),
         ("followers", 1),
         ("follows", 1),
@@ -194,7 +205,8 @@ fn rule_13_leftover_rows_of_deleted_accounts_are_removed(kind: DatabaseKind) -> 
     // The posts that it marked are removed as any deleted post is, by the consumer or, later, by the next
     // task.
     service.clock().advance(Duration::from_hours(2));
-    assert_eq!(repair_counts(&service, "sweep-deleted-posts"), [("comments", 1), ("posts", 1)]);
+    let expected = [("comment_likes", 1), ("comments", 1), ("posts", 1)];
+    assert_eq!(repair_counts(&service, "sweep-deleted-posts"), expected);
     verified(&service);
     Ok(())
 }

@@ -9,12 +9,12 @@ use std::time::Duration;
 use terrace_testkit::app::media::{
     ImageType, MediaStore, ObjectKey, PictureUpload, RemovePicture, UploadRefusal, Uploaded,
 };
-use terrace_testkit::app::room::{CreatePost, CreatePostRefusal, DeletePost};
+use terrace_testkit::app::room::{Attachment, CreatePost, CreatePostRefusal, DeletePost};
 use terrace_testkit::app::store::StoredAnswer;
 use terrace_testkit::identity::{AuthorCard, Password};
 use terrace_testkit::kernel::{Clock, CtxSeed, EventKind, Failure, MediaHash, MediaId, Position, UserId};
 use terrace_testkit::ops::{self, Swept};
-use terrace_testkit::social::PostView;
+use terrace_testkit::social::{PostImage, PostView};
 use terrace_testkit::storage::MediaObjects;
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
 
@@ -29,6 +29,7 @@ on_each_database! {
     one_of_twenty_concurrent_posts_gets_the_picture,
     a_picture_that_cannot_be_stored_is_refused,
     the_pictures_of_a_deleted_account_are_removed,
+    a_thumbnail_is_stored_and_removed_with_its_picture,
 }
 
 const DAY: Duration = Duration::from_hours(24);
@@ -61,7 +62,7 @@ pub(crate) fn upload(service: &TestApp, user: UserId, shade: u8) -> (MediaId, Me
 }
 
 pub(crate) fn post(author: UserId, media: MediaId) -> CreatePost {
-    CreatePost { author, team: None, body: "Look!".to_owned(), media: Some(media) }
+    CreatePost { author, team: None, body: "Look!".to_owned(), media: Some(Attachment { media, alt: None }) }
 }
 
 pub(crate) fn sweep(service: &TestApp) -> Swept {
@@ -110,7 +111,7 @@ fn a_post_is_published_with_its_picture(kind: DatabaseKind) -> Result<()> {
     let mia = service.fan("mia").id;
     let (media, hash) = upload(&service, mia, 1);
     let view: PostView<AuthorCard> = service.done(post(mia, media));
-    assert_eq!(view.post.image, Some(hash));
+    assert_eq!(view.post.image, Some(PostImage { hash, alt: None }));
     let log = service.log(Position::START);
     let created: Vec<_> = log.iter().filter(|event| event.what.kind == EventKind::PostCreated).collect();
     assert_eq!(created.iter().map(|event| event.what.subject).collect::<Vec<_>>(), [view.post.id.as_uuid()]);
@@ -301,5 +302,43 @@ fn the_pictures_of_a_deleted_account_are_removed(kind: DatabaseKind) -> Result<(
     sweep(&service);
     assert_eq!(objects(&service), 1, "the bytes too");
     assert!(is_there(&service, shared), "another wears it still");
+    Ok(())
+}
+
+/// The HTTP contract, part 2, section 1: the thumbnail counts against the quota, is served as long as the picture, and is
+/// removed with it.
+fn a_thumbnail_is_stored_and_removed_with_its_picture(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let mia = service.fan("mia").id;
+    let mut file = Vec::new();
+    let pixels: Vec<u8> =
+        (0..800 * 600_u32).map(|pixel| u8::try_from(pixel % 251).expect("a byte")).collect();
+    PngEncoder::new(&mut file).write_image(&pixels, 800, 600, ExtendedColorType::L8)?;
+    let upload = || PictureUpload { user: mia, kind: ImageType::Png, file: file.clone().into() };
+    let answered = service.run(service.app().upload_media(upload(), None, answer)).expect("an upload");
+    let media: MediaId = answered.answer.body.parse()?;
+    let hash: MediaHash = answered.answer.created.expect("a hash").parse()?;
+    assert_eq!(objects(&service), 2);
+    let now = service.app().now();
+    let (whole, waiting) = service.ask(move |tx| Ok((tx.media(hash, now)?, tx.waiting_uploads(mia)?)));
+    let whole = whole.expect("the picture").size;
+    assert!(waiting.bytes > whole, "{} bytes with the thumbnail, {whole} without", waiting.bytes);
+
+    let view = service.done(post(mia, media));
+    let size = view.image.expect("a picture");
+    let thumbnail = size.thumbnail.expect("a thumbnail");
+    assert_eq!((size.width, size.height), (800, 600));
+    assert!(is_there(&service, hash) && is_there(&service, thumbnail));
+    // The same file again is the same picture, with the same thumbnail.
+    service.run(service.app().upload_media(upload(), None, answer)).expect("an upload");
+    assert_eq!(objects(&service), 2);
+    service.clock().advance(DAY);
+    assert_eq!((sweep(&service).uploads, objects(&service)), (1, 2));
+
+    service.done(DeletePost { user: mia, post: view.post.id });
+    assert!(!is_there(&service, hash) && !is_there(&service, thumbnail));
+    assert_eq!((sweep(&service).pictures, objects(&service)), (0, 2));
+    service.clock().advance(DAY);
+    assert_eq!((sweep(&service).pictures, objects(&service)), (2, 0));
     Ok(())
 }

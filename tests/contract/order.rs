@@ -364,6 +364,7 @@ const GREETER: Consumer = Consumer {
             id: ctx.new_id(),
             post,
             author,
+            reply_to: None,
             body: "Welcome".to_owned(),
             created_at: ctx.now(),
         })?;

@@ -24,8 +24,8 @@ fn a_post_is_created_read_and_deleted(kind: DatabaseKind) -> Result<()> {
     let expected = json!({"post": {
         "id": "[id]",
         "author": {"id": "[id]", "username": "mia", "displayName": "mia", "pictureUrl": null},
-        "body": "What a save! 🧤", "teamId": null, "imageUrl": null, "commentCount": 0, "reactionCount": 0,
-        "reactions": {}, "myReaction": null, "createdAt": "[time]",
+        "body": "What a save! 🧤", "mentions": [], "teamId": null, "team": null, "imageUrl": null, "image": null, "commentCount": 0, "reactionCount": 0,
+        "reactions": {}, "myReaction": null, "createdAt": "[time]", "editedAt": null,
     }});
     assert_eq!(shape(&answer), expected);
     assert_eq!(answer.header("content-type"), Some("application/json"));
@@ -94,6 +94,12 @@ fn a_team_has_its_own_room(kind: DatabaseKind) -> Result<()> {
     let answer =
         mia.post("/api/locker-room", &json!({"body": "in the room", "teamId": teams[0]})).expect(201);
     assert_eq!(answer.at("/post/teamId"), teams[0]);
+    let team = mia.get(&format!("/api/teams/{}", teams[0])).expect(200);
+    for field in ["id", "name", "shortName", "colors", "crestUrl"] {
+        assert_eq!(answer.at(&format!("/post/team/{field}")), team.at(&format!("/team/{field}")), "{field}");
+    }
+    let feed = service.client().get("/api/locker-room").expect(200);
+    assert_eq!(feed.at("/posts/0/team"), answer.at("/post/team"));
     let in_room = [answer.str_at("/post/id")];
     mia.create_post("outside");
     let read = |client: &Client, query: &str| {
@@ -127,7 +133,8 @@ fn comments_are_oldest_first_and_counted(kind: DatabaseKind) -> Result<()> {
     let expected = json!({"comment": {
         "id": "[id]", "postId": "[id]",
         "author": {"id": "[id]", "username": "bo_", "displayName": "bo_", "pictureUrl": null},
-        "body": "And the rebound!", "createdAt": "[time]",
+        "replyTo": null, "body": "And the rebound!", "mentions": [], "likeCount": 0, "liked": false, "createdAt": "[time]",
+        "editedAt": null,
     }});
     assert_eq!(shape(&answer), expected);
     assert!(post.ends_with(&answer.str_at("/comment/postId")));

@@ -19,6 +19,7 @@ on_each_database! {
     one_of_two_concurrent_posts_gets_the_picture,
     a_repeated_upload_is_one,
     addresses_that_name_no_picture,
+    a_posts_picture_has_a_size_a_description_and_a_thumbnail,
 }
 
 const PICTURE: &str = "/api/user/picture";
@@ -359,5 +360,44 @@ fn addresses_that_name_no_picture(kind: DatabaseKind) -> Result<()> {
     let answer = visitor.get(&format!("/media/{}", &hash[1..])).problem(400, "invalid_request");
     assert_eq!(answer.pointers(), ["/hash"]);
     visitor.get(&url).expect(200);
+    Ok(())
+}
+
+/// The HTTP contract, part 2, section 1, "objects inside others".
+fn a_posts_picture_has_a_size_a_description_and_a_thumbnail(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let (mia, visitor) = (service.fan("mia"), service.client());
+    let uploaded = upload(&mia, "image/jpeg", large_jpeg(1600, 1200)).expect(201);
+    let body = json!({"body": "Look!", "mediaId": uploaded.str_at("/mediaId"), "imageAlt": " A save. \n"});
+    let post = mia.post(ROOM, &body).expect(201);
+    let (url, thumbnail) = (post.str_at("/post/image/url"), post.str_at("/post/image/thumbnailUrl"));
+    let expected =
+        json!({"url": url, "width": 1600, "height": 1200, "alt": "A save.", "thumbnailUrl": thumbnail});
+    assert_eq!((post.at("/post/image"), post.str_at("/post/imageUrl")), (expected, url.clone()));
+    assert_eq!(visitor.get(ROOM).expect(200).at("/posts/0/image"), post.at("/post/image"));
+    for (path, size) in [(&url, (1600, 1200)), (&thumbnail, (640, 480))] {
+        let picture = visitor.get(path).expect(200);
+        let picture = image::load_from_memory_with_format(&picture.body, ImageFormat::Jpeg)?;
+        assert_eq!(picture.dimensions(), size);
+    }
+    let path = format!("{ROOM}/{}", post.str_at("/post/id"));
+    mia.delete(&path).expect(204);
+    visitor.get(&url).problem(404, "not_found");
+    visitor.get(&thumbnail).problem(404, "not_found");
+
+    // A small picture is its own thumbnail, and needs no description.
+    let small = self::post(&mia, &media_id(&mia, 1)).expect(201);
+    let url = small.str_at("/post/imageUrl");
+    let expected = json!({"url": url, "width": 40, "height": 30, "alt": null, "thumbnailUrl": url});
+    assert_eq!(small.at("/post/image"), expected);
+
+    let media = media_id(&mia, 2);
+    for alt in ["", " \n ", &"x".repeat(301)] {
+        let answer = mia.post(ROOM, &json!({"body": "Look!", "mediaId": media, "imageAlt": alt}));
+        assert_eq!(answer.problem(422, "validation_failed").pointers(), ["/imageAlt"]);
+    }
+    let answer = mia.post(ROOM, &json!({"body": "", "imageAlt": "A save"})).problem(422, "validation_failed");
+    assert_eq!(answer.pointers(), ["/body", "/imageAlt"]);
+    mia.post(ROOM, &json!({"body": "Look!", "mediaId": media, "imageAlt": "x".repeat(300)})).expect(201);
     Ok(())
 }

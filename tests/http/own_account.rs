@@ -179,12 +179,17 @@ fn an_export_contains_all_written_data(kind: DatabaseKind) -> Result<()> {
     mia.delete(&format!("/api/user/sessions/{second}")).expect(204);
     let his = bo.create_post("Kick-off");
     let hers =
-        mia.post(FEED, &json!({"body": "What a save! ⚽", "teamId": team})).expect(201).str_at("/post/id");
+        mia.post(FEED, &json!({"body": "What a save!", "teamId": team})).expect(201).str_at("/post/id");
     let gone = mia.create_post("Never mind");
     mia.delete(&format!("{FEED}/{gone}")).expect(204);
-    for (on, body) in [(&his, "At last"), (&hers, "Mine")] {
-        mia.post(&format!("{FEED}/{on}/comments"), &json!({"body": body})).expect(201);
-    }
+    mia.patch(&format!("{FEED}/{hers}"), &json!({"body": "What a save! ⚽"})).expect(200);
+    let first = bo.post(&format!("{FEED}/{his}/comments"), &json!({"body": "First"})).expect(201);
+    let first = first.str_at("/comment/id");
+    mia.post(&format!("{FEED}/{his}/comments"), &json!({"body": "At last", "replyTo": first})).expect(201);
+    mia.post(&format!("{FEED}/{hers}/comments"), &json!({"body": "Mine"})).expect(201);
+    mia.post(&format!("{FEED}/{his}/comments/{first}/like"), &json!({})).expect(200);
+    let report = json!({"reason": "Not this one."});
+    mia.post(&format!("{FEED}/{his}/comments/{first}/report"), &report).expect(204);
     mia.post(&format!("{FEED}/{his}/react"), &json!({"kind": "clap"})).expect(200);
     mia.post(&format!("{FEED}/{his}/report"), &json!({"reason": "An advertisement."})).expect(204);
     let award = json!({"userId": user, "amount": 5, "reason": "A ticket", "source": "import:tickets/1"});
@@ -217,17 +222,28 @@ fn an_export_contains_all_written_data(kind: DatabaseKind) -> Result<()> {
     boards.sort_by_key(|board| board["leftAt"].is_string());
     shaped["leaderboards"] = json!(boards);
     let board = |left: Value| json!({"leaderboardId": "[id]", "points": 5, "seasonId": "[id]", "joinedAt": "[time]", "leftAt": left});
-    let comment = |body: &str| json!({"id": "[id]", "postId": "[id]", "body": body, "createdAt": "[time]"});
+    let comment = |body: &str, reply: Value| {
+        json!({
+            "id": "[id]", "postId": "[id]", "replyTo": reply, "body": body, "createdAt": "[time]", "editedAt": null,
+        })
+    };
     assert_eq!(
         shaped,
         json!({
             "exportedAt": "[time]",
             "role": "fan",
             "sessions": [session(false, json!("[time]")), session(true, Value::Null)],
-            "posts": [{"id": "[id]", "body": "What a save! ⚽", "teamId": "[id]", "imageUrl": null, "createdAt": "[time]"}],
-            "comments": [comment("At last"), comment("Mine")],
+            "posts": [{
+                "id": "[id]", "body": "What a save! ⚽", "teamId": "[id]", "imageUrl": null, "imageAlt": null,
+                "createdAt": "[time]", "editedAt": "[time]",
+            }],
+            "comments": [comment("At last", json!("[id]")), comment("Mine", Value::Null)],
             "reactions": [{"postId": "[id]", "kind": "clap", "createdAt": "[time]"}],
+            "commentLikes": [{"postId": "[id]", "commentId": "[id]", "createdAt": "[time]"}],
             "reports": [{"postId": "[id]", "reason": "An advertisement.", "createdAt": "[time]"}],
+            "commentReports": [{
+                "postId": "[id]", "commentId": "[id]", "reason": "Not this one.", "createdAt": "[time]",
+            }],
             "points": [{
                 "id": "[id]", "amount": 5, "reason": "A ticket", "source": "import:tickets/1", "seasonId": "[id]",
                 "leaderboardId": "[id]", "at": "[time]",

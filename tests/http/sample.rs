@@ -147,8 +147,11 @@ impl Sample {
         operations
     }
 
-    /// A target that fits the template and names existing resources.
+    /// A target that fits the template and names existing resources, with the parameters that it requires.
     pub(super) fn target(&self, template: &str) -> String {
+        if template == "/api/user/relations" {
+            return format!("{template}?userIds={}", self.others.join(","));
+        }
         if template == "/media/{hash}" {
             return self.picture.clone();
         }
@@ -219,6 +222,7 @@ impl Sample {
             "changePassword" => json!({"currentPassword": PASSWORD, "newPassword": "another password"}),
             "deleteAccount" => json!({"password": PASSWORD}),
             "createPost" => json!({"body": "Another one.", "teamId": self.team}),
+            "createComment" => json!({"body": "And the rebound!"}),
             "follow" | "unfollow" => json!({"userId": self.others[0]}),
             "block" | "unblock" => json!({"userId": self.others[1]}),
             "joinLeaderboard" | "leaveLeaderboard" => json!({"teamId": self.team}),

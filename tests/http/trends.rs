@@ -57,8 +57,9 @@ fn trends_are_public(kind: DatabaseKind) -> Result<()> {
         let count: i64 =
             reactions.as_object().into_iter().flatten().filter_map(|(_, count)| count.as_i64()).sum();
         json!({
-            "id": "[id]", "author": card, "body": body, "teamId": null, "imageUrl": null, "commentCount": 0,
+            "id": "[id]", "author": card, "body": body, "mentions": [], "teamId": null, "team": null, "imageUrl": null, "image": null, "commentCount": 0,
             "reactionCount": count, "reactions": reactions, "myReaction": own, "createdAt": "[time]",
+            "editedAt": null,
         })
     };
     let mut seen = shape(&answer);

@@ -96,12 +96,18 @@ named! {
     EventKind {
         /// A post was created. Subject: the post.
         PostCreated = "post.created",
+        /// The author edited a post. Subject: the post.
+        PostEdited = "post.edited",
         /// A post was deleted. Subject: the post.
         PostDeleted = "post.deleted",
         /// A comment was created. Subject: the post; object: the comment.
         CommentCreated = "comment.created",
+        /// The author edited a comment. Subject: the post; object: the comment.
+        CommentEdited = "comment.edited",
         /// A comment was deleted. Subject: the post; object: the comment.
         CommentDeleted = "comment.deleted",
+        /// The number of likes of a comment changed. Subject: the post; object: the comment.
+        CommentLiked = "comment.liked",
         /// The reactions of a post changed. Subject: the post.
         ReactionChanged = "reaction.changed",
         /// An account was registered. Subject: the account.

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 use terrace_app::App;
 use terrace_app::platform::Job;
-use terrace_kernel::{Ctx, Outcome, PostId, StoreError, TimeKey, Timestamp, num};
+use terrace_kernel::{Ctx, Outcome, StoreError, TimeKey, Timestamp, num};
 use terrace_social::tags;
 use terrace_store::{Backfill, BackfillRead, BackfillWrite, Command, OpsTx, Query, into_infallible};
 
@@ -121,10 +121,8 @@ impl Command for FindTopics {
             tx.set_backfill(TOPICS, &Backfill { finished_at: Some(ctx.now()), ..before })?;
             return Ok(None);
         };
-        let found: Vec<_> = posts
-            .iter()
-            .flat_map(|post| tags(&post.body).into_iter().map(|tag| (PostId::from_uuid(post.key.id), tag)))
-            .collect();
+        let found: Vec<_> =
+            posts.iter().flat_map(|post| tags(&post.body).into_iter().map(|tag| (post.key, tag))).collect();
         let tags = tx.insert_tags(&found)?;
         let last_key = last.key;
         tx.set_backfill(TOPICS, &Backfill { reached: Some(last_key), finished_at: None })?;

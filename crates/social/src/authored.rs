@@ -59,6 +59,46 @@ pub trait AuthoredRead {
         limit: u32,
         after: Option<PostId>,
     ) -> Result<Vec<OwnReport>, StoreError>;
+
+    /// The fan's likes, ordered by the id of the comment.
+    fn likes_of(
+        &mut self,
+        fan: UserId,
+        limit: u32,
+        after: Option<CommentId>,
+    ) -> Result<Vec<OwnLike>, StoreError>;
+
+    /// The fan's reports of comments, ordered by the id of the comment.
+    fn comment_reports_of(
+        &mut self,
+        fan: UserId,
+        limit: u32,
+        after: Option<CommentId>,
+    ) -> Result<Vec<OwnCommentReport>, StoreError>;
+}
+
+/// A fan's own like of a comment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnLike {
+    /// Id of the post.
+    pub post: PostId,
+    /// Id of the comment.
+    pub comment: CommentId,
+    /// When it was set.
+    pub created_at: Timestamp,
+}
+
+/// A fan's own report of a comment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnCommentReport {
+    /// Id of the post.
+    pub post: PostId,
+    /// Id of the comment.
+    pub comment: CommentId,
+    /// The reason.
+    pub reason: String,
+    /// When it was reported.
+    pub created_at: Timestamp,
 }
 
 /// A batch of removed rows.
@@ -79,7 +119,7 @@ pub struct ErasedPost {
     pub team: Option<TeamId>,
 }
 
-/// A comment that was removed from a post.
+/// A comment that was removed from a post, or that lost a like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErasedComment {
     /// Id of the post.
@@ -107,6 +147,12 @@ pub trait ErasureWrite {
     /// Removes reactions by the fan.
     fn erase_reactions(&mut self, fan: UserId, limit: u32) -> Result<Erased<ErasedPost>, StoreError>;
 
+    /// Removes likes of comments by the fan.
+    fn erase_likes(&mut self, fan: UserId, limit: u32) -> Result<Erased<ErasedComment>, StoreError>;
+
     /// Removes reports by the fan; returns how many.
     fn erase_reports(&mut self, fan: UserId, limit: u32) -> Result<u32, StoreError>;
+
+    /// Removes reports of comments by the fan; returns how many.
+    fn erase_comment_reports(&mut self, fan: UserId, limit: u32) -> Result<u32, StoreError>;
 }

@@ -1,6 +1,6 @@
 //! Feeds: the posts that they contain, and the port that reads them (spec §1 rules 1 and 6).
 
-use crate::{PostView, ReactionKind};
+use crate::{PostView, ReactionKind, Tag};
 use terrace_kernel::{Limit, Page, PostId, StoreError, TeamId, TimeKey, UserId};
 
 /// The posts of a feed that a single index serves.
@@ -50,6 +50,28 @@ pub struct SeenBy {
     pub reactions: Vec<(PostId, ReactionKind)>,
     /// Whether an author on the page is hidden from the reader, so that the shared page must not be served.
     pub hides: bool,
+}
+
+/// Reads lists of posts, newest first, after `after`, with `reader`'s own reactions. `A` is the card of an author. A list
+/// contains posts that are not deleted, by active authors.
+pub trait PostListRead<A> {
+    /// The posts with a tag whose authors are not hidden from `reader`.
+    fn posts_tagged(
+        &mut self,
+        tag: &Tag,
+        reader: Option<UserId>,
+        limit: Limit,
+        after: Option<TimeKey>,
+    ) -> Result<Page<PostView<A>>, StoreError>;
+
+    /// The posts of an author, who is not hidden from `reader`.
+    fn posts_by(
+        &mut self,
+        author: UserId,
+        reader: Option<UserId>,
+        limit: Limit,
+        after: Option<TimeKey>,
+    ) -> Result<Page<PostView<A>>, StoreError>;
 }
 
 /// Reads feeds. `A` is the card of an author. A feed contains posts that are not deleted, by active authors that no

@@ -16,6 +16,17 @@ pub struct Relationship {
     pub hidden: bool,
 }
 
+/// The relations of a reader to several fans; each list is in no order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Relations {
+    /// Fans whom the reader follows.
+    pub following: Vec<UserId>,
+    /// Fans who follow the reader.
+    pub followed_by: Vec<UserId>,
+    /// Fans whom the reader blocks.
+    pub blocked: Vec<UserId>,
+}
+
 /// Two accounts whose rows are locked until the transaction ends: meanwhile no other transaction can write a follow or
 /// a block between them, or close one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +88,9 @@ pub trait GraphRead<A> {
 
     /// All fans hidden from `reader` by a block in either direction, in no order.
     fn hidden_from(&mut self, reader: UserId) -> Result<Vec<UserId>, StoreError>;
+
+    /// Those of `others` whom `reader` follows, who follow `reader`, and whom `reader` blocks.
+    fn relations(&mut self, reader: UserId, others: &[UserId]) -> Result<Relations, StoreError>;
 
     /// The relationship between `viewer` and `other`.
     fn ties(&mut self, viewer: UserId, other: UserId) -> Result<Relationship, StoreError>;

@@ -20,6 +20,7 @@
 mod authored;
 mod feed;
 mod graph;
+mod mentions;
 pub mod ports;
 mod post;
 mod reaction;
@@ -29,14 +30,23 @@ mod topics;
 mod trend_ports;
 mod trends;
 
-pub use authored::{AuthoredRead, Erased, ErasedComment, ErasedPost, ErasureWrite, OwnReaction, OwnReport};
-pub use feed::{FeedFilter, FeedRead, FollowedPlaces, Gathered, SeenBy};
+pub use authored::{
+    AuthoredRead, Erased, ErasedComment, ErasedPost, ErasureWrite, OwnCommentReport, OwnLike, OwnReaction,
+    OwnReport,
+};
+pub use feed::{FeedFilter, FeedRead, FollowedPlaces, Gathered, PostListRead, SeenBy};
 pub use graph::{
     Blocked, ErasedFollow, FollowEdge, FollowedTeam, GraphErasure, GraphRead, GraphWrite, LockedPair,
-    OwnGraphRead, OwnTeamFollow, OwnTie, Relationship, TeamFollowRead, TeamFollowWrite,
+    OwnGraphRead, OwnTeamFollow, OwnTie, Relations, Relationship, TeamFollowRead, TeamFollowWrite,
 };
-pub use ports::{CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite};
-pub use post::{Comment, NewComment, NewPost, Post, PostView, comment_body, post_body, report_reason};
+pub use mentions::{MENTIONS, Mention, MentionSite, MentionWrite, mention_sites, mentions};
+pub use ports::{
+    CommentLikeWrite, CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite,
+};
+pub use post::{
+    Comment, EDIT_WINDOW, ImageSize, NewComment, NewPost, Post, PostImage, PostTeam, PostView, comment_body,
+    image_alt, is_editable, post_body, report_reason,
+};
 pub use reaction::{ReactionCounts, ReactionKind};
 pub use suggest::{Acquaintance, DismissalWrite, Edges, FollowGraphRead, Member, Names, SuggestionRead};
 pub use topics::{TAG_LENGTH, TAGS_OF_POST, Tag, tags};

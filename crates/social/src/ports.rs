@@ -23,6 +23,13 @@ pub trait PostWrite<A>: PostRead<A> {
     /// It stays locked until the transaction ends: the lock protects its counters, comments and reactions.
     fn lock_post(&mut self, id: PostId, reader: Option<UserId>) -> Result<Option<Post>, StoreError>;
 
+    /// As [`PostWrite::lock_post`]. The lock also protects the text: rows that are derived from it, such as topics, are
+    /// not written by another transaction meanwhile.
+    fn lock_post_text(&mut self, id: PostId, reader: Option<UserId>) -> Result<Option<Post>, StoreError>;
+
+    /// Replaces the text of a post. The caller holds the lock of [`PostWrite::lock_post_text`].
+    fn edit_post(&mut self, id: PostId, body: &str, at: Timestamp) -> Result<(), StoreError>;
+
     /// Marks a post as deleted; `false` if it was already. Its comments, reactions and reports are removed later.
     fn mark_post_deleted(&mut self, id: PostId, at: Timestamp) -> Result<bool, StoreError>;
 
@@ -34,7 +41,7 @@ pub trait PostWrite<A>: PostRead<A> {
 /// Reads comments.
 pub trait CommentRead<A> {
     /// A page of the comments of a post, oldest first, after `after`: those by active authors who are visible to
-    /// `reader`.
+    /// `reader`, with `reader`'s own likes.
     fn comments(
         &mut self,
         post: PostId,
@@ -43,7 +50,8 @@ pub trait CommentRead<A> {
         after: Option<TimeKey>,
     ) -> Result<Page<Comment<A>>, StoreError>;
 
-    /// A comment by an active author who is visible to `reader`, on a post that is not deleted.
+    /// A comment by an active author who is visible to `reader`, on a post that is not deleted, with `reader`'s own
+    /// like.
     fn comment(
         &mut self,
         post: PostId,
@@ -68,7 +76,11 @@ pub trait CommentWrite<A>: CommentRead<A> {
     /// Inserts a comment.
     fn insert_comment(&mut self, comment: &NewComment) -> Result<(), StoreError>;
 
-    /// Deletes `author`'s comment from a post; `false` if there is none. The caller holds the lock on the post and
+    /// Replaces the text of a comment. The caller holds the lock on the post.
+    fn edit_comment(&mut self, id: CommentId, body: &str, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Deletes `author`'s comment from a post, with its likes and reports; `false` if there is none. Replies to it stay.
+    /// The caller holds the lock on the post and
     /// decrements its counter with [`CommentWrite::uncount_comment`].
     fn delete_comment(&mut self, post: PostId, id: CommentId, author: UserId) -> Result<bool, StoreError>;
 
@@ -94,6 +106,18 @@ pub trait ReactionWrite {
     fn add_to_reaction_counts(&mut self, post: PostId, change: &ReactionCounts) -> Result<(), StoreError>;
 }
 
+/// Writes likes of comments. Callers must hold the lock on the post.
+pub trait CommentLikeWrite {
+    /// Inserts a fan's like of a comment; `false` if there is one already, or if the fan's account is not active.
+    fn insert_like(&mut self, comment: CommentId, fan: UserId, at: Timestamp) -> Result<bool, StoreError>;
+
+    /// Removes a fan's like of a comment; `false` if there is none.
+    fn delete_like(&mut self, comment: CommentId, fan: UserId) -> Result<bool, StoreError>;
+
+    /// Adds `change` to the like counter of a comment.
+    fn add_to_like_count(&mut self, comment: CommentId, change: i64) -> Result<(), StoreError>;
+}
+
 /// Writes reports.
 pub trait ReportWrite {
     /// Inserts a fan's report of a post. A second report by the same fan has no effect, and neither has one by an
@@ -101,6 +125,16 @@ pub trait ReportWrite {
     fn insert_report(
         &mut self,
         post: PostId,
+        fan: UserId,
+        reason: &str,
+        at: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Inserts a fan's report of a comment, as [`ReportWrite::insert_report`] does. The caller holds the lock on the
+    /// post.
+    fn insert_comment_report(
+        &mut self,
+        comment: CommentId,
         fan: UserId,
         reason: &str,
         at: Timestamp,

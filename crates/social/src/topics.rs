@@ -7,7 +7,7 @@
 use crate::NewPost;
 use caseless::default_case_fold_str;
 use std::fmt;
-use terrace_kernel::PostId;
+use terrace_kernel::TimeKey;
 use terrace_kernel::text::is_invisible;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -32,6 +32,12 @@ impl Tag {
         Self(key)
     }
 
+    /// The tag that a client names, in any case, with or without a `#`; `None` if no post can have it.
+    pub fn named(text: &str) -> Option<Self> {
+        let key = fold(text.strip_prefix(SIGNS).unwrap_or(text));
+        if key.chars().all(belongs) { tag(key.chars()) } else { None }
+    }
+
     /// The normalised text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -45,9 +51,10 @@ impl fmt::Display for Tag {
 }
 
 impl NewPost {
-    /// The tags of the post, paired with its id.
-    pub fn tags(&self) -> Vec<(PostId, Tag)> {
-        tags(&self.body).into_iter().map(|tag| (self.id, tag)).collect()
+    /// The tags of the post, paired with its sort key.
+    pub fn tags(&self) -> Vec<(TimeKey, Tag)> {
+        let key = TimeKey { at: self.created_at, id: self.id.as_uuid() };
+        tags(&self.body).into_iter().map(|tag| (key, tag)).collect()
     }
 }
 
@@ -167,6 +174,27 @@ mod tests {
         assert_eq!(found("#a #b #a #c #d #e #f"), ["a", "b", "c", "d", "e"]);
     }
 
+    #[test]
+    fn a_tag_is_named_as_it_is_written() {
+        for (text, expected) in [
+            ("Goal", Some("goal")),
+            ("#GOAL", Some("goal")),
+            ("＃Goal", Some("goal")),
+            ("Straße", Some("strasse")),
+            ("می\u{200c}خواهم", Some("میخواهم")),
+            ("##goal", None),
+            ("goal!", None),
+            ("goal save", None),
+            (" goal", None),
+            ("2026", None),
+            ("#", None),
+            ("", None),
+        ] {
+            assert_eq!(Tag::named(text).as_ref().map(Tag::as_str), expected, "{text}");
+        }
+        assert_eq!(Tag::named(&"a".repeat(51)), None);
+    }
+
     proptest! {
         #[test]
         fn every_tag_is_its_own_key(text in "[#＃ a-zß_\u{200c}\u{300}-\u{345}İŉﷺ\\PC]{0,80}") {
@@ -175,6 +203,7 @@ mod tests {
             for tag in found {
                 prop_assert!((1..=TAG_LENGTH).contains(&tag.as_str().chars().count()));
                 prop_assert!(tag.as_str().chars().all(belongs), "{:?}", tag);
+                prop_assert_eq!(Tag::named(tag.as_str()), Some(tag.clone()));
                 prop_assert_eq!(tags(&format!("#{tag}")), [tag]);
             }
         }

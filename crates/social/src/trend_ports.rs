@@ -67,12 +67,15 @@ pub struct UntaggedPost {
 
 /// Writes the topics of posts. They are removed together with the post.
 pub trait TopicWrite {
-    /// Inserts topics of posts; existing rows stay. Returns how many were new. Callers must have inserted the posts in
-    /// this transaction or locked them with [`TopicWrite::hold_posts`].
-    fn insert_tags(&mut self, tags: &[(PostId, Tag)]) -> Result<u64, StoreError>;
+    /// Inserts topics of posts, which are given by their sort keys; existing rows stay. Returns how many were new. Callers must have inserted the posts in
+    /// this transaction or locked them with [`TopicWrite::hold_posts`] or `PostWrite::lock_post_text`.
+    fn insert_tags(&mut self, tags: &[(TimeKey, Tag)]) -> Result<u64, StoreError>;
 
-    /// Up to `limit` posts that are not deleted, newest first, after `after`; their removal is prevented until the
-    /// transaction ends.
+    /// Removes the topics of a post. The caller holds the lock on its text.
+    fn remove_tags(&mut self, post: PostId) -> Result<(), StoreError>;
+
+    /// Up to `limit` posts that are not deleted, newest first, after `after`; their removal and edits of their texts are
+    /// prevented until the transaction ends.
     fn hold_posts(&mut self, after: Option<TimeKey>, limit: u32) -> Result<Vec<UntaggedPost>, StoreError>;
 }
 

@@ -76,6 +76,8 @@ pub enum Extent {
     Accounts,
     /// All posts, deleted ones included.
     Posts,
+    /// All comments, those of deleted posts included.
+    Comments,
 }
 
 /// Reads the journal.

@@ -1,5 +1,5 @@
-//! Database records of pictures. A picture may be referenced by profiles, by posts that are not deleted, and by
-//! uploads that wait for a post.
+//! Database records of pictures. A picture may be referenced by profiles, by posts that are not deleted, by uploads that
+//! wait for a post, and as a thumbnail by the record of a larger picture.
 
 use crate::objects::ObjectKey;
 use std::fmt;
@@ -58,6 +58,8 @@ pub struct NewMedia {
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
+    /// Hash of a smaller picture of the same content, which is recorded already.
+    pub thumbnail: Option<MediaHash>,
     /// Account that uploaded it first.
     pub uploader: UserId,
 }
@@ -121,10 +123,11 @@ pub trait MediaRead {
 /// Writes picture records.
 pub trait MediaWrite: MediaRead {
     /// Locks a picture record until the transaction ends, so that it is not removed before the transaction references
-    /// it; returns `false` if there is no such record.
-    fn hold_media(&mut self, hash: MediaHash) -> Result<bool, StoreError>;
+    /// it; returns `false` if there is no such record with this thumbnail.
+    fn hold_media(&mut self, hash: MediaHash, thumbnail: Option<MediaHash>) -> Result<bool, StoreError>;
 
-    /// Inserts a picture record. An existing record is locked instead, and keeps its object.
+    /// Inserts a picture record. An existing record is locked instead, and keeps its object, and its thumbnail if it
+    /// has one.
     fn insert_media(&mut self, media: &NewMedia, at: Timestamp) -> Result<(), StoreError>;
 
     /// Inserts an upload unless the account would exceed the quota; returns `false` if it would. Locks the picture
@@ -155,6 +158,6 @@ pub trait MediaWrite: MediaRead {
     fn unmark_used_media(&mut self, limit: u32) -> Result<u64, StoreError>;
 
     /// Removes up to `limit` pictures that were marked at or before `before` and are unreferenced; returns their
-    /// objects.
+    /// objects. A further call removes their thumbnails.
     fn remove_unused_media(&mut self, before: Timestamp, limit: u32) -> Result<Vec<ObjectKey>, StoreError>;
 }

@@ -123,6 +123,8 @@ pub trait FactsRepair: FactsAudit {
 pub enum Carrier {
     /// Posts that are not deleted: number of comments, and reactions by kind.
     Posts,
+    /// Comments of posts that are not deleted: number of likes.
+    Comments,
     /// Fans: number of followers, and of fans they follow.
     Users,
     /// Teams: number of followers.

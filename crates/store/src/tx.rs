@@ -23,9 +23,10 @@ use terrace_packs::{CatalogueRead, CatalogueWrite, OpeningWrite, SaleRead, SaleW
 use terrace_quests::{FanLock, OwnQuestRead, QuestRead, QuestWrite, StandingsRead, StepBatch};
 use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsRead, PointsRepair, PointsWrite};
 use terrace_social::{
-    AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
-    GraphErasure, GraphRead, GraphWrite, OwnGraphRead, PostRead, PostWrite, ReactionWrite, ReportWrite,
-    SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
+    AuthoredRead, CommentLikeWrite, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead,
+    FollowGraphRead, GraphErasure, GraphRead, GraphWrite, MentionWrite, OwnGraphRead, PostListRead, PostRead,
+    PostWrite, ReactionWrite, ReportWrite, SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite,
+    TrendRead, TrendWrite,
 };
 
 read_ports! {
@@ -56,12 +57,17 @@ read_ports! {
 
 read_ports! {
     /// Feeds of posts.
-    pub trait FeedReadTx: FeedRead<AuthorCard> + TeamRead + EventRead
+    pub trait FeedReadTx: FeedRead<AuthorCard> + PostListRead<AuthorCard> + TeamRead + EventRead
 }
 
 read_ports! {
     /// Relationships between accounts.
     pub trait GraphReadTx: AccountRead + GraphRead<AuthorCard>
+}
+
+read_ports! {
+    /// Posts of an account that is visible to the reader.
+    pub trait PostsOfReadTx: FeedReadTx + GraphReadTx
 }
 
 read_ports! {
@@ -152,6 +158,7 @@ read_ports! {
         + ExportReadTx
         + RoomReadTx
         + FeedReadTx
+        + PostsOfReadTx
         + FollowingReadTx
         + SuggestionReadTx
         + TrendingReadTx
@@ -219,14 +226,20 @@ ports! {
 }
 
 ports! {
-    /// Posts, comments and reactions.
+    /// Posts, comments, reactions and likes.
     pub trait RoomTx:
-        PostWrite<AuthorCard> + CommentWrite<AuthorCard> + ReactionWrite + ReportWrite + EventLog
+        PostWrite<AuthorCard>
+        + CommentWrite<AuthorCard>
+        + CommentLikeWrite
+        + MentionWrite
+        + ReactionWrite
+        + ReportWrite
+        + EventLog
 }
 
 ports! {
     /// New posts, with their topics and images.
-    pub trait PostTx: PostWrite<AuthorCard> + TopicWrite + MediaWrite + TeamRead + EventLog
+    pub trait PostTx: PostWrite<AuthorCard> + TopicWrite + MentionWrite + MediaWrite + TeamRead + EventLog
 }
 
 ports! {

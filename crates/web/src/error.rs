@@ -106,6 +106,8 @@ codes! {
     PurchaseCancelled = "purchase_cancelled", CONFLICT, "The purchase was cancelled";
     /// The payment was refunded.
     PurchaseRefunded = "purchase_refunded", CONFLICT, "The purchase was refunded";
+    /// A post or comment can no longer be edited.
+    EditWindowOver = "edit_window_over", CONFLICT, "The time for edits is over";
     /// The account's uploads that are not attached to a post have reached their quota.
     TooManyUploads = "too_many_uploads", CONFLICT, "Too many uploads wait for a post";
     /// A recently registered account would hold too many unpaid copies of a limited pack.

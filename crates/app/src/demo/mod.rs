@@ -305,6 +305,7 @@ impl LoadDemo {
                 id: ctx.new_id_at(at),
                 post: post.id,
                 author,
+                reply_to: None,
                 body: comment_body(&comment.body).map_err(wrong)?,
                 created_at: at,
             })?;

@@ -9,6 +9,7 @@ mod follow_user;
 mod live;
 mod queries;
 mod recommended;
+mod relations;
 
 pub use block_user::{BlockRefusal, BlockUser, UnblockUser};
 pub use dismiss::{Dismiss, DismissRefusal};
@@ -18,3 +19,4 @@ pub use follow_user::{FollowRefusal, FollowUser, Following, UnfollowUser, end_fo
 pub(crate) use live::Graph;
 pub use queries::{FollowPage, ListBlocks, ListFollowers, ListFollowing};
 pub use recommended::{RecommendRefusal, Suggestion, SuggestionReason};
+pub use relations::ReadRelations;

@@ -7,10 +7,10 @@ use terrace_kernel::{Ctx, Failure, MediaHash, Outcome};
 /// A picture that a row is about to refer to.
 #[derive(Debug, Clone)]
 pub(crate) enum StorePicture {
-    /// A picture that may already be recorded.
-    Known(MediaHash),
-    /// A picture whose object was just stored.
-    Put(NewMedia),
+    /// A picture that may already be recorded, with its thumbnail.
+    Known(MediaHash, Option<MediaHash>),
+    /// A picture whose object was just stored, and its thumbnail.
+    Put(NewMedia, Option<NewMedia>),
 }
 
 /// Why the picture was not used.
@@ -28,9 +28,12 @@ impl StorePicture {
     /// Records the picture, which protects it from the sweep, and returns its hash.
     pub(crate) fn keep(&self, tx: &mut dyn MediaWrite, ctx: &Ctx) -> Outcome<MediaHash, StorePictureRefusal> {
         match self {
-            Self::Known(hash) if tx.hold_media(*hash)? => Ok(*hash),
-            Self::Known(_) => Err(Failure::Refused(StorePictureRefusal::Unknown)),
-            Self::Put(media) => {
+            Self::Known(hash, thumbnail) if tx.hold_media(*hash, *thumbnail)? => Ok(*hash),
+            Self::Known(..) => Err(Failure::Refused(StorePictureRefusal::Unknown)),
+            Self::Put(media, thumbnail) => {
+                if let Some(thumbnail) = thumbnail {
+                    tx.insert_media(thumbnail, ctx.now())?;
+                }
                 tx.insert_media(media, ctx.now())?;
                 Ok(media.object.hash)
             }

@@ -3,7 +3,7 @@
 use crate::App;
 use crate::accounts::OwnProfile;
 use crate::execute::{Answered, KeyedRequest, OnceRefusal};
-use crate::media::render::{Bounds, Rendered, render};
+use crate::media::render::{Bounds, Rendered, WithThumbnail, render};
 use crate::media::{
     ImageType, MediaStore, NewMedia, NotAnImage, ObjectKey, SetPicture, StorePicture, StorePictureRefusal,
     UploadMedia,
@@ -18,6 +18,8 @@ use terrace_kernel::{Failure, MediaHash, MediaId, Outcome, StoreError, UserId, n
 const PROFILE_SIDE: u32 = 512;
 /// Maximum width and height of a post's picture in pixels.
 const POST_SIDE: u32 = 2048;
+/// Limits for the thumbnail of a post's picture.
+const THUMBNAIL: Bounds = Bounds { side: 640, bytes: 256 * 1024 };
 
 /// An uploaded picture file.
 #[derive(Debug, Clone)]
@@ -56,8 +58,8 @@ impl App {
     /// Sets the file as the user's profile picture.
     pub async fn set_picture(&self, upload: PictureUpload) -> Outcome<OwnProfile, UploadRefusal> {
         let user = upload.user;
-        let rendered = self.render(upload, PROFILE_SIDE).await?;
-        let known = SetPicture { user, picture: StorePicture::Known(rendered.hash) };
+        let rendered = self.render(upload, PROFILE_SIDE, None).await?;
+        let known = SetPicture { user, picture: rendered.known() };
         match self.execute(known).await {
             Err(Failure::Refused(StorePictureRefusal::Unknown)) => {}
             outcome => return outcome.map_err(|failure| failure.map(final_refusal)),
@@ -80,10 +82,12 @@ impl App {
             })
         };
         let user = upload.user;
-        let rendered =
-            self.render(upload, POST_SIDE).await.map_err(|failure| failure.map(OnceRefusal::Refused))?;
+        let rendered = self
+            .render(upload, POST_SIDE, Some(THUMBNAIL))
+            .await
+            .map_err(|failure| failure.map(OnceRefusal::Refused))?;
         let (life, quota) = (self.config.upload_life, self.config.upload_quota);
-        let known = UploadMedia { user, picture: StorePicture::Known(rendered.hash), life, quota };
+        let known = UploadMedia { user, picture: rendered.known(), life, quota };
         match self.execute_once(known, request.clone(), answer).await {
             Err(Failure::Refused(OnceRefusal::Refused(StorePictureRefusal::Unknown))) => {}
             outcome => return outcome.map_err(refused),
@@ -92,10 +96,15 @@ impl App {
         self.execute_once(UploadMedia { user, picture, life, quota }, request, answer).await.map_err(refused)
     }
 
-    async fn render(&self, upload: PictureUpload, side: u32) -> Outcome<Rendered, UploadRefusal> {
+    async fn render(
+        &self,
+        upload: PictureUpload,
+        side: u32,
+        thumbnail: Option<Bounds>,
+    ) -> Outcome<WithThumbnail, UploadRefusal> {
         let PictureUpload { kind, file, .. } = upload;
         let bounds = Bounds { side, bytes: self.config.stored_picture_limit };
-        match self.renderers.run(move || render(kind, &file, bounds)).await {
+        match self.renderers.run(move || render(kind, &file, bounds, thumbnail)).await {
             Ok(rendered) => rendered.map_err(|reason| Failure::Refused(UploadRefusal::NotAnImage(reason))),
             Err(NotDone::Busy) => Err(Failure::Refused(UploadRefusal::Busy)),
             Err(NotDone::Panicked(error)) => {
@@ -107,20 +116,42 @@ impl App {
         }
     }
 
-    /// Stores a picture's object before any row refers to it. A crash after this leaves an object that the sweep
-    /// removes.
-    async fn put(&self, rendered: Rendered, uploader: UserId) -> Result<StorePicture, StoreError> {
+    /// Stores the objects of a picture and its thumbnail before any row refers to them. A crash after this leaves
+    /// objects that the sweep removes.
+    async fn put(&self, rendered: WithThumbnail, uploader: UserId) -> Result<StorePicture, StoreError> {
+        let WithThumbnail { whole, thumbnail } = rendered;
+        let thumbnail = match thumbnail {
+            Some(thumbnail) => Some(self.put_object(thumbnail, None, uploader).await?),
+            None => None,
+        };
+        let hash = thumbnail.as_ref().map(|thumbnail| thumbnail.object.hash);
+        Ok(StorePicture::Put(self.put_object(whole, hash, uploader).await?, thumbnail))
+    }
+
+    async fn put_object(
+        &self,
+        rendered: Rendered,
+        thumbnail: Option<MediaHash>,
+        uploader: UserId,
+    ) -> Result<NewMedia, StoreError> {
         let object = ObjectKey { hash: rendered.hash, id: self.seed().open().new_id() };
         let Rendered { bytes, kind, width, height, .. } = rendered;
         let size = num::to_u64(bytes.len());
         self.media.put(object, bytes).await?;
-        Ok(StorePicture::Put(NewMedia { object, kind, size, width, height, uploader }))
+        Ok(NewMedia { object, kind, size, width, height, thumbnail, uploader })
     }
 
     /// Sets the store for pictures.
     #[must_use]
     pub fn with_media(self, media: Arc<dyn MediaStore>) -> Self {
         Self { media, ..self }
+    }
+}
+
+impl WithThumbnail {
+    /// The picture as one that may already be recorded.
+    fn known(&self) -> StorePicture {
+        StorePicture::Known(self.whole.hash, self.thumbnail.as_ref().map(|thumbnail| thumbnail.hash))
     }
 }
 

@@ -1,8 +1,11 @@
 //! Comments on a post (spec §1 rule 2).
 
+use crate::room::mentions::mentions_in;
 use crate::store::{Command, RoomTx};
 use terrace_identity::AuthorCard;
-use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, PostId, Topic, UserId};
+use terrace_kernel::{
+    CommentId, Ctx, EventKind, Failure, NewEvent, Outcome, PostId, StoreError, TeamId, Topic, UserId,
+};
 use terrace_social::{Comment, NewComment};
 
 /// Creates a comment and increments the post's counter, in one transaction.
@@ -41,17 +44,35 @@ impl Command for CreateComment {
     type Refusal = CreateCommentRefusal;
 
     fn run(&self, tx: &mut dyn RoomTx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal> {
-        let (team, comment_count) = tx
+        let counted = tx
             .count_comment(self.post, self.author)?
             .ok_or(Failure::Refused(CreateCommentRefusal::PostNotFound))?;
+        self.insert(tx, ctx, counted, None)?.ok_or(Failure::Refused(CreateCommentRefusal::NotActive))
+    }
+}
+
+impl CreateComment {
+    /// Inserts the comment into a post that has counted it; `None` if the author's account is no longer active.
+    fn insert(
+        &self,
+        tx: &mut dyn RoomTx,
+        ctx: &mut Ctx,
+        (team, comment_count): (Option<TeamId>, i64),
+        reply_to: Option<CommentId>,
+    ) -> Result<Option<CommentCreated>, StoreError> {
         let comment = NewComment {
             id: ctx.new_id(),
             post: self.post,
             author: self.author,
+            reply_to,
             body: self.body.clone(),
             created_at: ctx.now(),
         };
         tx.insert_comment(&comment)?;
+        let mentions = mentions_in(tx, &self.body, self.author)?;
+        if !mentions.is_empty() {
+            tx.set_comment_mentions(comment.id, &mentions)?;
+        }
         tx.append(
             &NewEvent {
                 topic: Topic::LockerRoom,
@@ -64,9 +85,47 @@ impl Command for CreateComment {
             ctx.now(),
         )?;
         // The insert locked the author's account; the row is visible only if the account is active.
-        let comment = tx
-            .comment(self.post, comment.id, Some(self.author))?
-            .ok_or(Failure::Refused(CreateCommentRefusal::NotActive))?;
-        Ok(CommentCreated { comment, comment_count })
+        let comment = tx.comment(self.post, comment.id, Some(self.author))?;
+        Ok(comment.map(|comment| CommentCreated { comment, comment_count }))
+    }
+}
+
+/// Creates a comment as a reply to another comment of the same post. A reply to a reply becomes a reply to the same
+/// comment.
+#[derive(Debug, Clone)]
+pub struct CreateReply {
+    /// The reply.
+    pub comment: CreateComment,
+    /// Comment that it replies to.
+    pub reply_to: CommentId,
+}
+
+/// Why a reply was not created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CreateReplyRefusal {
+    /// The comment was not created.
+    Comment(CreateCommentRefusal),
+    /// The post has no comment with this id that is visible to the author.
+    UnknownComment,
+}
+
+impl Command for CreateReply {
+    const NAME: &'static str = "create_reply";
+    type Ports = dyn RoomTx;
+    type Output = CommentCreated;
+    type Refusal = CreateReplyRefusal;
+
+    fn run(&self, tx: &mut dyn RoomTx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal> {
+        let CreateComment { post, author, .. } = self.comment;
+        let refused = |refusal| Failure::Refused(CreateReplyRefusal::Comment(refusal));
+        // Locks the post, so that the other comment is not deleted meanwhile.
+        let counted =
+            tx.count_comment(post, author)?.ok_or_else(|| refused(CreateCommentRefusal::PostNotFound))?;
+        let parent = tx
+            .comment(post, self.reply_to, Some(author))?
+            .ok_or(Failure::Refused(CreateReplyRefusal::UnknownComment))?;
+        let parent = parent.reply_to.unwrap_or(parent.id);
+        let created = self.comment.insert(tx, ctx, counted, Some(parent))?;
+        created.ok_or_else(|| refused(CreateCommentRefusal::NotActive))
     }
 }

@@ -1,9 +1,10 @@
 //! Creates a post (spec §1 rule 1).
 
+use crate::room::mentions::mentions_in;
 use crate::store::{Command, PostTx};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Ctx, EventKind, Failure, MediaId, NewEvent, Outcome, TeamId, Topic, UserId};
-use terrace_social::{NewPost, PostView};
+use terrace_social::{NewPost, PostImage, PostView};
 
 /// Creates a post in the general room or in a team's room.
 #[derive(Debug, Clone)]
@@ -14,8 +15,17 @@ pub struct CreatePost {
     pub team: Option<TeamId>,
     /// Text, validated by `terrace_social::post_body`.
     pub body: String,
-    /// Upload of the author to attach. An upload can be used by one post only.
-    pub media: Option<MediaId>,
+    /// Upload of the author to attach.
+    pub media: Option<Attachment>,
+}
+
+/// An upload to attach to a post. An upload can be used by one post only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attachment {
+    /// Id of the upload.
+    pub media: MediaId,
+    /// Description of the picture, validated by `terrace_social::image_alt`.
+    pub alt: Option<String>,
 }
 
 /// Why a post was not created.
@@ -41,11 +51,12 @@ impl Command for CreatePost {
         {
             return Err(Failure::Refused(CreatePostRefusal::UnknownTeam));
         }
-        let image = match self.media {
+        let image = match &self.media {
             None => None,
-            Some(media) => {
-                let taken = tx.take_upload(media, self.author, ctx.now())?;
-                Some(taken.ok_or(Failure::Refused(CreatePostRefusal::UnknownMedia))?)
+            Some(Attachment { media, alt }) => {
+                let taken = tx.take_upload(*media, self.author, ctx.now())?;
+                let hash = taken.ok_or(Failure::Refused(CreatePostRefusal::UnknownMedia))?;
+                Some(PostImage { hash, alt: alt.clone() })
             }
         };
         let post = NewPost {
@@ -58,6 +69,10 @@ impl Command for CreatePost {
         };
         tx.insert_post(&post)?;
         tx.insert_tags(&post.tags())?;
+        let mentions = mentions_in(tx, &self.body, self.author)?;
+        if !mentions.is_empty() {
+            tx.set_post_mentions(post.id, &mentions)?;
+        }
         tx.append(
             &NewEvent {
                 topic: Topic::LockerRoom,

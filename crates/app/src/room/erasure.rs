@@ -5,7 +5,7 @@ use crate::store::ErasureTx;
 use terrace_kernel::{Ctx, EventKind, NewEvent, StoreError, Topic, UserId};
 use terrace_social::{ErasedComment, ErasedPost};
 
-pub(crate) const ERASURE: &[ErasureStep] = &[posts, comments, reactions, reports];
+pub(crate) const ERASURE: &[ErasureStep] = &[posts, comments, reactions, likes, reports, comment_reports];
 
 /// Marks posts as deleted. The job that removes deleted posts then removes them with everything that refers to them.
 fn posts(tx: &mut dyn ErasureTx, ctx: &Ctx, user: UserId, limit: u32) -> Result<u32, StoreError> {
@@ -26,9 +26,19 @@ fn reactions(tx: &mut dyn ErasureTx, ctx: &Ctx, user: UserId, limit: u32) -> Res
     Ok(reactions.found)
 }
 
+fn likes(tx: &mut dyn ErasureTx, ctx: &Ctx, user: UserId, limit: u32) -> Result<u32, StoreError> {
+    let likes = tx.erase_likes(user, limit)?;
+    append_events(tx, ctx, likes.reported.into_iter().map(|comment| comment_liked(user, comment)))?;
+    Ok(likes.found)
+}
+
 /// Reports are removed because their reasons are text written by the reporter.
 fn reports(tx: &mut dyn ErasureTx, _ctx: &Ctx, user: UserId, limit: u32) -> Result<u32, StoreError> {
     tx.erase_reports(user, limit)
+}
+
+fn comment_reports(tx: &mut dyn ErasureTx, _ctx: &Ctx, user: UserId, limit: u32) -> Result<u32, StoreError> {
+    tx.erase_comment_reports(user, limit)
 }
 
 fn post_deleted(actor: UserId, ErasedPost { post, team }: ErasedPost) -> NewEvent {
@@ -48,6 +58,10 @@ fn comment_deleted(actor: UserId, ErasedComment { post, team, comment }: ErasedC
         object: Some(comment.as_uuid()),
         ..post_deleted(actor, ErasedPost { post, team })
     }
+}
+
+fn comment_liked(actor: UserId, comment: ErasedComment) -> NewEvent {
+    NewEvent { kind: EventKind::CommentLiked, ..comment_deleted(actor, comment) }
 }
 
 fn reaction_changed(actor: UserId, post: ErasedPost) -> NewEvent {

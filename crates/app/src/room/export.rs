@@ -3,7 +3,7 @@
 use crate::account_data::{EXPORT_PAGE, page_of};
 use crate::store::ExportReadTx;
 use terrace_kernel::{CommentId, Page, PostId, StoreError, TimeKey, UserId};
-use terrace_social::{Comment, OwnReaction, OwnReport, Post};
+use terrace_social::{Comment, OwnCommentReport, OwnLike, OwnReaction, OwnReport, Post};
 
 /// Posts, newest first.
 pub fn posts(
@@ -39,4 +39,22 @@ pub fn reports(
     after: Option<PostId>,
 ) -> Result<Page<OwnReport, PostId>, StoreError> {
     Ok(page_of(tx.reports_of(user, EXPORT_PAGE, after)?, |report| report.post))
+}
+
+/// Likes of comments, ordered by the id of the comment.
+pub fn likes(
+    tx: &mut dyn ExportReadTx,
+    user: UserId,
+    after: Option<CommentId>,
+) -> Result<Page<OwnLike, CommentId>, StoreError> {
+    Ok(page_of(tx.likes_of(user, EXPORT_PAGE, after)?, |like| like.comment))
+}
+
+/// Reports of comments, ordered by the id of the comment.
+pub fn comment_reports(
+    tx: &mut dyn ExportReadTx,
+    user: UserId,
+    after: Option<CommentId>,
+) -> Result<Page<OwnCommentReport, CommentId>, StoreError> {
+    Ok(page_of(tx.comment_reports_of(user, EXPORT_PAGE, after)?, |report| report.comment))
 }

@@ -231,7 +231,10 @@ fn room(tx: &mut dyn RoomReadTx, events: &[Event]) -> Result<Vec<StreamEvent>, S
     posts.dedup();
     let comments: Vec<CommentId> = events
         .iter()
-        .filter(|event| event.what.kind == EventKind::CommentCreated)
+        .filter(|event| {
+            use EventKind::{CommentCreated, CommentEdited, CommentLiked};
+            matches!(event.what.kind, CommentCreated | CommentEdited | CommentLiked)
+        })
         .filter_map(|event| event.what.object.map(CommentId::from_uuid))
         .collect();
     let comments = if comments.is_empty() { Vec::new() } else { tx.comments_among(&comments)? };
@@ -252,6 +255,15 @@ fn room(tx: &mut dyn RoomReadTx, events: &[Event]) -> Result<Vec<StreamEvent>, S
         let count = view.post.comment_count;
         match (event.what.kind, event.what.object.map(CommentId::from_uuid)) {
             (EventKind::PostCreated, _) => Some(StreamWhat::PostCreated(Box::new(view.clone()))),
+            (EventKind::PostEdited, _) => Some(StreamWhat::PostEdited(Box::new(view.clone()))),
+            (EventKind::CommentEdited, Some(comment)) => {
+                let comment = Box::new(comments.get(&comment)?.clone());
+                Some(StreamWhat::CommentEdited { on, comment })
+            }
+            (EventKind::CommentLiked, Some(comment)) => {
+                let Comment { author, like_count, .. } = comments.get(&comment)?;
+                Some(StreamWhat::CommentLiked { on, comment, by: author.id, count: *like_count })
+            }
             (EventKind::CommentCreated, Some(comment)) => {
                 let comment = Box::new(comments.get(&comment)?.clone());
                 Some(StreamWhat::CommentCreated { on, comment, count })

@@ -89,6 +89,8 @@ pub struct StreamStep {
 pub enum StreamWhat {
     /// A post was created.
     PostCreated(Box<PostView<AuthorCard>>),
+    /// A post was edited.
+    PostEdited(Box<PostView<AuthorCard>>),
     /// A post was deleted.
     PostDeleted(OnPost),
     /// A comment was created.
@@ -98,6 +100,24 @@ pub enum StreamWhat {
         /// The comment.
         comment: Box<Comment<AuthorCard>>,
         /// Number of comments of the post.
+        count: i64,
+    },
+    /// A comment was edited.
+    CommentEdited {
+        /// Post that it belongs to.
+        on: OnPost,
+        /// The comment.
+        comment: Box<Comment<AuthorCard>>,
+    },
+    /// The number of likes of a comment changed.
+    CommentLiked {
+        /// Post that it belongs to.
+        on: OnPost,
+        /// Id of the comment.
+        comment: CommentId,
+        /// Author of the comment.
+        by: UserId,
+        /// Number of likes.
         count: i64,
     },
     /// A comment was deleted.

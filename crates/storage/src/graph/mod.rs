@@ -32,7 +32,7 @@ use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::{BigInt, Bool};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, Timestamp, UserId};
-use terrace_social::{Blocked, FollowEdge, GraphRead, GraphWrite, LockedPair, Relationship};
+use terrace_social::{Blocked, FollowEdge, GraphRead, GraphWrite, LockedPair, Relations, Relationship};
 
 /// Whether the edge exists, by one lookup in the primary key.
 #[derive(Debug, Clone, Copy, QueryId, ValidGrouping)]
@@ -134,6 +134,38 @@ impl GraphRead<AuthorCard> for DieselTx<'_> {
         })
         .map_err(broken("read all fans hidden from a reader"))?;
         Ok(hidden.into_iter().map(Key::id).collect())
+    }
+
+    fn relations(&mut self, reader: UserId, others: &[UserId]) -> Result<Relations, StoreError> {
+        const FOLLOWING: i64 = 0;
+        const FOLLOWED_BY: i64 = 1;
+        const BLOCKED: i64 = 2;
+        let reader = Key::of(reader);
+        let others: Vec<Key> = others.iter().copied().map(Key::of).collect();
+        let rows: Vec<(Key, i64)> = on!(self.conn, |conn| {
+            let following = follows::table
+                .inner_join(users::table.on(users::id.eq(follows::followee_id)))
+                .filter(follows::follower_id.eq(reader))
+                .filter(follows::followee_id.eq_any(others.iter().copied()))
+                .filter(users::status.eq(ACTIVE))
+                .select((follows::followee_id, FOLLOWING.into_sql::<BigInt>()));
+            let followed_by = follows::table
+                .inner_join(users::table.on(users::id.eq(follows::follower_id)))
+                .filter(follows::followee_id.eq(reader))
+                .filter(follows::follower_id.eq_any(others.iter().copied()))
+                .filter(users::status.eq(ACTIVE))
+                .select((follows::follower_id, FOLLOWED_BY.into_sql::<BigInt>()));
+            let blocked = blocks::table
+                .inner_join(users::table.on(users::id.eq(blocks::blocked_id)))
+                .filter(blocks::blocker_id.eq(reader))
+                .filter(blocks::blocked_id.eq_any(others.iter().copied()))
+                .filter(users::status.eq(ACTIVE))
+                .select((blocks::blocked_id, BLOCKED.into_sql::<BigInt>()));
+            following.union_all(followed_by).union_all(blocked).load(conn)
+        })
+        .map_err(broken("read a fan's relations"))?;
+        let of = |kind| rows.iter().filter(|row| row.1 == kind).map(|row| row.0.id()).collect();
+        Ok(Relations { following: of(FOLLOWING), followed_by: of(FOLLOWED_BY), blocked: of(BLOCKED) })
     }
 
     fn ties(&mut self, viewer: UserId, other: UserId) -> Result<Relationship, StoreError> {

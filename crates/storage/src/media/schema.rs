@@ -13,6 +13,7 @@ table! {
         byte_size -> BigInt,
         width -> Integer,
         height -> Integer,
+        thumbnail -> Nullable<Binary>,
         uploader_id -> Uid,
         created_at -> Instant,
         unused_since -> Nullable<Instant>,

@@ -6,8 +6,9 @@ use crate::rows::{corrupt, digest, named};
 use crate::schema::{media, media_uploads};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
+use diesel::dsl;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary, Text};
+use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use terrace_kernel::{MediaHash, MediaId, StoreError, Timestamp, UserId, num};
 use terrace_store::ObjectKey;
 use terrace_store::media::{
@@ -20,17 +21,37 @@ macro_rules! used {
     () => {
         "(EXISTS (SELECT 1 FROM users WHERE users.picture = media.hash AND users.status <> 'deleted') \
          OR EXISTS (SELECT 1 FROM posts WHERE posts.image = media.hash AND posts.deleted_at IS NULL) \
-         OR EXISTS (SELECT 1 FROM media_uploads WHERE media_uploads.hash = media.hash))"
+         OR EXISTS (SELECT 1 FROM media_uploads WHERE media_uploads.hash = media.hash) \
+         OR EXISTS (SELECT 1 FROM media AS whole WHERE whole.thumbnail = media.hash))"
     };
 }
 
-/// A picture that is visible: in a profile or a post of an active account, or as an upload that has not expired.
-const FIND: &str = "SELECT object_id, content_type, byte_size FROM media WHERE hash = $1 AND ( \
-    EXISTS (SELECT 1 FROM users WHERE users.picture = media.hash AND users.status = 'active') \
-    OR EXISTS (SELECT 1 FROM posts JOIN users ON users.id = posts.author_id \
-        WHERE posts.image = media.hash AND posts.deleted_at IS NULL AND users.status = 'active') \
-    OR EXISTS (SELECT 1 FROM media_uploads WHERE media_uploads.hash = media.hash \
-        AND media_uploads.expires_at > $2))";
+/// The condition that a picture is visible: in a profile or a post of an active account, or as an upload that has not
+/// expired.
+macro_rules! visible {
+    ($media:literal) => {
+        concat!(
+            "(EXISTS (SELECT 1 FROM users WHERE users.picture = ",
+            $media,
+            ".hash AND users.status = 'active') \
+            OR EXISTS (SELECT 1 FROM posts JOIN users ON users.id = posts.author_id WHERE posts.image = ",
+            $media,
+            ".hash AND posts.deleted_at IS NULL AND users.status = 'active') \
+            OR EXISTS (SELECT 1 FROM media_uploads WHERE media_uploads.hash = ",
+            $media,
+            ".hash AND media_uploads.expires_at > $2))"
+        )
+    };
+}
+
+/// A visible picture, or the thumbnail of one.
+const FIND: &str = concat!(
+    "SELECT object_id, content_type, byte_size FROM media WHERE hash = $1 AND (",
+    visible!("media"),
+    " OR EXISTS (SELECT 1 FROM media AS whole WHERE whole.thumbnail = media.hash AND ",
+    visible!("whole"),
+    "))"
+);
 
 const MARK: &str = concat!(
     "UPDATE media SET unused_since = $1 WHERE unused_since IS NULL AND hash >= $2 AND hash <= $3 AND NOT ",
@@ -51,23 +72,42 @@ const REMOVE: &str = concat!(
     used!(),
     " AND hash IN (SELECT hash FROM media WHERE unused_since <= $1 AND NOT ",
     used!(),
-    " ORDER BY unused_since, hash LIMIT $2) RETURNING hash, object_id"
+    " ORDER BY unused_since, hash LIMIT $2) RETURNING hash, object_id, thumbnail"
 );
 
 const INSERT: &str = "INSERT INTO media \
-    (hash, object_id, content_type, byte_size, width, height, uploader_id, created_at) \
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (hash) DO UPDATE SET unused_since = NULL";
+    (hash, object_id, content_type, byte_size, width, height, uploader_id, created_at, thumbnail) \
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (hash) DO UPDATE \
+    SET unused_since = NULL, thumbnail = coalesce(media.thumbnail, excluded.thumbnail)";
 
-const WAITING: &str = "SELECT count(*) AS uploads, CAST(coalesce(sum(media.byte_size), 0) AS bigint) AS bytes \
-    FROM media_uploads JOIN media ON media.hash = media_uploads.hash WHERE media_uploads.uploader_id = $1";
+const HOLD: &str =
+    "UPDATE media SET unused_since = NULL WHERE hash = $1 AND thumbnail IS NOT DISTINCT FROM $2";
 
-const INSERT_UPLOAD: &str = "INSERT INTO media_uploads (id, hash, uploader_id, created_at, expires_at) \
-    SELECT $1, $2, $3, $4, $5 FROM ( \
-        SELECT count(*) AS uploads, coalesce(sum(media.byte_size), 0) AS bytes \
-        FROM media_uploads JOIN media ON media.hash = media_uploads.hash \
-        WHERE media_uploads.uploader_id = $3) AS waiting \
-    WHERE waiting.uploads < $6 \
-        AND waiting.bytes + (SELECT media.byte_size FROM media WHERE media.hash = $2) <= $7";
+/// The size of a picture with its thumbnail.
+macro_rules! bytes {
+    () => {
+        "media.byte_size + coalesce((SELECT small.byte_size FROM media AS small \
+         WHERE small.hash = media.thumbnail), 0)"
+    };
+}
+
+const WAITING: &str = concat!(
+    "SELECT count(*) AS uploads, CAST(coalesce(sum(",
+    bytes!(),
+    "), 0) AS bigint) AS bytes FROM media_uploads JOIN media ON media.hash = media_uploads.hash \
+     WHERE media_uploads.uploader_id = $1"
+);
+
+const INSERT_UPLOAD: &str = concat!(
+    "INSERT INTO media_uploads (id, hash, uploader_id, created_at, expires_at) \
+     SELECT $1, $2, $3, $4, $5 FROM (SELECT count(*) AS uploads, coalesce(sum(",
+    bytes!(),
+    "), 0) AS bytes FROM media_uploads JOIN media ON media.hash = media_uploads.hash \
+     WHERE media_uploads.uploader_id = $3) AS waiting \
+     WHERE waiting.uploads < $6 AND waiting.bytes + (SELECT ",
+    bytes!(),
+    " FROM media WHERE media.hash = $2) <= $7"
+);
 
 const EXPIRED: &str = "DELETE FROM media_uploads WHERE id IN \
     (SELECT id FROM media_uploads WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)";
@@ -104,6 +144,15 @@ impl ObjectRow {
             id: self.object_id.0,
         })
     }
+}
+
+/// A removed picture.
+#[derive(QueryableByName)]
+struct RemovedRow {
+    #[diesel(embed)]
+    object: ObjectRow,
+    #[diesel(sql_type = Nullable<Binary>)]
+    thumbnail: Option<Vec<u8>>,
 }
 
 #[derive(QueryableByName)]
@@ -155,16 +204,19 @@ impl MediaRead for DieselTx<'_> {
 }
 
 impl MediaWrite for DieselTx<'_> {
-    fn hold_media(&mut self, hash: MediaHash) -> Result<bool, StoreError> {
-        let row = media::table.find(hash.as_bytes().as_slice());
-        let unmarked = media::unused_since.eq(None::<At>);
-        on!(self.conn, |conn| diesel::update(row).set(unmarked).execute(conn))
-            .map(|rows| rows == 1)
-            .map_err(broken("hold a picture"))
+    fn hold_media(&mut self, hash: MediaHash, thumbnail: Option<MediaHash>) -> Result<bool, StoreError> {
+        on!(self.conn, |conn| {
+            diesel::sql_query(HOLD)
+                .bind::<Binary, _>(hash.as_bytes().as_slice())
+                .bind::<Nullable<Binary>, _>(thumbnail.as_ref().map(|hash| hash.as_bytes().as_slice()))
+                .execute(conn)
+        })
+        .map(|rows| rows == 1)
+        .map_err(broken("hold a picture"))
     }
 
     fn insert_media(&mut self, new: &NewMedia, at: Timestamp) -> Result<(), StoreError> {
-        let NewMedia { object, kind, size, width, height, uploader } = new;
+        let NewMedia { object, kind, size, width, height, thumbnail, uploader } = new;
         on!(self.conn, |conn| {
             diesel::sql_query(INSERT)
                 .bind::<Binary, _>(object.hash.as_bytes().as_slice())
@@ -175,6 +227,7 @@ impl MediaWrite for DieselTx<'_> {
                 .bind::<BigInt, _>(i64::from(*height))
                 .bind::<Uid, _>(Key::of(*uploader))
                 .bind::<Instant, _>(At(at))
+                .bind::<Nullable<Binary>, _>(thumbnail.as_ref().map(|hash| hash.as_bytes().as_slice()))
                 .execute(conn)
         })
         .map(drop)
@@ -246,172 +299,27 @@ impl MediaWrite for DieselTx<'_> {
     }
 
     fn remove_unused_media(&mut self, before: Timestamp, limit: u32) -> Result<Vec<ObjectKey>, StoreError> {
-        let rows: Vec<ObjectRow> = on!(self.conn, |conn| {
+        let rows: Vec<RemovedRow> = on!(self.conn, |conn| {
             diesel::sql_query(REMOVE)
                 .bind::<Instant, _>(At(before))
                 .bind::<BigInt, _>(i64::from(limit))
                 .load(conn)
         })
         .map_err(broken("remove unused pictures"))?;
-        rows.into_iter().map(ObjectRow::into_key).collect()
+        // The next call removes their thumbnails, unless something else refers to them.
+        let thumbnails: Vec<_> = rows.iter().filter_map(|row| row.thumbnail.clone()).collect();
+        if !thumbnails.is_empty() {
+            let unused = media::table
+                .filter(media::hash.eq_any(thumbnails))
+                .filter(dsl::sql::<Bool>(concat!("NOT ", used!())));
+            on!(self.conn, |conn| {
+                diesel::update(unused).set(media::unused_since.eq(At(before))).execute(conn)
+            })
+            .map_err(broken("mark thumbnails as unused"))?;
+        }
+        rows.into_iter().map(|row| row.object.into_key()).collect()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, run, uuid};
-    use terrace_identity::AccountWrite;
-    use terrace_kernel::PostId;
-    use terrace_social::{NewPost, PostWrite};
-    use terrace_store::media::ImageType;
-
-    on_each_database! {
-        a_picture_is_there_while_something_refers_to_it,
-        an_upload_is_taken_once_by_its_owner_in_time,
-        the_same_bytes_stay_in_their_first_object,
-        only_what_was_unused_for_a_while_goes,
-    }
-
-    fn hash(n: u8) -> MediaHash {
-        MediaHash::from_bytes([n; 32])
-    }
-
-    fn object(n: u8, id: u128) -> ObjectKey {
-        ObjectKey { hash: hash(n), id: uuid(id) }
-    }
-
-    fn store(tx: &mut DieselTx<'_>, uploader: UserId, object: ObjectKey) {
-        let kind = ImageType::Jpeg;
-        let new = NewMedia { object, kind, size: 1234, width: 40, height: 30, uploader };
-        tx.insert_media(&new, at(0)).unwrap();
-    }
-
-    fn upload(tx: &mut DieselTx<'_>, uploader: UserId, n: u8, id: u128, until: i64) -> MediaId {
-        let id = MediaId::from(uuid(id));
-        let upload = NewUpload { id, hash: hash(n), uploader, created_at: at(0), expires_at: at(until) };
-        let quota = UploadQuota { count: 10, bytes: 100_000 };
-        assert!(tx.insert_upload(&upload, quota).unwrap());
-        id
-    }
-
-    /// Marks unused pictures in all shards.
-    fn mark(tx: &mut DieselTx<'_>, now: i64) -> u64 {
-        (0..=u8::MAX).map(|shard| tx.mark_unused_media(shard, at(now)).unwrap()).sum()
-    }
-
-    fn a_picture_is_there_while_something_refers_to_it(kind: DatabaseKind) {
-        let mut database = Database::on(kind);
-        let tx = &mut database.tx();
-        let ana = fan(tx, 1);
-        store(tx, ana, object(7, 1));
-        let expected = StoredMedia { object: object(7, 1), kind: ImageType::Jpeg, size: 1234 };
-        let seen = |tx: &mut DieselTx<'_>, now| {
-            let found = tx.media(hash(7), at(now)).unwrap();
-            assert!(found.is_none_or(|found| found == expected));
-            found.is_some()
-        };
-        assert!(!seen(tx, 1), "nothing refers to it yet");
-
-        let id = upload(tx, ana, 7, 20, 100);
-        assert_eq!([seen(tx, 99), seen(tx, 100)], [true, false]);
-        assert_eq!(tx.take_upload(id, ana, at(50)).unwrap(), Some(hash(7)));
-        assert!(!seen(tx, 51));
-
-        assert!(tx.set_picture(ana, Some(hash(7)), at(52)).unwrap());
-        assert!(seen(tx, 53));
-        for status in ["suspended", "deleted"] {
-            run(tx, &format!("UPDATE users SET status = '{status}'"));
-            assert!(!seen(tx, 53));
-        }
-
-        let id = PostId::from(uuid(30));
-        let body = "Olé".to_owned();
-        let post = NewPost { id, author: ana, team: None, body, image: Some(hash(7)), created_at: at(54) };
-        tx.insert_post(&post).unwrap();
-        assert!(!seen(tx, 55), "its author is not active");
-        run(tx, "UPDATE users SET status = 'active', picture = NULL");
-        assert_eq!(tx.lock_post(id, None).unwrap().and_then(|post| post.image), Some(hash(7)));
-        assert!(seen(tx, 55));
-        assert!(tx.mark_post_deleted(id, at(56)).unwrap());
-        assert!(!seen(tx, 57));
-        assert_eq!(tx.media(hash(8), at(57)).unwrap(), None);
-    }
-
-    fn an_upload_is_taken_once_by_its_owner_in_time(kind: DatabaseKind) {
-        let mut database = Database::on(kind);
-        let tx = &mut database.tx();
-        let (ana, bea) = (fan(tx, 1), fan(tx, 2));
-        store(tx, ana, object(7, 1));
-        let (first, late) = (upload(tx, ana, 7, 20, 100), upload(tx, ana, 7, 21, 100));
-        assert_eq!(tx.take_upload(first, bea, at(1)).unwrap(), None);
-        assert_eq!(tx.take_upload(MediaId::from(uuid(9)), ana, at(1)).unwrap(), None);
-        assert_eq!(tx.take_upload(first, ana, at(1)).unwrap(), Some(hash(7)));
-        assert_eq!(tx.take_upload(first, ana, at(1)).unwrap(), None);
-        assert_eq!(tx.take_upload(late, ana, at(100)).unwrap(), None);
-        assert_eq!((tx.remove_uploads_of(bea).unwrap(), tx.remove_uploads_of(ana).unwrap()), (0, 1));
-    }
-
-    fn the_same_bytes_stay_in_their_first_object(kind: DatabaseKind) {
-        let mut database = Database::on(kind);
-        let tx = &mut database.tx();
-        let ana = fan(tx, 1);
-        assert!(!tx.hold_media(hash(7)).unwrap());
-        store(tx, ana, object(7, 1));
-        store(tx, ana, object(7, 2));
-        assert!(tx.hold_media(hash(7)).unwrap());
-        let asked = [object(7, 2), object(7, 1), object(8, 1)];
-        assert_eq!(tx.known_objects(&asked).unwrap(), [object(7, 1)]);
-        assert_eq!(tx.known_objects(&[]).unwrap(), []);
-    }
-
-    fn only_what_was_unused_for_a_while_goes(kind: DatabaseKind) {
-        let mut database = Database::on(kind);
-        let tx = &mut database.tx();
-        let ana = fan(tx, 1);
-        for n in [0, 7, 8, 9, 255] {
-            store(tx, ana, object(n, u128::from(n) + 1));
-        }
-        upload(tx, ana, 8, 20, 100);
-        assert!(tx.set_picture(ana, Some(hash(9)), at(1)).unwrap());
-        assert_eq!(tx.mark_unused_media(8, at(10)).unwrap(), 0);
-        assert_eq!((mark(tx, 10), mark(tx, 11)), (3, 0));
-        assert_eq!(tx.remove_unused_media(at(9), 10).unwrap(), []);
-
-        // One picture is held, and another is used again without having been held.
-        assert!(tx.hold_media(hash(7)).unwrap());
-        upload(tx, ana, 255, 21, 100);
-        assert_eq!(tx.remove_unused_media(at(10), 10).unwrap(), [object(0, 1)]);
-        assert_eq!((tx.unmark_used_media(10).unwrap(), tx.unmark_used_media(10).unwrap()), (1, 0));
-
-        // An expired upload is removed first, then pictures without any other reference.
-        assert_eq!((tx.sweep_uploads(at(99), 10).unwrap(), tx.sweep_uploads(at(100), 1).unwrap()), (0, 1));
-        assert_eq!(tx.sweep_uploads(at(100), 10).unwrap(), 1);
-        assert!(tx.set_picture(ana, None, at(101)).unwrap());
-        assert_eq!(mark(tx, 102), 4);
-        let mut removed = tx.remove_unused_media(at(102), 3).unwrap();
-        assert_eq!(removed.len(), 3);
-        removed.extend(tx.remove_unused_media(at(102), 3).unwrap());
-        removed.sort();
-        assert_eq!(removed, [object(7, 8), object(8, 9), object(9, 10), object(255, 256)]);
-    }
-
-    #[test]
-    fn no_look_at_a_picture_reads_a_whole_table() {
-        let mut database = Database::sqlite();
-        let plans = plans_of(&mut database, |tx| {
-            tx.media(hash(7), at(1)).unwrap();
-            tx.hold_media(hash(7)).unwrap();
-            tx.mark_unused_media(7, at(1)).unwrap();
-            tx.unmark_used_media(10).unwrap();
-            tx.remove_unused_media(at(1), 10).unwrap();
-            tx.sweep_uploads(at(1), 10).unwrap();
-            tx.waiting_uploads(UserId::from(uuid(1))).unwrap();
-        });
-        for plan in &plans {
-            let scans_index =
-                plan.split(" | ").all(|step| !step.starts_with("SCAN") || step.contains("INDEX"));
-            assert!(scans_index, "{plan}");
-        }
-    }
-}
+mod tests;

@@ -28,11 +28,15 @@ pub(crate) struct Counter {
 /// values.
 const POSTS: &str = "posts WHERE deleted_at IS NULL";
 
+/// Comments of posts that are not deleted, for the same reason.
+const COMMENTS: &str = "comments WHERE \
+    EXISTS (SELECT 1 FROM posts WHERE posts.id = comments.post_id AND posts.deleted_at IS NULL)";
+
 const fn of_posts(name: &'static str, stored: &'static str, rows: &'static str) -> Counter {
     Counter { name, of: POSTS, stored, owner: "post_id", rows }
 }
 
-pub(crate) const COUNTERS: [Counter; 11] = [
+pub(crate) const COUNTERS: [Counter; 12] = [
     of_posts("posts.comment_count", "comment_count", "comments"),
     of_posts("posts.like_count", "like_count", "reactions WHERE kind = 'like'"),
     of_posts("posts.love_count", "love_count", "reactions WHERE kind = 'love'"),
@@ -40,6 +44,13 @@ pub(crate) const COUNTERS: [Counter; 11] = [
     of_posts("posts.clap_count", "clap_count", "reactions WHERE kind = 'clap'"),
     of_posts("posts.laugh_count", "laugh_count", "reactions WHERE kind = 'laugh'"),
     of_posts("posts.sad_count", "sad_count", "reactions WHERE kind = 'sad'"),
+    Counter {
+        name: "comments.like_count",
+        of: COMMENTS,
+        stored: "like_count",
+        owner: "comment_id",
+        rows: "comment_likes",
+    },
     Counter {
         name: "users.follower_count",
         of: "users",
@@ -153,8 +164,9 @@ mod tests {
     #[test]
     fn every_kind_of_reaction_has_its_check() {
         for kind in ReactionKind::ALL {
-            let counter = COUNTERS.iter().find(|counter| counter.stored == format!("{kind}_count")).unwrap();
-            assert_eq!(counter.name, format!("posts.{kind}_count"));
+            let name = format!("posts.{kind}_count");
+            let counter = COUNTERS.iter().find(|counter| counter.name == name).unwrap();
+            assert_eq!(counter.stored, format!("{kind}_count"));
             assert_eq!(counter.rows, format!("reactions WHERE kind = '{kind}'"));
         }
     }

@@ -3,7 +3,7 @@
 use crate::conn::on;
 use crate::error::broken;
 use crate::rows::{corrupt, named};
-use crate::schema::{maintenance_runs, posts, users};
+use crate::schema::{comments, maintenance_runs, posts, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::dsl::max;
@@ -78,6 +78,7 @@ impl MaintenanceRead for DieselTx<'_> {
         let rows: i64 = on!(self.conn, |conn| match of {
             Extent::Accounts => users::table.count().get_result(conn),
             Extent::Posts => posts::table.count().get_result(conn),
+            Extent::Comments => comments::table.count().get_result(conn),
         })
         .map_err(broken("count rows"))?;
         Ok(num::to_u64(rows))

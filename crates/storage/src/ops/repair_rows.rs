@@ -3,7 +3,7 @@
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::ops::audit::{COUNTERS, Counter};
-use crate::schema::{posts, teams, users};
+use crate::schema::{comments, posts, teams, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
@@ -21,11 +21,13 @@ const BESIDE_BLOCKS: &str = "\
         JOIN follows f ON f.follower_id = b.blocked_id AND f.followee_id = b.blocker_id";
 
 /// The rows that an account can leave behind: by kind, with table and condition. `gone` is the account.
-const LEFT: [(&str, &str); 18] = [
+const LEFT: [(&str, &str); 20] = [
     ("posts", "posts WHERE author_id = gone.id AND deleted_at IS NULL"),
     ("comments", "comments WHERE author_id = gone.id"),
     ("reactions", "reactions WHERE user_id = gone.id"),
+    ("comment_likes", "comment_likes WHERE user_id = gone.id"),
     ("reports", "reports WHERE user_id = gone.id"),
+    ("comment_reports", "comment_reports WHERE user_id = gone.id"),
     ("follows", "follows WHERE follower_id = gone.id"),
     ("followers", "follows WHERE followee_id = gone.id"),
     ("team_follows", "team_follows WHERE user_id = gone.id"),
@@ -43,7 +45,12 @@ const LEFT: [(&str, &str); 18] = [
 ];
 
 /// The rows that belong to a post: by kind, with table and condition. `gone` is the post.
-const OF_POSTS: [(&str, &str); 4] = [
+const OF_POSTS: [(&str, &str); 6] = [
+    ("comment_likes", "comment_likes WHERE comment_id IN (SELECT id FROM comments WHERE post_id = gone.id)"),
+    (
+        "comment_reports",
+        "comment_reports WHERE comment_id IN (SELECT id FROM comments WHERE post_id = gone.id)",
+    ),
     ("comments", "comments WHERE post_id = gone.id"),
     ("reactions", "reactions WHERE post_id = gone.id"),
     ("reports", "reports WHERE post_id = gone.id"),
@@ -94,6 +101,7 @@ fn place(after: Option<impl Into<Uuid>>) -> Key {
 const fn table(carrier: Carrier) -> &'static str {
     match carrier {
         Carrier::Posts => "posts",
+        Carrier::Comments => "comments",
         Carrier::Users => "users",
         Carrier::Teams => "teams",
     }
@@ -158,6 +166,12 @@ impl DieselTx<'_> {
                 .filter(posts::id.eq_any(ids))
                 .order(posts::id)
                 .select(posts::id)
+                .for_no_key_update()
+                .load(*conn),
+            Carrier::Comments => comments::table
+                .filter(comments::id.eq_any(ids))
+                .order(comments::id)
+                .select(comments::id)
                 .for_no_key_update()
                 .load(*conn),
             Carrier::Users => users::table

@@ -4,32 +4,66 @@ use crate::accounts::{ACTIVE, CardRow};
 use crate::conn::on;
 use crate::error::broken;
 use crate::graph::not_hidden;
+use crate::room::mentions;
 use crate::room::posts::writable;
 use crate::rows::{keyset, overfull};
-use crate::schema::{comments, posts, users};
+use crate::schema::{comment_likes, comments, posts, users};
 use crate::tx::DieselTx;
-use crate::types::{At, Key};
+use crate::types::{At, Key, Uid};
+use diesel::dsl::{auto_type, sql};
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
+use diesel::sql_types::Nullable;
 use terrace_identity::AuthorCard;
-use terrace_kernel::{CommentId, Limit, Page, PostId, StoreError, TeamId, TimeKey, UserId};
+use terrace_kernel::{CommentId, Limit, Page, PostId, StoreError, TeamId, TimeKey, Timestamp, UserId};
 use terrace_social::{Comment, CommentRead, CommentWrite, NewComment};
+use uuid::Uuid;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = comments)]
 struct CommentRow {
     id: Key,
     post_id: Key,
+    #[diesel(select_expression = parent(), select_expression_type = SqlLiteral<Nullable<Uid>>)]
+    reply_to: Option<Key>,
     body: String,
+    mentions: Option<String>,
+    like_count: i64,
     created_at: At,
+    edited_at: Option<At>,
 }
 
-fn into_comment((row, author): (CommentRow, CardRow)) -> Result<Comment<AuthorCard>, StoreError> {
+/// The comment that a comment replies to, unless it was deleted.
+pub(crate) fn parent() -> SqlLiteral<Nullable<Uid>> {
+    sql("(SELECT parents.id FROM comments AS parents WHERE parents.id = comments.reply_to)")
+}
+
+/// The join with the reader's like of the comment.
+#[auto_type(no_type_alias)]
+fn own_like(reader: Key) -> _ {
+    comment_likes::table.on(comment_likes::comment_id.eq(comments::id).and(comment_likes::user_id.eq(reader)))
+}
+
+/// The reader's id, or without a reader the nil id, which no account has.
+fn liker(reader: Option<UserId>) -> Key {
+    reader.map_or(Key(Uuid::nil()), Key::of)
+}
+
+/// A comment, its author's card, and the reader if the reader likes it.
+type ViewRow = (CommentRow, CardRow, Option<Key>);
+
+fn into_comment((row, author, liked_by): ViewRow) -> Result<Comment<AuthorCard>, StoreError> {
     Ok(Comment {
         id: row.id.id(),
         post: row.post_id.id(),
         author: author.into_card()?,
+        reply_to: row.reply_to.map(Key::id),
+        mentions: mentions::parse("comments", row.mentions.as_deref())?,
         body: row.body,
+        like_count: row.like_count,
+        is_liked: liked_by.is_some(),
         created_at: row.created_at.0,
+        edited_at: row.edited_at.map(|at| at.0),
     })
 }
 
@@ -39,6 +73,7 @@ struct NewCommentRow<'a> {
     id: Key,
     post_id: Key,
     author_id: Key,
+    reply_to: Option<Key>,
     body: &'a str,
     created_at: At,
 }
@@ -51,13 +86,14 @@ impl CommentRead<AuthorCard> for DieselTx<'_> {
         limit: Limit,
         after: Option<TimeKey>,
     ) -> Result<Page<Comment<AuthorCard>>, StoreError> {
-        let rows: Vec<(CommentRow, CardRow)> = on!(self.conn, |conn| {
+        let rows: Vec<ViewRow> = on!(self.conn, |conn| {
             let mut query = comments::table
                 .inner_join(users::table)
+                .left_join(own_like(liker(reader)))
                 .filter(comments::post_id.eq(Key::of(post)))
                 .filter(users::status.eq(ACTIVE))
                 .filter(not_hidden(comments::author_id, reader))
-                .select((CommentRow::as_select(), CardRow::as_select()))
+                .select((CommentRow::as_select(), CardRow::as_select(), comment_likes::user_id.nullable()))
                 .into_boxed();
             if let Some(TimeKey { at, id }) = after {
                 query = keyset!(query, comments::created_at > At(at), comments::id > Key(id));
@@ -75,16 +111,17 @@ impl CommentRead<AuthorCard> for DieselTx<'_> {
         id: CommentId,
         reader: Option<UserId>,
     ) -> Result<Option<Comment<AuthorCard>>, StoreError> {
-        let row: Option<(CommentRow, CardRow)> = on!(self.conn, |conn| {
+        let row: Option<ViewRow> = on!(self.conn, |conn| {
             comments::table
                 .inner_join(users::table)
                 .inner_join(posts::table)
+                .left_join(own_like(liker(reader)))
                 .filter(comments::id.eq(Key::of(id)))
                 .filter(comments::post_id.eq(Key::of(post)))
                 .filter(posts::deleted_at.is_null())
                 .filter(users::status.eq(ACTIVE))
                 .filter(not_hidden(comments::author_id, reader))
-                .select((CommentRow::as_select(), CardRow::as_select()))
+                .select((CommentRow::as_select(), CardRow::as_select(), comment_likes::user_id.nullable()))
                 .first(conn)
                 .optional()
         })
@@ -94,12 +131,16 @@ impl CommentRead<AuthorCard> for DieselTx<'_> {
 
     fn comments_among(&mut self, ids: &[CommentId]) -> Result<Vec<Comment<AuthorCard>>, StoreError> {
         let ids = ids.iter().copied().map(Key::of);
-        let rows: Vec<(CommentRow, CardRow)> = on!(self.conn, |conn| {
+        let rows: Vec<ViewRow> = on!(self.conn, |conn| {
             comments::table
                 .inner_join(users::table)
                 .filter(comments::id.eq_any(ids))
                 .filter(users::status.eq(ACTIVE))
-                .select((CommentRow::as_select(), CardRow::as_select()))
+                .select((
+                    CommentRow::as_select(),
+                    CardRow::as_select(),
+                    None::<Key>.into_sql::<Nullable<Uid>>(),
+                ))
                 .load(conn)
         })
         .map_err(broken("read comments by their ids"))?;
@@ -130,6 +171,7 @@ impl CommentWrite<AuthorCard> for DieselTx<'_> {
             id: Key::of(comment.id),
             post_id: Key::of(comment.post),
             author_id: Key::of(comment.author),
+            reply_to: comment.reply_to.map(Key::of),
             body: &comment.body,
             created_at: At(comment.created_at),
         };
@@ -138,12 +180,27 @@ impl CommentWrite<AuthorCard> for DieselTx<'_> {
             .map_err(broken("insert a comment"))
     }
 
+    fn edit_comment(&mut self, id: CommentId, body: &str, at: Timestamp) -> Result<(), StoreError> {
+        let text = (comments::body.eq(body), comments::edited_at.eq(At(at)));
+        on!(self.conn, |conn| diesel::update(comments::table.find(Key::of(id))).set(text).execute(conn))
+            .map(drop)
+            .map_err(broken("edit a comment"))
+    }
+
     fn delete_comment(&mut self, post: PostId, id: CommentId, author: UserId) -> Result<bool, StoreError> {
-        let own = comments::table
-            .find(Key::of(id))
-            .filter(comments::post_id.eq(Key::of(post)))
-            .filter(comments::author_id.eq(Key::of(author)));
-        on!(self.conn, |conn| diesel::delete(own).execute(conn))
+        let own: Option<Key> = on!(self.conn, |conn| {
+            comments::table
+                .find(Key::of(id))
+                .filter(comments::post_id.eq(Key::of(post)))
+                .filter(comments::author_id.eq(Key::of(author)))
+                .select(comments::id)
+                .first(conn)
+                .optional()
+        })
+        .map_err(broken("find a comment to delete"))?;
+        let Some(own) = own else { return Ok(false) };
+        self.remove_of_comments(&[own])?;
+        on!(self.conn, |conn| diesel::delete(comments::table.find(own)).execute(conn))
             .map(|rows| rows == 1)
             .map_err(broken("delete a comment"))
     }
@@ -170,7 +227,8 @@ mod tests {
 
     fn comment(tx: &mut DieselTx<'_>, n: u128, post: PostId, author: UserId, micros: i64) -> CommentId {
         let (id, body) = (CommentId::from(uuid(n)), format!("comment {n}"));
-        tx.insert_comment(&NewComment { id, post, author, body, created_at: at(micros) }).unwrap();
+        tx.insert_comment(&NewComment { id, post, author, reply_to: None, body, created_at: at(micros) })
+            .unwrap();
         id
     }
 

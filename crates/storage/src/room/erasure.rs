@@ -6,7 +6,7 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::schema::{comments, posts, reactions as reaction_rows};
+use crate::schema::{comment_likes, comments, posts, reactions as reaction_rows};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
@@ -18,6 +18,8 @@ use terrace_social::{Erased, ErasedComment, ErasedPost, ErasureWrite, ReactionKi
 /// The condition `deleted_at IS NULL` occurs twice: for the index, and for a post that its author deletes concurrently.
 const MARK_POSTS: &str = "UPDATE posts SET deleted_at = $1 WHERE deleted_at IS NULL AND id IN \
     (SELECT id FROM posts WHERE author_id = $2 AND deleted_at IS NULL LIMIT $3) RETURNING id, team_id";
+const REMOVE_COMMENT_REPORTS: &str = "DELETE FROM comment_reports WHERE user_id = $1 AND comment_id IN \
+    (SELECT comment_id FROM comment_reports WHERE user_id = $1 LIMIT $2)";
 const REMOVE_REPORTS: &str = "DELETE FROM reports WHERE user_id = $1 AND post_id IN \
     (SELECT post_id FROM reports WHERE user_id = $1 LIMIT $2)";
 
@@ -90,6 +92,15 @@ impl DieselTx<'_> {
     }
 }
 
+/// Those of the comments, each with its post, whose posts are not deleted.
+fn reported(locked: &LockedPosts, comments: &[(Key, Key)]) -> Vec<ErasedComment> {
+    let reported = comments.iter().filter_map(|(comment, post)| {
+        let ErasedPost { post, team } = locked.get(post).copied().flatten()?;
+        Some(ErasedComment { post, team, comment: comment.id() })
+    });
+    reported.collect()
+}
+
 fn distinct(posts: impl Iterator<Item = Key>) -> Vec<Key> {
     let mut posts: Vec<Key> = posts.collect();
     posts.sort_unstable();
@@ -133,19 +144,49 @@ impl ErasureWrite for DieselTx<'_> {
             return Ok(Erased { found: 0, reported: Vec::new() });
         }
         let locked = self.lock_posts(&distinct(portion.iter().map(|(_, post)| *post)))?;
+        let ids: Vec<Key> = portion.iter().map(|(id, _)| *id).collect();
+        self.remove_of_comments(&ids)?;
         let gone: Vec<(Key, Key)> = on!(self.conn, |conn| {
-            let ids = portion.iter().map(|(id, _)| *id);
-            diesel::delete(comments::table.filter(comments::id.eq_any(ids)))
+            diesel::delete(comments::table.filter(comments::id.eq_any(ids.iter().copied())))
                 .returning((comments::id, comments::post_id))
                 .get_results(conn)
         })
         .map_err(broken("remove a fan's comments"))?;
         self.uncount_comments(&gone)?;
-        let reported = gone.iter().filter_map(|(comment, post)| {
-            let ErasedPost { post, team } = locked.get(post).copied().flatten()?;
-            Some(ErasedComment { post, team, comment: comment.id() })
-        });
-        Ok(Erased { found: num::to_u32(portion.len()), reported: reported.collect() })
+        Ok(Erased { found: num::to_u32(portion.len()), reported: reported(&locked, &gone) })
+    }
+
+    fn erase_likes(&mut self, fan: UserId, limit: u32) -> Result<Erased<ErasedComment>, StoreError> {
+        let portion: Vec<(Key, Key)> = on!(self.conn, |conn| {
+            comment_likes::table
+                .inner_join(comments::table)
+                .filter(comment_likes::user_id.eq(Key::of(fan)))
+                .order(comment_likes::comment_id)
+                .limit(i64::from(limit))
+                .select((comment_likes::comment_id, comments::post_id))
+                .load(conn)
+        })
+        .map_err(broken("find a fan's likes"))?;
+        if portion.is_empty() {
+            return Ok(Erased { found: 0, reported: Vec::new() });
+        }
+        let locked = self.lock_posts(&distinct(portion.iter().map(|(_, post)| *post)))?;
+        let gone: Vec<Key> = on!(self.conn, |conn| {
+            let ids = portion.iter().map(|(comment, _)| *comment);
+            let of_fan = comment_likes::table
+                .filter(comment_likes::user_id.eq(Key::of(fan)))
+                .filter(comment_likes::comment_id.eq_any(ids));
+            diesel::delete(of_fan).returning(comment_likes::comment_id).get_results(conn)
+        })
+        .map_err(broken("remove a fan's likes"))?;
+        on!(self.conn, |conn| {
+            let liked = comments::table.filter(comments::id.eq_any(gone.iter().copied()));
+            diesel::update(liked).set(comments::like_count.eq(comments::like_count - 1)).execute(conn)
+        })
+        .map_err(broken("count the likes of a portion less"))?;
+        let lost: Vec<(Key, Key)> =
+            portion.iter().copied().filter(|(comment, _)| gone.contains(comment)).collect();
+        Ok(Erased { found: num::to_u32(portion.len()), reported: reported(&locked, &lost) })
     }
 
     fn erase_reactions(&mut self, fan: UserId, limit: u32) -> Result<Erased<ErasedPost>, StoreError> {
@@ -190,6 +231,17 @@ impl ErasureWrite for DieselTx<'_> {
         .map(num::to_u32)
         .map_err(broken("remove a fan's reports"))
     }
+
+    fn erase_comment_reports(&mut self, fan: UserId, limit: u32) -> Result<u32, StoreError> {
+        on!(self.conn, |conn| {
+            diesel::sql_query(REMOVE_COMMENT_REPORTS)
+                .bind::<Uid, _>(Key::of(fan))
+                .bind::<BigInt, _>(i64::from(limit))
+                .execute(conn)
+        })
+        .map(num::to_u32)
+        .map_err(broken("remove a fan's reports of comments"))
+    }
 }
 
 #[cfg(test)]
@@ -198,7 +250,8 @@ mod tests {
     use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, post, team, uuid};
     use terrace_kernel::{CommentId, PostId};
     use terrace_social::{
-        AuthoredRead, CommentWrite, NewComment, PostWrite, ReactionCounts, ReactionWrite, ReportWrite,
+        AuthoredRead, CommentLikeWrite, CommentWrite, NewComment, PostWrite, ReactionCounts, ReactionWrite,
+        ReportWrite,
     };
     use terrace_store::Audit;
 
@@ -210,8 +263,8 @@ mod tests {
     fn comment(tx: &mut DieselTx<'_>, n: u128, post: PostId, author: UserId) {
         let id = CommentId::from(uuid(n));
         tx.count_comment(post, author).unwrap().unwrap();
-        tx.insert_comment(&NewComment { id, post, author, body: "Olé".to_owned(), created_at: at(1) })
-            .unwrap();
+        let body = "Olé".to_owned();
+        tx.insert_comment(&NewComment { id, post, author, reply_to: None, body, created_at: at(1) }).unwrap();
     }
 
     fn react(tx: &mut DieselTx<'_>, post: PostId, fan: UserId, kind: ReactionKind) {
@@ -255,6 +308,10 @@ mod tests {
                 comment(tx, id, *post, ana);
             }
             comment(tx, id + 1000, *post, bea);
+            let liked = CommentId::from(uuid(id + 1000));
+            assert!(tx.insert_like(liked, ana, at(1)).unwrap());
+            tx.add_to_like_count(liked, 1).unwrap();
+            tx.insert_comment_report(liked, ana, "spam", at(1)).unwrap();
             react(tx, *post, ana, ReactionKind::ALL[number]);
             react(tx, *post, bea, ReactionKind::Like);
             tx.insert_report(*post, ana, "spam", at(1)).unwrap();
@@ -278,7 +335,19 @@ mod tests {
             assert!(counters_agree(tx));
         }
         assert_eq!(reported, posts[1..]);
+        // Ana likes the comment by bea on each post, and has reported it.
+        let likes: Vec<_> = tx.likes_of(ana, 9, None).unwrap();
+        assert_eq!(likes.iter().map(|like| like.post).collect::<Vec<_>>(), posts);
+        let mut reported = Vec::new();
+        for expected in [3, 1, 0] {
+            let portion = tx.erase_likes(ana, 3).unwrap();
+            assert_eq!(portion.found, expected);
+            reported.extend(portion.reported.into_iter().map(|comment| comment.post));
+            assert!(counters_agree(tx));
+        }
+        assert_eq!(reported, posts[1..]);
         assert_eq!([(); 3].map(|()| tx.erase_reports(ana, 3).unwrap()), [3, 1, 0]);
+        assert_eq!([(); 3].map(|()| tx.erase_comment_reports(ana, 3).unwrap()), [3, 1, 0]);
         for post in &posts[1..] {
             let left = tx.lock_post(*post, None).unwrap().unwrap();
             assert_eq!((left.comment_count, left.reactions.total(), left.reactions.like), (1, 1, 1));
@@ -300,14 +369,22 @@ mod tests {
             tx.erase_posts(ana, 5, at(1)).unwrap();
             tx.erase_comments(ana, 5).unwrap();
             tx.erase_reactions(ana, 5).unwrap();
+            tx.erase_likes(ana, 5).unwrap();
             tx.erase_reports(ana, 5).unwrap();
+            tx.erase_comment_reports(ana, 5).unwrap();
         });
         for plan in &plans {
             assert!(!plan.contains("SCAN"), "{plan}");
         }
         let all = plans.join("\n");
-        for index in ["posts_newest_of_author", "comments_of_author", "reactions_of_user", "reports_of_user"]
-        {
+        for index in [
+            "posts_newest_of_author",
+            "comments_of_author",
+            "reactions_of_user",
+            "comment_likes_of_user",
+            "reports_of_user",
+            "comment_reports_of_user",
+        ] {
             assert!(all.contains(index), "{all}");
         }
     }

@@ -2,15 +2,19 @@
 
 use crate::conn::on;
 use crate::error::broken;
+use crate::room::comments::parent;
 use crate::room::posts::PostRow;
 use crate::room::reactions;
 use crate::rows::keyset;
-use crate::schema::{comments, posts, reactions as reaction_rows, reports};
+use crate::schema::{comment_likes, comment_reports, comments, posts, reactions as reaction_rows, reports};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
 use terrace_kernel::{CommentId, PostId, StoreError, TimeKey, UserId};
-use terrace_social::{AuthoredRead, Comment, OwnReaction, OwnReport, Post};
+use terrace_social::{AuthoredRead, Comment, OwnCommentReport, OwnLike, OwnReaction, OwnReport, Post};
+
+/// Id, post, parent, text, likes, and the times of creation and of the last edit.
+type CommentRow = (Key, Key, Option<Key>, String, i64, At, Option<At>);
 
 impl AuthoredRead for DieselTx<'_> {
     fn posts_of(
@@ -40,10 +44,18 @@ impl AuthoredRead for DieselTx<'_> {
         limit: u32,
         after: Option<CommentId>,
     ) -> Result<Vec<Comment<()>>, StoreError> {
-        let rows: Vec<(Key, Key, String, At)> = on!(self.conn, |conn| {
+        let rows: Vec<CommentRow> = on!(self.conn, |conn| {
             let mut query = comments::table
                 .filter(comments::author_id.eq(Key::of(author)))
-                .select((comments::id, comments::post_id, comments::body, comments::created_at))
+                .select((
+                    comments::id,
+                    comments::post_id,
+                    parent(),
+                    comments::body,
+                    comments::like_count,
+                    comments::created_at,
+                    comments::edited_at,
+                ))
                 .into_boxed();
             if let Some(after) = after {
                 query = query.filter(comments::id.gt(Key::of(after)));
@@ -51,12 +63,17 @@ impl AuthoredRead for DieselTx<'_> {
             query.order(comments::id).limit(i64::from(limit)).load(conn)
         })
         .map_err(broken("list a fan's comments"))?;
-        let comment = |(id, post, body, at): (Key, Key, String, At)| Comment {
+        let comment = |(id, post, reply_to, body, like_count, at, edited): CommentRow| Comment {
             id: id.id(),
             post: post.id(),
             author: (),
+            reply_to: reply_to.map(Key::id),
             body,
+            mentions: Vec::new(),
+            like_count,
+            is_liked: false,
             created_at: at.0,
+            edited_at: edited.map(|at| at.0),
         };
         Ok(rows.into_iter().map(comment).collect())
     }
@@ -106,6 +123,64 @@ impl AuthoredRead for DieselTx<'_> {
             |(post, reason, at): (Key, String, At)| OwnReport { post: post.id(), reason, created_at: at.0 };
         Ok(rows.into_iter().map(report).collect())
     }
+
+    fn likes_of(
+        &mut self,
+        fan: UserId,
+        limit: u32,
+        after: Option<CommentId>,
+    ) -> Result<Vec<OwnLike>, StoreError> {
+        let rows: Vec<(Key, Key, At)> = on!(self.conn, |conn| {
+            let mut query = comment_likes::table
+                .inner_join(comments::table)
+                .filter(comment_likes::user_id.eq(Key::of(fan)))
+                .select((comments::post_id, comment_likes::comment_id, comment_likes::created_at))
+                .into_boxed();
+            if let Some(after) = after {
+                query = query.filter(comment_likes::comment_id.gt(Key::of(after)));
+            }
+            query.order(comment_likes::comment_id).limit(i64::from(limit)).load(conn)
+        })
+        .map_err(broken("list a fan's likes"))?;
+        let like = |(post, comment, at): (Key, Key, At)| OwnLike {
+            post: post.id(),
+            comment: comment.id(),
+            created_at: at.0,
+        };
+        Ok(rows.into_iter().map(like).collect())
+    }
+
+    fn comment_reports_of(
+        &mut self,
+        fan: UserId,
+        limit: u32,
+        after: Option<CommentId>,
+    ) -> Result<Vec<OwnCommentReport>, StoreError> {
+        let rows: Vec<(Key, Key, String, At)> = on!(self.conn, |conn| {
+            let mut query = comment_reports::table
+                .inner_join(comments::table)
+                .filter(comment_reports::user_id.eq(Key::of(fan)))
+                .select((
+                    comments::post_id,
+                    comment_reports::comment_id,
+                    comment_reports::reason,
+                    comment_reports::created_at,
+                ))
+                .into_boxed();
+            if let Some(after) = after {
+                query = query.filter(comment_reports::comment_id.gt(Key::of(after)));
+            }
+            query.order(comment_reports::comment_id).limit(i64::from(limit)).load(conn)
+        })
+        .map_err(broken("list a fan's reports of comments"))?;
+        let report = |(post, comment, reason, at): (Key, Key, String, At)| OwnCommentReport {
+            post: post.id(),
+            comment: comment.id(),
+            reason,
+            created_at: at.0,
+        };
+        Ok(rows.into_iter().map(report).collect())
+    }
 }
 
 #[cfg(test)]
@@ -130,6 +205,7 @@ mod tests {
                 id: CommentId::from(uuid(n)),
                 post: of_bea,
                 author,
+                reply_to: None,
                 body: format!("comment {n}"),
                 created_at: at(6),
             };
@@ -186,13 +262,21 @@ mod tests {
                 tx.comments_of(ana, 5, after.map(CommentId::from)).unwrap();
                 tx.reactions_of(ana, 5, after.map(PostId::from)).unwrap();
                 tx.reports_of(ana, 5, after.map(PostId::from)).unwrap();
+                tx.likes_of(ana, 5, after.map(CommentId::from)).unwrap();
+                tx.comment_reports_of(ana, 5, after.map(CommentId::from)).unwrap();
             }
         });
-        let indexes =
-            ["posts_newest_of_author", "comments_of_author", "reactions_of_user", "reports_of_user"];
+        let indexes = [
+            "posts_newest_of_author",
+            "comments_of_author",
+            "reactions_of_user",
+            "reports_of_user",
+            "comment_likes_of_user",
+            "comment_reports_of_user",
+        ];
         for (plan, index) in plans.iter().zip(indexes.into_iter().cycle()) {
             assert!(plan.contains(index) && !plan.contains("TEMP B-TREE"), "{plan}");
         }
-        assert_eq!(plans.len(), 8);
+        assert_eq!(plans.len(), 12);
     }
 }

@@ -4,12 +4,11 @@
 //! A gathered page is selected by its sort keys first, and its posts are read afterwards. One statement thus decides
 //! which posts are on the page and where the next page starts, even if posts are deleted in the meantime.
 
-use crate::accounts::CardRow;
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::graph::not_hidden;
 use crate::room::gather::{Dialect, Places, Words};
-use crate::room::posts::{NoText, PostRow, ViewRow, into_view, own, shown};
+use crate::room::posts::{NoText, ViewRow, into_view, own, shown, view_columns};
 use crate::room::{gather, reactions};
 use crate::rows::{keyset, overfull};
 use crate::schema::{blocks, posts, reactions as reaction_rows};
@@ -50,11 +49,9 @@ impl FeedRead<AuthorCard> for DieselTx<'_> {
                 Some(fan) => page
                     .filter(not_hidden(posts::author_id, reader))
                     .left_join(own(Key::of(fan)))
-                    .select((PostRow::as_select(), CardRow::as_select(), reaction_rows::kind.nullable()))
+                    .select(view_columns!(reaction_rows::kind.nullable()))
                     .load(conn),
-                None => page
-                    .select((PostRow::as_select(), CardRow::as_select(), None::<String>.into_sql::<NoText>()))
-                    .load(conn),
+                None => page.select(view_columns!(None::<String>.into_sql::<NoText>())).load(conn),
             }
         })
         .map_err(broken("read a feed"))?;
@@ -106,7 +103,7 @@ impl FeedRead<AuthorCard> for DieselTx<'_> {
             shown()
                 .filter(posts::id.eq_any(ids))
                 .left_join(own(Key::of(reader)))
-                .select((PostRow::as_select(), CardRow::as_select(), reaction_rows::kind.nullable()))
+                .select(view_columns!(reaction_rows::kind.nullable()))
                 .load(conn)
         })
         .map_err(broken("read the posts of a feed"))?;

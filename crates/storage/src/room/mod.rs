@@ -5,6 +5,9 @@ mod erasure;
 mod export;
 mod feeds;
 mod gather;
+mod likes;
+mod lists;
+mod mentions;
 pub(crate) mod pairs;
 mod posts;
 mod reactions;
@@ -13,6 +16,6 @@ pub(crate) mod schema;
 mod topics;
 
 pub(crate) use pairs::{Pair, PairColumns, pairs, with_pairs};
-pub(crate) use posts::{NoText, PostRow, ViewRow, into_view, own};
+pub(crate) use posts::{NoText, PictureRow, PostRow, RoomRow, ViewRow, into_view, own, view_columns};
 pub(crate) use reactions::kind;
 pub(crate) use topics::NEWEST;

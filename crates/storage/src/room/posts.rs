@@ -5,8 +5,9 @@ use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::graph::not_hidden;
 use crate::plan::{beside, inert};
-use crate::room::reactions;
-use crate::schema::{posts, reactions as reaction_rows, users};
+use crate::room::{mentions, reactions};
+use crate::rows::{corrupt, digest};
+use crate::schema::{media, posts, reactions as reaction_rows, teams, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Key, Uid};
 use diesel::dsl::{AsExprOf, auto_type, exists};
@@ -14,7 +15,9 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{MediaHash, PostId, StoreError, Timestamp, UserId, num};
-use terrace_social::{NewPost, Post, PostRead, PostView, PostWrite, ReactionCounts};
+use terrace_social::{
+    ImageSize, NewPost, Post, PostImage, PostRead, PostTeam, PostView, PostWrite, ReactionCounts,
+};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = posts)]
@@ -23,7 +26,9 @@ pub(crate) struct PostRow {
     author_id: Key,
     team_id: Option<Key>,
     body: String,
+    mentions: Option<String>,
     image: Option<Vec<u8>>,
+    image_alt: Option<String>,
     comment_count: i64,
     like_count: i64,
     love_count: i64,
@@ -32,17 +37,20 @@ pub(crate) struct PostRow {
     laugh_count: i64,
     sad_count: i64,
     created_at: At,
+    edited_at: Option<At>,
 }
 
 impl PostRow {
     pub(crate) fn into_post(self) -> Result<Post, StoreError> {
-        let image = self.image.map(|bytes| crate::rows::digest("posts", "image", bytes)).transpose()?;
+        let hash = self.image.map(|bytes| digest("posts", "image", bytes)).transpose()?;
+        let alt = self.image_alt;
         Ok(Post {
             id: self.id.id(),
             author: self.author_id.id(),
             team: self.team_id.map(Key::id),
+            mentions: mentions::parse("posts", self.mentions.as_deref())?,
             body: self.body,
-            image: image.map(MediaHash::from_bytes),
+            image: hash.map(|hash| PostImage { hash: MediaHash::from_bytes(hash), alt }),
             comment_count: self.comment_count,
             reactions: ReactionCounts {
                 like: self.like_count,
@@ -53,17 +61,82 @@ impl PostRow {
                 sad: self.sad_count,
             },
             created_at: self.created_at.0,
+            edited_at: self.edited_at.map(|at| at.0),
         })
     }
 }
 
-/// A post, its author's card, and the reader's own reaction.
-pub(crate) type ViewRow = (PostRow, CardRow, Option<String>);
+/// The team whose room a post is in.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = teams)]
+pub(crate) struct RoomRow {
+    id: Key,
+    name: String,
+    short_name: String,
+    primary_color: String,
+    secondary_color: String,
+    crest_url: Option<String>,
+}
 
-pub(crate) fn into_view((post, author, reaction): ViewRow) -> Result<PostView<AuthorCard>, StoreError> {
+impl From<RoomRow> for PostTeam {
+    fn from(row: RoomRow) -> Self {
+        Self {
+            id: row.id.id(),
+            name: row.name,
+            short_name: row.short_name,
+            colors: [row.primary_color, row.secondary_color],
+            crest_url: row.crest_url,
+        }
+    }
+}
+
+/// The picture of a post.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = media)]
+pub(crate) struct PictureRow {
+    width: i32,
+    height: i32,
+    thumbnail: Option<Vec<u8>>,
+}
+
+impl PictureRow {
+    fn into_size(self) -> Result<ImageSize, StoreError> {
+        let side = |side: i32| u32::try_from(side).map_err(|error| corrupt("media", "width", &error));
+        let thumbnail = self.thumbnail.map(|bytes| digest("media", "thumbnail", bytes)).transpose()?;
+        Ok(ImageSize {
+            width: side(self.width)?,
+            height: side(self.height)?,
+            thumbnail: thumbnail.map(MediaHash::from_bytes),
+        })
+    }
+}
+
+/// A post, its author's card, its team and picture, and the reader's own reaction.
+pub(crate) type ViewRow = (PostRow, CardRow, Option<RoomRow>, Option<PictureRow>, Option<String>);
+
+/// The columns of a [`ViewRow`] in a query that is based on [`shown`], with an expression for the reaction.
+macro_rules! view_columns {
+    ($reaction:expr) => {{
+        use diesel::SelectableHelper;
+        (
+            $crate::room::PostRow::as_select(),
+            $crate::accounts::CardRow::as_select(),
+            Option::<$crate::room::RoomRow>::as_select(),
+            Option::<$crate::room::PictureRow>::as_select(),
+            $reaction,
+        )
+    }};
+}
+pub(crate) use view_columns;
+
+pub(crate) fn into_view(
+    (post, author, team, picture, reaction): ViewRow,
+) -> Result<PostView<AuthorCard>, StoreError> {
     Ok(PostView {
         post: post.into_post()?,
         author: author.into_card()?,
+        team: team.map(PostTeam::from),
+        image: picture.map(PictureRow::into_size).transpose()?,
         my_reaction: reaction.as_deref().map(reactions::kind).transpose()?,
     })
 }
@@ -76,16 +149,19 @@ struct NewPostRow<'a> {
     team_id: Option<Key>,
     body: &'a str,
     image: Option<Vec<u8>>,
+    image_alt: Option<String>,
     created_at: At,
 }
 
-/// Visible posts, with their authors. The condition on `deleted_at` matches that of the partial indexes. The authors
+/// Visible posts, with their authors, teams and pictures. The condition on `deleted_at` matches that of the partial indexes. The authors
 /// are read in any case, so excluding inactive ones costs nothing.
 #[auto_type(no_type_alias)]
 pub(crate) fn shown() -> _ {
     let active: AsExprOf<&'static str, Text> = ACTIVE.into_sql::<Text>();
     posts::table
         .inner_join(users::table.on(users::id.eq(inert(posts::author_id))))
+        .left_join(teams::table.on(teams::id.nullable().eq(posts::team_id)))
+        .left_join(media::table.on(media::hash.nullable().eq(posts::image)))
         .filter(posts::deleted_at.is_null())
         .filter(users::status.eq(beside(active, posts::id)))
 }
@@ -120,11 +196,9 @@ impl PostRead<AuthorCard> for DieselTx<'_> {
             match reader {
                 Some(fan) => post
                     .left_join(own(Key::of(fan)))
-                    .select((PostRow::as_select(), CardRow::as_select(), reaction_rows::kind.nullable()))
+                    .select(view_columns!(reaction_rows::kind.nullable()))
                     .first(conn),
-                None => post
-                    .select((PostRow::as_select(), CardRow::as_select(), None::<String>.into_sql::<NoText>()))
-                    .first(conn),
+                None => post.select(view_columns!(None::<String>.into_sql::<NoText>())).first(conn),
             }
             .optional()
         })
@@ -137,7 +211,7 @@ impl PostRead<AuthorCard> for DieselTx<'_> {
         let rows: Vec<ViewRow> = on!(self.conn, |conn| {
             shown()
                 .filter(posts::id.eq_any(ids))
-                .select((PostRow::as_select(), CardRow::as_select(), None::<String>.into_sql::<NoText>()))
+                .select(view_columns!(None::<String>.into_sql::<NoText>()))
                 .load(conn)
         })
         .map_err(broken("read posts by their ids"))?;
@@ -149,8 +223,16 @@ impl PostRead<AuthorCard> for DieselTx<'_> {
 pub(crate) type NoText = diesel::sql_types::Nullable<diesel::sql_types::Text>;
 
 /// Deletes the rows that belong to a post, each statement limited, in the order of execution.
-const CHILDREN: [&str; 4] = [
-    "DELETE FROM comments WHERE id IN (SELECT id FROM comments WHERE post_id = $1 LIMIT $2)",
+/// The first two remove likes and reports of the comments that the third removes: those that are first in its order.
+const CHILDREN: [&str; 6] = [
+    "DELETE FROM comment_likes WHERE (comment_id, user_id) IN \
+        (SELECT comment_id, user_id FROM comment_likes WHERE comment_id IN \
+            (SELECT id FROM comments WHERE post_id = $1 ORDER BY created_at, id LIMIT $2) LIMIT $2)",
+    "DELETE FROM comment_reports WHERE (comment_id, user_id) IN \
+        (SELECT comment_id, user_id FROM comment_reports WHERE comment_id IN \
+            (SELECT id FROM comments WHERE post_id = $1 ORDER BY created_at, id LIMIT $2) LIMIT $2)",
+    "DELETE FROM comments WHERE id IN \
+        (SELECT id FROM comments WHERE post_id = $1 ORDER BY created_at, id LIMIT $2)",
     "DELETE FROM reactions WHERE post_id = $1 AND user_id IN \
         (SELECT user_id FROM reactions WHERE post_id = $1 LIMIT $2)",
     "DELETE FROM reports WHERE post_id = $1 AND user_id IN \
@@ -179,7 +261,8 @@ impl PostWrite<AuthorCard> for DieselTx<'_> {
             author_id: Key::of(post.author),
             team_id: post.team.map(Key::of),
             body: &post.body,
-            image: post.image.map(|hash| hash.as_bytes().to_vec()),
+            image: post.image.as_ref().map(|image| image.hash.as_bytes().to_vec()),
+            image_alt: post.image.as_ref().and_then(|image| image.alt.clone()),
             created_at: At(post.created_at),
         };
         on!(self.conn, |conn| diesel::insert_into(posts::table).values(&row).execute(conn))
@@ -195,6 +278,23 @@ impl PostWrite<AuthorCard> for DieselTx<'_> {
         }
         .map_err(broken("lock a post"))?;
         row.map(PostRow::into_post).transpose()
+    }
+
+    fn lock_post_text(&mut self, id: PostId, reader: Option<UserId>) -> Result<Option<Post>, StoreError> {
+        let post = writable(Key::of(id)).filter(not_hidden(posts::author_id, reader));
+        let row: Option<PostRow> = match &mut self.conn {
+            Conn::Pg(conn) => post.select(PostRow::as_select()).for_update().first(*conn).optional(),
+            Conn::Sqlite(conn) => post.select(PostRow::as_select()).first(*conn).optional(),
+        }
+        .map_err(broken("lock the text of a post"))?;
+        row.map(PostRow::into_post).transpose()
+    }
+
+    fn edit_post(&mut self, id: PostId, body: &str, at: Timestamp) -> Result<(), StoreError> {
+        let text = (posts::body.eq(body), posts::edited_at.eq(At(at)));
+        on!(self.conn, |conn| diesel::update(posts::table.find(Key::of(id))).set(text).execute(conn))
+            .map(drop)
+            .map_err(broken("edit a post"))
     }
 
     fn mark_post_deleted(&mut self, id: PostId, at: Timestamp) -> Result<bool, StoreError> {
@@ -248,8 +348,14 @@ mod tests {
         let (id, other) = (post(tx, 10, ana, None, 0), post(tx, 11, ana, None, 0));
         for (n, of) in [(1, id), (2, id), (3, id), (4, other)] {
             let body = "Olé".to_owned();
-            let comment =
-                NewComment { id: CommentId::from(uuid(n)), post: of, author: bea, body, created_at: at(0) };
+            let comment = NewComment {
+                id: CommentId::from(uuid(n)),
+                post: of,
+                author: bea,
+                reply_to: None,
+                body,
+                created_at: at(0),
+            };
             tx.insert_comment(&comment).unwrap();
         }
         for reader in [ana, bea] {

@@ -7,7 +7,7 @@ use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::Text;
-use terrace_kernel::{PostId, StoreError, Timestamp, UserId};
+use terrace_kernel::{CommentId, PostId, StoreError, Timestamp, UserId};
 use terrace_social::ReportWrite;
 
 /// Reads and locks post and account in the same statement, so that no report is written for a post that is being
@@ -20,6 +20,13 @@ const SQLITE: &str = "INSERT INTO reports (post_id, user_id, reason, created_at)
     SELECT posts.id, users.id, $1, $2 FROM posts, users \
     WHERE posts.id = $3 AND deleted_at IS NULL AND users.id = $4 AND status = $5 \
     ON CONFLICT (post_id, user_id) DO NOTHING";
+
+const PG_COMMENT: &str = "INSERT INTO comment_reports (comment_id, user_id, reason, created_at) \
+    SELECT $1, id, $2, $3 FROM users WHERE id = $4 AND status = $5 FOR KEY SHARE \
+    ON CONFLICT (comment_id, user_id) DO NOTHING";
+const SQLITE_COMMENT: &str = "INSERT INTO comment_reports (comment_id, user_id, reason, created_at) \
+    SELECT $1, id, $2, $3 FROM users WHERE id = $4 AND status = $5 \
+    ON CONFLICT (comment_id, user_id) DO NOTHING";
 
 impl ReportWrite for DieselTx<'_> {
     fn insert_report(
@@ -44,6 +51,30 @@ impl ReportWrite for DieselTx<'_> {
         })
         .map(drop)
         .map_err(broken("insert a report"))
+    }
+
+    fn insert_comment_report(
+        &mut self,
+        comment: CommentId,
+        fan: UserId,
+        reason: &str,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let sql = match &self.conn {
+            Conn::Pg(_) => PG_COMMENT,
+            Conn::Sqlite(_) => SQLITE_COMMENT,
+        };
+        on!(self.conn, |conn| {
+            diesel::sql_query(sql)
+                .bind::<Uid, _>(Key::of(comment))
+                .bind::<Text, _>(reason)
+                .bind::<Instant, _>(At(at))
+                .bind::<Uid, _>(Key::of(fan))
+                .bind::<Text, _>(ACTIVE)
+                .execute(conn)
+        })
+        .map(drop)
+        .map_err(broken("insert a report of a comment"))
     }
 }
 

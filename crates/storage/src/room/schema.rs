@@ -1,6 +1,8 @@
 //! The tables of the area as diesel knows them.
 
 use crate::accounts::schema::users;
+use crate::media::schema::media;
+use crate::teams::schema::teams;
 use diesel::{allow_tables_to_appear_in_same_query, joinable, table};
 
 table! {
@@ -12,7 +14,9 @@ table! {
         author_id -> Uid,
         team_id -> Nullable<Uid>,
         body -> Text,
+        mentions -> Nullable<Text>,
         image -> Nullable<Binary>,
+        image_alt -> Nullable<Text>,
         comment_count -> BigInt,
         like_count -> BigInt,
         love_count -> BigInt,
@@ -21,7 +25,35 @@ table! {
         laugh_count -> BigInt,
         sad_count -> BigInt,
         created_at -> Instant,
+        edited_at -> Nullable<Instant>,
         deleted_at -> Nullable<Instant>,
+    }
+}
+
+table! {
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    comments (id) {
+        id -> Uid,
+        post_id -> Uid,
+        author_id -> Uid,
+        reply_to -> Nullable<Uid>,
+        body -> Text,
+        mentions -> Nullable<Text>,
+        like_count -> BigInt,
+        created_at -> Instant,
+        edited_at -> Nullable<Instant>,
+    }
+}
+
+table! {
+    use crate::types::{Instant, Uid};
+
+    comment_likes (comment_id, user_id) {
+        comment_id -> Uid,
+        user_id -> Uid,
+        created_at -> Instant,
     }
 }
 
@@ -29,11 +61,10 @@ table! {
     use diesel::sql_types::Text;
     use crate::types::{Instant, Uid};
 
-    comments (id) {
-        id -> Uid,
-        post_id -> Uid,
-        author_id -> Uid,
-        body -> Text,
+    comment_reports (comment_id, user_id) {
+        comment_id -> Uid,
+        user_id -> Uid,
+        reason -> Text,
         created_at -> Instant,
     }
 }
@@ -64,11 +95,12 @@ table! {
 
 table! {
     use diesel::sql_types::Text;
-    use crate::types::Uid;
+    use crate::types::{Instant, Uid};
 
     post_topics (post_id, tag) {
         post_id -> Uid,
         tag -> Text,
+        created_at -> Instant,
     }
 }
 
@@ -87,7 +119,23 @@ table! {
 joinable!(posts -> users (author_id));
 joinable!(comments -> posts (post_id));
 joinable!(comments -> users (author_id));
+joinable!(comment_likes -> comments (comment_id));
+joinable!(comment_reports -> comments (comment_id));
 allow_tables_to_appear_in_same_query!(posts, comments, reactions);
 allow_tables_to_appear_in_same_query!(comments, users);
+allow_tables_to_appear_in_same_query!(comment_likes, comments);
+allow_tables_to_appear_in_same_query!(comment_likes, posts);
+allow_tables_to_appear_in_same_query!(comment_likes, users);
+allow_tables_to_appear_in_same_query!(comment_reports, comments);
 allow_tables_to_appear_in_same_query!(posts, users);
 allow_tables_to_appear_in_same_query!(reactions, users);
+allow_tables_to_appear_in_same_query!(posts, teams, media);
+allow_tables_to_appear_in_same_query!(post_topics, posts);
+allow_tables_to_appear_in_same_query!(post_topics, users);
+allow_tables_to_appear_in_same_query!(post_topics, teams);
+allow_tables_to_appear_in_same_query!(post_topics, media);
+allow_tables_to_appear_in_same_query!(post_topics, reactions);
+allow_tables_to_appear_in_same_query!(users, teams);
+allow_tables_to_appear_in_same_query!(users, media);
+allow_tables_to_appear_in_same_query!(reactions, teams);
+allow_tables_to_appear_in_same_query!(reactions, media);

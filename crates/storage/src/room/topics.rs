@@ -20,16 +20,18 @@ pub(crate) const NEWEST: TimeKey = TimeKey { at: Timestamp::from_micros(i64::MAX
 struct TagRow<'a> {
     post_id: Key,
     tag: &'a str,
+    created_at: At,
 }
 
 impl TopicWrite for DieselTx<'_> {
-    fn insert_tags(&mut self, tags: &[(PostId, Tag)]) -> Result<u64, StoreError> {
+    fn insert_tags(&mut self, tags: &[(TimeKey, Tag)]) -> Result<u64, StoreError> {
         if tags.is_empty() {
             return Ok(0);
         }
-        let row = |(post, tag): &'_ (PostId, Tag)| (Key::of(*post), tag.as_str().to_owned());
-        let rows: Vec<_> = tags.iter().map(row).collect();
-        let rows: Vec<_> = rows.iter().map(|(post_id, tag)| TagRow { post_id: *post_id, tag }).collect();
+        let rows: Vec<_> = tags
+            .iter()
+            .map(|(post, tag)| TagRow { post_id: Key(post.id), tag: tag.as_str(), created_at: At(post.at) })
+            .collect();
         on!(self.conn, |conn| {
             diesel::insert_into(post_topics::table).values(&rows).on_conflict_do_nothing().execute(conn)
         })
@@ -37,7 +39,14 @@ impl TopicWrite for DieselTx<'_> {
         .map_err(broken("insert the topics of posts"))
     }
 
-    /// Removal of a post first takes a stronger lock on its row, and no other lock that this transaction holds.
+    fn remove_tags(&mut self, post: PostId) -> Result<(), StoreError> {
+        let of_post = post_topics::table.filter(post_topics::post_id.eq(Key::of(post)));
+        on!(self.conn, |conn| diesel::delete(of_post).execute(conn))
+            .map(drop)
+            .map_err(broken("remove the topics of a post"))
+    }
+
+    /// Removal of a post, and an edit of its text, first take a stronger lock on its row, and no other lock that this transaction holds.
     fn hold_posts(&mut self, after: Option<TimeKey>, limit: u32) -> Result<Vec<UntaggedPost>, StoreError> {
         let TimeKey { at, id } = after.unwrap_or(NEWEST);
         let query = posts::table.filter(posts::deleted_at.is_null());
@@ -136,7 +145,8 @@ mod tests {
         let ana = fan(tx, 1);
         let (id, other) = (post(tx, 10, ana, None, 0), post(tx, 11, ana, None, 0));
         tx.insert_tags(&[]).unwrap();
-        let all = [(id, tag("a")), (id, tag("b")), (id, tag("c")), (other, tag("a"))];
+        let key = |post: PostId| TimeKey { at: at(0), id: post.as_uuid() };
+        let all = [(key(id), tag("a")), (key(id), tag("b")), (key(id), tag("c")), (key(other), tag("a"))];
         assert_eq!(tx.insert_tags(&all).unwrap(), 4);
         assert_eq!(tx.insert_tags(&all).unwrap(), 0);
         assert_eq!(tags_of(tx, id), ["a", "b", "c"]);

@@ -3,15 +3,16 @@
 mod epochs;
 pub(crate) mod schema;
 
-use crate::accounts::{ACTIVE, CardRow};
+use crate::accounts::ACTIVE;
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::graph::not_hidden;
 use crate::plan::inert;
-use crate::room::{NEWEST, NoText, PostRow, ViewRow, into_view, own};
+use crate::room::{NEWEST, NoText, ViewRow, into_view, own, view_columns};
 use crate::rows::overfull;
 use crate::schema::{
-    post_topics, posts, reactions as reaction_rows, trend_epochs, trend_posts, trend_topics, users,
+    media, post_topics, posts, reactions as reaction_rows, teams, trend_epochs, trend_posts, trend_topics,
+    users,
 };
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
@@ -92,6 +93,8 @@ fn ranked(epoch: i64, after: i64) -> _ {
     trend_posts::table
         .inner_join(posts::table.on(posts::id.eq(inert(trend_posts::post_id))))
         .inner_join(users::table.on(users::id.eq(inert(posts::author_id))))
+        .left_join(teams::table.on(teams::id.nullable().eq(posts::team_id)))
+        .left_join(media::table.on(media::hash.nullable().eq(posts::image)))
         .filter(trend_posts::epoch.eq(epoch))
         .filter(trend_posts::rank.gt(after))
         .filter(posts::deleted_at.is_null())
@@ -190,14 +193,13 @@ impl TrendRead<AuthorCard> for DieselTx<'_> {
                 Some(several) => query = query.filter(trend_posts::team_id.eq_any(several.iter().copied())),
             }
             let page = query.order(trend_posts::rank).limit(overfull(limit));
-            let view = (PostRow::as_select(), CardRow::as_select());
             match reader {
                 Some(fan) => page
                     .left_join(own(Key::of(fan)))
-                    .select((trend_posts::rank, (view.0, view.1, reaction_rows::kind.nullable())))
+                    .select((trend_posts::rank, view_columns!(reaction_rows::kind.nullable())))
                     .load(conn),
                 None => page
-                    .select((trend_posts::rank, (view.0, view.1, None::<String>.into_sql::<NoText>())))
+                    .select((trend_posts::rank, view_columns!(None::<String>.into_sql::<NoText>())))
                     .load(conn),
             }
         })
@@ -348,14 +350,16 @@ mod tests {
         for (n, author) in [(1, ana), (2, bea), (3, bea), (4, zoe), (5, ana)] {
             let id = CommentId::from(uuid(n));
             tx.count_comment(first, author).unwrap().unwrap();
-            let comment = NewComment { id, post: first, author, body: "Olé".to_owned(), created_at: at(6) };
+            let body = "Olé".to_owned();
+            let comment = NewComment { id, post: first, author, reply_to: None, body, created_at: at(6) };
             tx.insert_comment(&comment).unwrap();
         }
         for (reader, kind) in [(bea, ReactionKind::Fire), (zoe, ReactionKind::Sad)] {
             tx.set_reaction(second, reader, Some(kind), at(6)).unwrap();
             tx.add_to_reaction_counts(second, &ReactionCounts::change(None, Some(kind)).unwrap()).unwrap();
         }
-        tx.insert_tags(&[(second, Tag::stored("derby".to_owned()))]).unwrap();
+        let key = TimeKey { at: at(0), id: second.as_uuid() };
+        tx.insert_tags(&[(key, Tag::stored("derby".to_owned()))]).unwrap();
         let newest = tx.trend_candidates(at(5), 1, None).unwrap();
         let key = |post: &TrendCandidate| TimeKey { at: post.created_at, id: post.post.as_uuid() };
         let rest = tx.trend_candidates(at(5), 9, newest.last().map(key)).unwrap();

@@ -1,7 +1,9 @@
 //! The tables of the area as diesel knows them.
 
 use crate::accounts::schema::users;
+use crate::media::schema::media;
 use crate::room::schema::{posts, reactions};
+use crate::teams::schema::teams;
 use diesel::{allow_tables_to_appear_in_same_query, table};
 
 table! {
@@ -44,3 +46,5 @@ table! {
 allow_tables_to_appear_in_same_query!(trend_posts, posts);
 allow_tables_to_appear_in_same_query!(trend_posts, reactions);
 allow_tables_to_appear_in_same_query!(trend_posts, users);
+allow_tables_to_appear_in_same_query!(trend_posts, teams);
+allow_tables_to_appear_in_same_query!(trend_posts, media);

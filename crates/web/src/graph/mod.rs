@@ -5,6 +5,7 @@ mod export;
 mod recommended;
 pub(crate) mod recommended_dto;
 mod refusals;
+mod relations;
 mod routes;
 
 pub(crate) use export::EXPORT;
@@ -18,6 +19,7 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(routes::unfollow)
         .service(routes::list_followers)
         .service(routes::list_following)
+        .service(relations::read_relations)
         .service(recommended::read_recommended)
         .service(recommended::dismiss_recommended)
         .service(routes::block)

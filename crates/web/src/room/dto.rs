@@ -5,7 +5,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use terrace_app::room::{FeedPage, FeedScope};
 use terrace_identity::AuthorCard;
-use terrace_kernel::{MediaId, TeamId};
+use terrace_kernel::{CommentId, MediaId, TeamId};
 use terrace_social::{PostView, ReactionCounts, ReactionKind};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -25,6 +25,24 @@ pub(crate) struct CreatePostBody {
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false, value_type = Option<Uuid>)]
     pub(crate) media_id: Option<IdText<MediaId>>,
+    /// A description of the picture for those who do not see it: 1 to 300 characters after trimming. Goes with `mediaId`.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(
+        nullable = false,
+        example = "The goalkeeper tips the ball over the bar",
+        min_length = 1,
+        max_length = 300
+    )]
+    pub(crate) image_alt: Option<String>,
+}
+
+/// A new text of a post or comment.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct EditBody {
+    /// 1 to 2000 characters after trimming.
+    #[schema(example = "What a save, Ana!", min_length = 1, max_length = 2000)]
+    pub(crate) body: String,
 }
 
 /// A comment to create.
@@ -34,6 +52,11 @@ pub(crate) struct CreateCommentBody {
     /// 1 to 2000 characters after trimming.
     #[schema(example = "And the rebound!", min_length = 1, max_length = 2000)]
     pub(crate) body: String,
+    /// The id of the comment of the same post that this one replies to. A reply to a reply becomes a reply to the same
+    /// comment.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false, value_type = Option<Uuid>)]
+    pub(crate) reply_to: Option<IdText<CommentId>>,
 }
 
 /// A reaction to set.
@@ -45,7 +68,7 @@ pub(crate) struct ReactBody {
     pub(crate) kind: String,
 }
 
-/// A report of a post.
+/// A report of a post or comment.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ReportBody {
@@ -64,10 +87,18 @@ pub(crate) struct Post {
     author: UserCard,
     /// The text.
     body: String,
+    /// The fans whom the text mentions, in the order of the text; at most five.
+    mentions: Vec<Mention>,
     /// The id of the team whose room contains the post; null for the common room.
     team_id: Option<Uuid>,
+    /// The team whose room contains the post; null for the common room.
+    #[schema(required = true)]
+    team: Option<PostTeam>,
     /// The URL of the picture, if there is one.
     image_url: Option<String>,
+    /// The picture, if there is one.
+    #[schema(required = true)]
+    image: Option<PostImage>,
     /// The number of comments.
     comment_count: i64,
     /// The number of reactions.
@@ -80,6 +111,9 @@ pub(crate) struct Post {
     my_reaction: Option<&'static str>,
     /// When the post was created.
     created_at: Time,
+    /// When the author last edited the text; null if never.
+    #[schema(required = true)]
+    edited_at: Option<Time>,
 }
 
 impl From<&PostView<AuthorCard>> for Post {
@@ -89,14 +123,104 @@ impl From<&PostView<AuthorCard>> for Post {
             id: post.id.as_uuid(),
             author: UserCard::from(&view.author),
             body: post.body.clone(),
+            mentions: post.mentions.iter().map(Mention::from).collect(),
             team_id: post.team.map(TeamId::as_uuid),
-            image_url: post.image.as_ref().map(media_url),
+            team: view.team.as_ref().map(PostTeam::from),
+            image_url: post.image.as_ref().map(|image| media_url(&image.hash)),
+            image: PostImage::of(view),
             comment_count: post.comment_count,
             reaction_count: post.reactions.total(),
             reactions: Reactions(post.reactions),
             my_reaction: view.my_reaction.map(ReactionKind::as_str),
             created_at: Time(post.created_at),
+            edited_at: post.edited_at.map(Time),
         }
+    }
+}
+
+/// A mention of a fan in a text. Positions are in characters (Unicode scalar values).
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Mention {
+    /// The username of the fan, whose account may have been closed since the text was written.
+    #[schema(example = "mia")]
+    username: String,
+    /// The position of the `@`.
+    #[schema(minimum = 0)]
+    start: u32,
+    /// The position after the name.
+    #[schema(minimum = 0)]
+    end: u32,
+}
+
+impl From<&terrace_social::Mention> for Mention {
+    fn from(mention: &terrace_social::Mention) -> Self {
+        Self { username: mention.username.clone(), start: mention.start, end: mention.end }
+    }
+}
+
+/// The team whose room contains a post.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PostTeam {
+    /// The id of the team.
+    id: Uuid,
+    /// The full name of the team.
+    #[schema(example = "Arsenal")]
+    name: String,
+    /// A short name.
+    #[schema(example = "Arsenal")]
+    short_name: String,
+    /// The team's colours, `#rrggbb`, the main one first.
+    #[schema(example = json!(["#ef0107", "#ffffff"]))]
+    colors: Vec<String>,
+    /// The URL of the crest, if there is one.
+    #[schema(required = true)]
+    crest_url: Option<String>,
+}
+
+impl From<&terrace_social::PostTeam> for PostTeam {
+    fn from(team: &terrace_social::PostTeam) -> Self {
+        Self {
+            id: team.id.as_uuid(),
+            name: team.name.clone(),
+            short_name: team.short_name.clone(),
+            colors: team.colors.to_vec(),
+            crest_url: team.crest_url.clone(),
+        }
+    }
+}
+
+/// The picture of a post.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PostImage {
+    /// The URL of the picture.
+    url: String,
+    /// The width in pixels.
+    #[schema(minimum = 1)]
+    width: u32,
+    /// The height in pixels.
+    #[schema(minimum = 1)]
+    height: u32,
+    /// The description that the author gave, if any.
+    #[schema(required = true)]
+    alt: Option<String>,
+    /// The URL of the same picture with at most 640 pixels a side. Of a small picture, and of one that was uploaded
+    /// before there were thumbnails, it is the URL of the picture itself.
+    thumbnail_url: String,
+}
+
+impl PostImage {
+    pub(crate) fn of<A>(view: &PostView<A>) -> Option<Self> {
+        let (image, size) = view.post.image.as_ref().zip(view.image.as_ref())?;
+        Some(Self {
+            url: media_url(&image.hash),
+            width: size.width,
+            height: size.height,
+            alt: image.alt.clone(),
+            thumbnail_url: media_url(size.thumbnail.as_ref().unwrap_or(&image.hash)),
+        })
     }
 }
 
@@ -126,10 +250,23 @@ pub(crate) struct Comment {
     post_id: Uuid,
     /// The author.
     author: UserCard,
+    /// The id of the comment that this one replies to; null if there is none or it was deleted. The caller may not see
+    /// it, if a block hides its author.
+    #[schema(required = true)]
+    reply_to: Option<Uuid>,
     /// The text.
     body: String,
+    /// The fans whom the text mentions, in the order of the text; at most five.
+    mentions: Vec<Mention>,
+    /// The number of likes.
+    like_count: i64,
+    /// Whether the caller likes it; false if the caller is signed out.
+    liked: bool,
     /// When the comment was created.
     created_at: Time,
+    /// When the author last edited the text; null if never.
+    #[schema(required = true)]
+    edited_at: Option<Time>,
 }
 
 impl From<&terrace_social::Comment<AuthorCard>> for Comment {
@@ -138,8 +275,13 @@ impl From<&terrace_social::Comment<AuthorCard>> for Comment {
             id: comment.id.as_uuid(),
             post_id: comment.post.as_uuid(),
             author: UserCard::from(&comment.author),
+            reply_to: comment.reply_to.map(CommentId::as_uuid),
             body: comment.body.clone(),
+            mentions: comment.mentions.iter().map(Mention::from).collect(),
+            like_count: comment.like_count,
+            liked: comment.is_liked,
             created_at: Time(comment.created_at),
+            edited_at: comment.edited_at.map(Time),
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::account_data::{ExportPart, pages};
 use crate::dto::{Time, media_url};
 use serde::Serialize;
 use terrace_app::room::export;
-use terrace_kernel::TeamId;
+use terrace_kernel::{CommentId, TeamId};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -20,9 +20,19 @@ pub(crate) const EXPORT: &[ExportPart] = &[
         "Reactions, ordered by the id of the post.",
         |app, viewer| pages::<ExportedReaction, _, _>(app, viewer, export::reactions),
     ),
+    ExportPart::of::<ExportedLike>(
+        "commentLikes",
+        "Likes of comments, ordered by the id of the comment.",
+        |app, viewer| pages::<ExportedLike, _, _>(app, viewer, export::likes),
+    ),
     ExportPart::of::<ExportedReport>("reports", "Reports, ordered by the id of the post.", |app, viewer| {
         pages::<ExportedReport, _, _>(app, viewer, export::reports)
     }),
+    ExportPart::of::<ExportedCommentReport>(
+        "commentReports",
+        "Reports of comments, ordered by the id of the comment.",
+        |app, viewer| pages::<ExportedCommentReport, _, _>(app, viewer, export::comment_reports),
+    ),
 ];
 
 /// A post.
@@ -37,8 +47,14 @@ pub(crate) struct ExportedPost {
     team_id: Option<Uuid>,
     /// The URL of the picture, if there is one.
     image_url: Option<String>,
+    /// The description of the picture, if there is one.
+    #[schema(required = true)]
+    image_alt: Option<String>,
     /// When the post was created.
     created_at: Time,
+    /// When the text was last edited; null if never.
+    #[schema(required = true)]
+    edited_at: Option<Time>,
 }
 
 impl From<&terrace_social::Post> for ExportedPost {
@@ -47,8 +63,10 @@ impl From<&terrace_social::Post> for ExportedPost {
             id: post.id.as_uuid(),
             body: post.body.clone(),
             team_id: post.team.map(TeamId::as_uuid),
-            image_url: post.image.as_ref().map(media_url),
+            image_url: post.image.as_ref().map(|image| media_url(&image.hash)),
+            image_alt: post.image.as_ref().and_then(|image| image.alt.clone()),
             created_at: Time(post.created_at),
+            edited_at: post.edited_at.map(Time),
         }
     }
 }
@@ -61,10 +79,16 @@ pub(crate) struct ExportedComment {
     id: Uuid,
     /// The id of the post.
     post_id: Uuid,
+    /// The id of the comment that it replies to; null if there is none or it was deleted.
+    #[schema(required = true)]
+    reply_to: Option<Uuid>,
     /// The text.
     body: String,
     /// When the comment was created.
     created_at: Time,
+    /// When the text was last edited; null if never.
+    #[schema(required = true)]
+    edited_at: Option<Time>,
 }
 
 impl From<&terrace_social::Comment<()>> for ExportedComment {
@@ -72,8 +96,10 @@ impl From<&terrace_social::Comment<()>> for ExportedComment {
         Self {
             id: comment.id.as_uuid(),
             post_id: comment.post.as_uuid(),
+            reply_to: comment.reply_to.map(CommentId::as_uuid),
             body: comment.body.clone(),
             created_at: Time(comment.created_at),
+            edited_at: comment.edited_at.map(Time),
         }
     }
 }
@@ -117,6 +143,53 @@ impl From<&terrace_social::OwnReport> for ExportedReport {
     fn from(report: &terrace_social::OwnReport) -> Self {
         Self {
             post_id: report.post.as_uuid(),
+            reason: report.reason.clone(),
+            created_at: Time(report.created_at),
+        }
+    }
+}
+
+/// A like of a comment.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedLike {
+    /// The id of the post.
+    post_id: Uuid,
+    /// The id of the comment.
+    comment_id: Uuid,
+    /// When the like was set.
+    created_at: Time,
+}
+
+impl From<&terrace_social::OwnLike> for ExportedLike {
+    fn from(like: &terrace_social::OwnLike) -> Self {
+        Self {
+            post_id: like.post.as_uuid(),
+            comment_id: like.comment.as_uuid(),
+            created_at: Time(like.created_at),
+        }
+    }
+}
+
+/// A report of a comment.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedCommentReport {
+    /// The id of the post.
+    post_id: Uuid,
+    /// The id of the comment.
+    comment_id: Uuid,
+    /// The reason of the report.
+    reason: String,
+    /// When the comment was reported.
+    created_at: Time,
+}
+
+impl From<&terrace_social::OwnCommentReport> for ExportedCommentReport {
+    fn from(report: &terrace_social::OwnCommentReport) -> Self {
+        Self {
+            post_id: report.post.as_uuid(),
+            comment_id: report.comment.as_uuid(),
             reason: report.reason.clone(),
             created_at: Time(report.created_at),
         }

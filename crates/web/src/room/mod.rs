@@ -3,6 +3,7 @@
 mod comments;
 pub(crate) mod dto;
 mod export;
+mod lists;
 mod pages;
 mod refusals;
 mod routes;
@@ -19,12 +20,18 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(routes::read_feed)
         .service(routes::create_post)
         .service(routes::get_post)
+        .service(routes::edit_post)
         .service(routes::delete_post)
         .service(comments::list_comments)
         .service(comments::create_comment)
         .service(comments::get_comment)
+        .service(comments::edit_comment)
         .service(comments::delete_comment)
+        .service(comments::like_comment)
+        .service(comments::unlike_comment)
+        .service(comments::report_comment)
         .service(routes::react)
         .service(routes::take_reaction_back)
-        .service(routes::report_post);
+        .service(routes::report_post)
+        .service(lists::list_posts_of);
 }

@@ -25,8 +25,8 @@ use tokio::sync::Mutex;
 pub(crate) const FEED: &str = "feed";
 /// Maximum size of all pages in bytes, estimated with the maximum size of a post.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
-/// Maximum size in bytes of a post on a page: its text and its author.
-const POST_BYTES: u32 = 9 * 1024;
+/// Maximum size in bytes of a post on a page: its text, its author, its team and the description of its picture.
+const POST_BYTES: u32 = 11 * 1024;
 /// Maximum number of readers whose own reactions are stored with a page.
 const MOST_READERS: usize = 256;
 /// Maximum age of a page, even if no change was seen: it bounds how long an outage of the database or a manual

@@ -3,19 +3,22 @@
 use crate::error::{ApiError, Code, Invalid};
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
 use crate::platform::{asked, created, keyed, respond};
-use crate::room::dto::{CreatePostBody, Post, PostEnvelope, PostList, ReactBody, ReportBody};
+use crate::room::dto::{CreatePostBody, EditBody, Post, PostEnvelope, PostList, ReactBody, ReportBody};
+use crate::room::lists::read_tagged;
 use crate::room::pages::{FEED, FeedPages, filter, page_of};
 use crate::trends;
 use actix_web::http::header::ContentType;
 use actix_web::web::{Data, Json};
-use actix_web::{HttpResponse, delete, get, post};
+use actix_web::{HttpResponse, delete, get, patch, post};
 use serde::Deserialize;
 use terrace_app::App;
-use terrace_app::room::{CreatePost, DeletePost, FeedScope, GetPost, React, ReadFeed, ReportPost};
+use terrace_app::room::{
+    Attachment, CreatePost, DeletePost, EditPost, FeedScope, GetPost, React, ReadFeed, ReportPost,
+};
 use terrace_app::store::StoredAnswer;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{PostId, TeamId, UserId};
-use terrace_social::{PostView, ReactionKind, post_body, report_reason};
+use terrace_social::{PostView, ReactionKind, image_alt, post_body, report_reason};
 use utoipa::{IntoParams, ToSchema};
 
 /// The part of the locker room to read.
@@ -51,6 +54,9 @@ struct FeedQuery {
     /// With `scope=team`: the team whose room is read; defaults to the caller's teams.
     #[param(value_type = Option<uuid::Uuid>)]
     team_id: Option<String>,
+    /// A hashtag, with or without its `#`: only posts with it are read, newest first. Goes with `scope=all`.
+    #[param(max_length = 255)]
+    tag: Option<String>,
     /// The order; by default newest first.
     #[param(inline)]
     sort: Option<Sort>,
@@ -117,6 +123,16 @@ pub(crate) async fn read_feed(
     if scope.is_personal() && reader.is_none() {
         return Err(Code::AuthenticationRequired.into());
     }
+    if let Some(tag) = &query.tag {
+        if scope != FeedScope::All {
+            return Err(ApiError::invalid_part("/tag", "goes with scope=all only"));
+        }
+        if matches!(query.sort, Some(Sort::Trending)) {
+            return Err(Invalid::at("/sort", "trending does not go with a tag"));
+        }
+        let list = read_tagged(&app, tag, reader, query.limit, query.cursor.as_deref()).await?;
+        return Ok(HttpResponse::Ok().json(list));
+    }
     match query.sort {
         None | Some(Sort::Recent) => {}
         Some(Sort::Trending) => {
@@ -153,12 +169,17 @@ pub(crate) async fn create_post(
     const ROUTE: &str = "POST /api/locker-room";
     let request = keyed(key, Some(viewer.user_id), ROUTE, "", body.fingerprint());
     let dto = body.into_inner();
-    let text = post_body(&dto.body).map_err(|error| Invalid::at("/body", error.to_string()))?;
+    let mut invalid = Invalid::default();
+    let text = invalid.check("/body", post_body(&dto.body));
+    let alt = dto.image_alt.as_deref().and_then(|alt| invalid.check("/imageAlt", image_alt(alt)));
+    if alt.is_some() && dto.media_id.is_none() {
+        invalid.add("/imageAlt", "goes with mediaId only");
+    }
     let command = CreatePost {
         author: viewer.user_id,
         team: dto.team_id.map(|id| id.0),
-        body: text,
-        media: dto.media_id.map(|id| id.0),
+        body: invalid.finish(text)?,
+        media: dto.media_id.map(|id| Attachment { media: id.0, alt }),
     };
     Ok(respond(app.execute_once(command, request, post_created).await?))
 }
@@ -187,6 +208,29 @@ pub(crate) async fn get_post(
 ) -> Result<Json<PostEnvelope>, ApiError> {
     let reader = viewer.0.map(|viewer| viewer.user_id);
     Ok(Json(envelope(&app.query(GetPost { post, reader }).await?)))
+}
+
+/// Edit one of the caller's posts.
+///
+/// Possible for 15 minutes after the post was created. The same text again changes nothing.
+#[utoipa::path(
+    tag = "Locker room",
+    operation_id = "editPost",
+    params(("id" = uuid::Uuid, Path, description = "The id of the post.")),
+    request_body = EditBody,
+    responses((status = 200, description = "The updated post.", body = PostEnvelope)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[patch("/api/locker-room/{id}")]
+pub(crate) async fn edit_post(
+    SignedIn(viewer): SignedIn,
+    PathId(post): PathId<PostId>,
+    body: JsonBody<EditBody>,
+    app: Data<App>,
+) -> Result<Json<PostEnvelope>, ApiError> {
+    let text = post_body(&body.into_inner().body).map_err(|error| Invalid::at("/body", error.to_string()))?;
+    let view = app.execute(EditPost { user: viewer.user_id, post, body: text }).await?;
+    Ok(Json(envelope(&view)))
 }
 
 /// Delete one of the caller's posts.

@@ -2,15 +2,16 @@
 //! twice, or one whose content a page had already, changes nothing.
 
 use crate::dto::{Time, UserCard, media_url};
-use crate::room::dto::{Comment, Reactions};
+use crate::room::dto::{Mention, PostImage, PostTeam, Reactions};
 use serde::Serialize;
 use terrace_app::streams::StreamStep;
 use terrace_identity::AuthorCard;
-use terrace_kernel::{PostId, TeamId, Timestamp, UserId};
+use terrace_kernel::{CommentId, PostId, TeamId, Timestamp, UserId};
 use terrace_packs::{PurchaseId, PurchaseState};
 use terrace_quests::{Achievement, Quest};
 use terrace_scoring::Points;
 use terrace_social::{PostView, ReactionCounts};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 /// `post.created`.
@@ -19,37 +20,65 @@ pub(crate) struct PostCreated {
     post: StreamedPost,
 }
 
+/// `post.edited`.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PostEdited {
+    post: StreamedPost,
+}
+
 /// A post without the reader's own reaction.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct StreamedPost {
     id: Uuid,
     author: UserCard,
     body: String,
+    mentions: Vec<Mention>,
     team_id: Option<Uuid>,
+    #[schema(required = true)]
+    team: Option<PostTeam>,
     image_url: Option<String>,
+    #[schema(required = true)]
+    image: Option<PostImage>,
     comment_count: i64,
     reaction_count: i64,
+    #[schema(value_type = std::collections::HashMap<String, i64>, example = json!({"like": 3}))]
     reactions: Reactions,
     created_at: Time,
+    #[schema(required = true)]
+    edited_at: Option<Time>,
+}
+
+impl From<&PostView<AuthorCard>> for StreamedPost {
+    fn from(view: &PostView<AuthorCard>) -> Self {
+        let post = &view.post;
+        Self {
+            id: post.id.as_uuid(),
+            author: UserCard::from(&view.author),
+            body: post.body.clone(),
+            mentions: post.mentions.iter().map(Mention::from).collect(),
+            team_id: post.team.map(TeamId::as_uuid),
+            team: view.team.as_ref().map(PostTeam::from),
+            image_url: post.image.as_ref().map(|image| media_url(&image.hash)),
+            image: PostImage::of(view),
+            comment_count: post.comment_count,
+            reaction_count: post.reactions.total(),
+            reactions: Reactions(post.reactions),
+            created_at: Time(post.created_at),
+            edited_at: post.edited_at.map(Time),
+        }
+    }
 }
 
 impl From<&PostView<AuthorCard>> for PostCreated {
     fn from(view: &PostView<AuthorCard>) -> Self {
-        let post = &view.post;
-        Self {
-            post: StreamedPost {
-                id: post.id.as_uuid(),
-                author: UserCard::from(&view.author),
-                body: post.body.clone(),
-                team_id: post.team.map(TeamId::as_uuid),
-                image_url: post.image.as_ref().map(media_url),
-                comment_count: post.comment_count,
-                reaction_count: post.reactions.total(),
-                reactions: Reactions(post.reactions),
-                created_at: Time(post.created_at),
-            },
-        }
+        Self { post: StreamedPost::from(view) }
+    }
+}
+
+impl From<&PostView<AuthorCard>> for PostEdited {
+    fn from(view: &PostView<AuthorCard>) -> Self {
+        Self { post: StreamedPost::from(view) }
     }
 }
 
@@ -64,9 +93,58 @@ pub(crate) struct PostDeleted {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CommentCreated {
-    pub(crate) comment: Comment,
+    pub(crate) comment: StreamedComment,
     /// The current number of comments on the post.
     pub(crate) comment_count: i64,
+}
+
+/// `comment.edited`.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CommentEdited {
+    pub(crate) comment: StreamedComment,
+}
+
+/// A comment without the reader's own like.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StreamedComment {
+    id: Uuid,
+    post_id: Uuid,
+    author: UserCard,
+    #[schema(required = true)]
+    reply_to: Option<Uuid>,
+    body: String,
+    mentions: Vec<Mention>,
+    like_count: i64,
+    created_at: Time,
+    #[schema(required = true)]
+    edited_at: Option<Time>,
+}
+
+impl From<&terrace_social::Comment<AuthorCard>> for StreamedComment {
+    fn from(comment: &terrace_social::Comment<AuthorCard>) -> Self {
+        Self {
+            id: comment.id.as_uuid(),
+            post_id: comment.post.as_uuid(),
+            author: UserCard::from(&comment.author),
+            reply_to: comment.reply_to.map(CommentId::as_uuid),
+            body: comment.body.clone(),
+            mentions: comment.mentions.iter().map(Mention::from).collect(),
+            like_count: comment.like_count,
+            created_at: Time(comment.created_at),
+            edited_at: comment.edited_at.map(Time),
+        }
+    }
+}
+
+/// `comment.liked`.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CommentLiked {
+    pub(crate) post_id: Uuid,
+    pub(crate) comment_id: Uuid,
+    /// The current number of likes.
+    pub(crate) like_count: i64,
 }
 
 /// `comment.deleted`.

@@ -1,17 +1,19 @@
 //! Events in wire format. Each is encoded once for all readers.
 
 use crate::boards::dto::PointsEntry;
-use crate::room::dto::Comment;
 use crate::streams::dto::{
-    AchievementUnlocked, BoardReset, CommentCreated, CommentDeleted, PostCreated, PostDeleted,
-    PurchaseChanged, QuestCompleted, ReactionChanged, ScoreChanged, StepCompleted,
+    AchievementUnlocked, BoardReset, CommentCreated, CommentDeleted, CommentEdited, CommentLiked,
+    PostCreated, PostDeleted, PostEdited, PurchaseChanged, QuestCompleted, ReactionChanged, ScoreChanged,
+    StepCompleted, StreamedComment,
 };
 use crate::streams::view::Visibility;
 use bytes::{BufMut, Bytes, BytesMut};
 use serde::Serialize;
 use terrace_app::streams::{OnPost, StreamEvent, StreamWhat};
+use terrace_identity::AuthorCard;
 use terrace_kernel::{CommentId, Position, PostId, TeamId, UserId};
 use terrace_scoring::{BoardId, Points};
+use terrace_social::PostView;
 
 /// Approximate size of a frame without its text, in bytes.
 const OVERHEAD: usize = 200;
@@ -64,7 +66,7 @@ pub(crate) struct RoomEvent {
     pub(crate) author: Option<UserId>,
     /// Author of the comment, for an event about one.
     pub(crate) by: Option<UserId>,
-    /// The comment, if the event is its creation.
+    /// The comment, if the event is about an existing one.
     pub(crate) comment: Option<CommentId>,
     /// Whether the event is the deletion of the post.
     pub(crate) is_end: bool,
@@ -181,6 +183,10 @@ fn room(on: &OnPost) -> RoomEvent {
     RoomEvent { post: on.post, team: on.team, author: on.author, by: None, comment: None, is_end: false }
 }
 
+fn on_post(view: &PostView<AuthorCard>) -> OnPost {
+    OnPost { post: view.post.id, team: view.post.team, author: Some(view.post.author) }
+}
+
 fn in_room(position: Position, name: &str, data: &impl Serialize, about: RoomEvent) -> Option<(Kind, Frame)> {
     Frame::new(position, name, data, About::Room(about)).map(|frame| (Kind::Room, frame))
 }
@@ -195,8 +201,10 @@ pub(crate) fn encode(event: &StreamEvent) -> Option<(Kind, Frame)> {
     let (position, at) = (*position, *at);
     match what {
         StreamWhat::PostCreated(view) => {
-            let on = OnPost { post: view.post.id, team: view.post.team, author: Some(view.post.author) };
-            in_room(position, "post.created", &PostCreated::from(&**view), room(&on))
+            in_room(position, "post.created", &PostCreated::from(&**view), room(&on_post(view)))
+        }
+        StreamWhat::PostEdited(view) => {
+            in_room(position, "post.edited", &PostEdited::from(&**view), room(&on_post(view)))
         }
         StreamWhat::PostDeleted(on) => {
             let about = RoomEvent { is_end: true, ..room(on) };
@@ -204,8 +212,22 @@ pub(crate) fn encode(event: &StreamEvent) -> Option<(Kind, Frame)> {
         }
         StreamWhat::CommentCreated { on, comment, count } => {
             let about = RoomEvent { by: Some(comment.author.id), comment: Some(comment.id), ..room(on) };
-            let data = CommentCreated { comment: Comment::from(&**comment), comment_count: *count };
+            let data = CommentCreated { comment: StreamedComment::from(&**comment), comment_count: *count };
             in_room(position, "comment.created", &data, about)
+        }
+        StreamWhat::CommentEdited { on, comment } => {
+            let about = RoomEvent { by: Some(comment.author.id), comment: Some(comment.id), ..room(on) };
+            let data = CommentEdited { comment: StreamedComment::from(&**comment) };
+            in_room(position, "comment.edited", &data, about)
+        }
+        StreamWhat::CommentLiked { on, comment, by, count } => {
+            let about = RoomEvent { by: Some(*by), comment: Some(*comment), ..room(on) };
+            let data = CommentLiked {
+                post_id: on.post.as_uuid(),
+                comment_id: comment.as_uuid(),
+                like_count: *count,
+            };
+            in_room(position, "comment.liked", &data, about)
         }
         StreamWhat::CommentDeleted { on, comment, by, count } => {
             let data = CommentDeleted {

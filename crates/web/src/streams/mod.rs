@@ -28,6 +28,7 @@ pub(crate) use hub::Hub;
 pub(crate) use open::{StreamRequest, open, start};
 pub(crate) use view::Part;
 
+use crate::account_data::Schemas;
 use crate::edge::fallback;
 use crate::streams::frame::Kind;
 use crate::streams::log::{Bounds, Log};
@@ -37,6 +38,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
+use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 /// The routes of the area, in the order in which the router tries them. They precede those of other areas whose paths with
@@ -48,6 +50,21 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(routes::stream_locker_room)
         // Other methods on this path get 405, instead of being routed to a post with the id `stream`.
         .route("/api/locker-room/stream", web::to(fallback::answer));
+}
+
+/// The schemas of events whose payloads no other route returns.
+pub(crate) fn event_schemas() -> Schemas {
+    let mut schemas = Schemas::new();
+    named::<dto::PostEdited>(&mut schemas);
+    named::<dto::CommentEdited>(&mut schemas);
+    named::<dto::CommentLiked>(&mut schemas);
+    schemas
+}
+
+/// Adds the schema of an event and those that it refers to.
+fn named<T: ToSchema>(schemas: &mut Schemas) {
+    schemas.push((T::name().into_owned(), T::schema()));
+    T::schemas(schemas);
 }
 
 /// Number of reconnecting readers that read events from the table at once.

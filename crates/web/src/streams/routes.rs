@@ -71,9 +71,10 @@ struct OwnStreamQuery {
 
 /// Stream the locker room.
 ///
-/// Server-sent events with increasing positions as ids: `post.created`, `post.deleted`, `comment.created`,
-/// `comment.deleted` and `reaction.changed`; and `resync` if the position is too old or unknown: read the page again.
-/// `Last-Event-ID` takes precedence over `since`. The stream ends after some minutes: reconnect with the last id.
+/// Server-sent events with increasing positions as ids: `post.created`, `post.edited`, `post.deleted`,
+/// `comment.created`, `comment.edited`, `comment.liked`, `comment.deleted` and `reaction.changed`; and `resync` if the
+/// position is too old or unknown: read the page again. `Last-Event-ID` takes precedence over `since`. The stream ends
+/// after some minutes: reconnect with the last id.
 #[utoipa::path(
     tag = "Locker room",
     operation_id = "streamLockerRoom",

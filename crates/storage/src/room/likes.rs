@@ -1,0 +1,158 @@
+//! Likes of comments: at most one per fan and comment.
+
+use crate::accounts::ACTIVE;
+use crate::conn::{Conn, on};
+use crate::error::broken;
+use crate::schema::{comment_likes, comment_reports, comments};
+use crate::tx::DieselTx;
+use crate::types::{At, Instant, Key, Uid};
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+use terrace_kernel::{CommentId, StoreError, Timestamp, UserId};
+use terrace_social::CommentLikeWrite;
+
+/// Reads and locks the account in the same statement: if it is being closed, the like is either written before that or
+/// not at all.
+const PG: &str = "INSERT INTO comment_likes (comment_id, user_id, created_at) \
+    SELECT $1, id, $2 FROM users WHERE id = $3 AND status = $4 FOR KEY SHARE \
+    ON CONFLICT (comment_id, user_id) DO NOTHING";
+const SQLITE: &str = "INSERT INTO comment_likes (comment_id, user_id, created_at) \
+    SELECT $1, id, $2 FROM users WHERE id = $3 AND status = $4 \
+    ON CONFLICT (comment_id, user_id) DO NOTHING";
+
+impl DieselTx<'_> {
+    /// Removes the likes and reports of comments that are about to be removed.
+    pub(super) fn remove_of_comments(&mut self, ids: &[Key]) -> Result<(), StoreError> {
+        let likes = comment_likes::table.filter(comment_likes::comment_id.eq_any(ids.iter().copied()));
+        on!(self.conn, |conn| diesel::delete(likes).execute(conn))
+            .map_err(broken("remove the likes of comments"))?;
+        let reports = comment_reports::table.filter(comment_reports::comment_id.eq_any(ids.iter().copied()));
+        on!(self.conn, |conn| diesel::delete(reports).execute(conn))
+            .map(drop)
+            .map_err(broken("remove the reports of comments"))
+    }
+}
+
+impl CommentLikeWrite for DieselTx<'_> {
+    fn insert_like(&mut self, comment: CommentId, fan: UserId, at: Timestamp) -> Result<bool, StoreError> {
+        let sql = match &self.conn {
+            Conn::Pg(_) => PG,
+            Conn::Sqlite(_) => SQLITE,
+        };
+        on!(self.conn, |conn| {
+            diesel::sql_query(sql)
+                .bind::<Uid, _>(Key::of(comment))
+                .bind::<Instant, _>(At(at))
+                .bind::<Uid, _>(Key::of(fan))
+                .bind::<Text, _>(ACTIVE)
+                .execute(conn)
+        })
+        .map(|rows| rows == 1)
+        .map_err(broken("insert a like"))
+    }
+
+    fn delete_like(&mut self, comment: CommentId, fan: UserId) -> Result<bool, StoreError> {
+        let like = comment_likes::table.find((Key::of(comment), Key::of(fan)));
+        on!(self.conn, |conn| diesel::delete(like).execute(conn))
+            .map(|rows| rows == 1)
+            .map_err(broken("remove a like"))
+    }
+
+    fn add_to_like_count(&mut self, comment: CommentId, change: i64) -> Result<(), StoreError> {
+        let count = comments::like_count.eq(comments::like_count + change);
+        on!(self.conn, |conn| diesel::update(comments::table.find(Key::of(comment))).set(count).execute(conn))
+            .map(drop)
+            .map_err(broken("count the likes of a comment"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, post, run, uuid};
+    use terrace_social::{CommentRead, CommentWrite, NewComment, PostWrite};
+
+    on_each_database! {
+        a_fan_likes_a_comment_once,
+        likes_and_reports_are_removed_with_their_comment,
+        likes_of_a_deleted_post_are_removed_in_portions,
+    }
+
+    fn comment(tx: &mut DieselTx<'_>, n: u128, author: UserId) -> NewComment {
+        let id = CommentId::from(uuid(n));
+        let post = terrace_kernel::PostId::from(uuid(10));
+        let body = "Olé".to_owned();
+        let comment = NewComment { id, post, author, reply_to: None, body, created_at: at(1) };
+        tx.insert_comment(&comment).unwrap();
+        comment
+    }
+
+    fn a_fan_likes_a_comment_once(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let (ana, bea) = (fan(tx, 1), fan(tx, 2));
+        let post = post(tx, 10, ana, None, 0);
+        let NewComment { id, .. } = comment(tx, 20, ana);
+        assert!(tx.insert_like(id, bea, at(2)).unwrap());
+        assert!(!tx.insert_like(id, bea, at(3)).unwrap());
+        tx.add_to_like_count(id, 1).unwrap();
+        for (reader, is_liked) in [(None, false), (Some(ana), false), (Some(bea), true)] {
+            let read = tx.comment(post, id, reader).unwrap().unwrap();
+            assert_eq!((read.like_count, read.is_liked), (1, is_liked));
+            let page = tx.comments(post, reader, terrace_kernel::Limit::default(), None).unwrap();
+            assert_eq!(page.items, [read]);
+        }
+        assert!(tx.delete_like(id, bea).unwrap());
+        assert!(!tx.delete_like(id, bea).unwrap());
+        run(tx, "UPDATE users SET status = 'suspended' WHERE username_key = 'fan2'");
+        assert!(!tx.insert_like(id, bea, at(4)).unwrap());
+    }
+
+    fn likes_and_reports_are_removed_with_their_comment(kind: DatabaseKind) {
+        use terrace_social::ReportWrite;
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let (ana, bea) = (fan(tx, 1), fan(tx, 2));
+        let post = post(tx, 10, ana, None, 0);
+        let [first, reply] = [20, 21].map(|n| comment(tx, n, ana).id);
+        run(
+            tx,
+            "UPDATE comments SET reply_to = (SELECT min(id) FROM comments) WHERE id <> (SELECT min(id) FROM comments)",
+        );
+        assert_eq!(tx.comment(post, reply, None).unwrap().unwrap().reply_to, Some(first));
+        for comment in [first, reply] {
+            assert!(tx.insert_like(comment, bea, at(2)).unwrap());
+            tx.insert_comment_report(comment, bea, "spam", at(2)).unwrap();
+            tx.insert_comment_report(comment, bea, "again", at(3)).unwrap();
+        }
+        assert!(!tx.delete_comment(post, first, bea).unwrap());
+        assert!(tx.delete_comment(post, first, ana).unwrap());
+        assert_eq!(tx.comment(post, reply, None).unwrap().unwrap().reply_to, None);
+        let left: Vec<Key> =
+            on!(tx.conn, |conn| comment_likes::table.select(comment_likes::comment_id).load(conn)).unwrap();
+        assert_eq!(left, [Key::of(reply)]);
+        let left: Vec<(Key, String)> = on!(tx.conn, |conn| {
+            comment_reports::table.select((comment_reports::comment_id, comment_reports::reason)).load(conn)
+        })
+        .unwrap();
+        assert_eq!(left, [(Key::of(reply), "spam".to_owned())]);
+    }
+
+    fn likes_of_a_deleted_post_are_removed_in_portions(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let fans = [1, 2, 3].map(|n| fan(tx, n));
+        let post = post(tx, 10, fans[0], None, 0);
+        for n in 20..23 {
+            let NewComment { id, .. } = comment(tx, n, fans[0]);
+            for fan in fans {
+                assert!(tx.insert_like(id, fan, at(2)).unwrap());
+            }
+        }
+        assert!(tx.mark_post_deleted(post, at(3)).unwrap());
+        // Nine likes, three comments, the post.
+        let portions: Vec<_> =
+            std::iter::repeat_with(|| tx.remove_deleted_post(post, 4).unwrap()).take(4).collect();
+        assert_eq!(portions, [false, false, false, true]);
+    }
+}

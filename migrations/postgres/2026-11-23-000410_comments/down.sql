@@ -1,0 +1,2 @@
+DROP TABLE comment_reports;
+DROP TABLE comment_likes;

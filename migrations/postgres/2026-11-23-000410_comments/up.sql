@@ -1,0 +1,17 @@
+-- Likes and reports of comments. A transaction that changes either holds the lock on the comment's post.
+CREATE TABLE comment_likes (
+    comment_id uuid NOT NULL REFERENCES comments (id),
+    user_id uuid NOT NULL REFERENCES users (id),
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (comment_id, user_id)
+);
+CREATE INDEX comment_likes_of_user ON comment_likes (user_id, comment_id);
+
+CREATE TABLE comment_reports (
+    comment_id uuid NOT NULL REFERENCES comments (id),
+    user_id uuid NOT NULL REFERENCES users (id),
+    reason text NOT NULL,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (comment_id, user_id)
+);
+CREATE INDEX comment_reports_of_user ON comment_reports (user_id, comment_id);
