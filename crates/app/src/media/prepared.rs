@@ -31,7 +31,7 @@ pub fn prepare_picture(file: &[u8], side: u32) -> Result<PreparedPicture, NotAnI
         [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => ImageType::WebP,
         _ => return Err(NotAnImage("is no PNG, JPEG or WebP picture")),
     };
-    let rendered = render(kind, file, Bounds { side, bytes: LARGEST })?;
+    let rendered = render(kind, file, Bounds { side, bytes: LARGEST }, None)?.whole;
     Ok(PreparedPicture { hash: rendered.hash, kind: rendered.kind, bytes: rendered.bytes })
 }
 
