@@ -148,6 +148,8 @@ mod http {
     }
     mod sessions;
     mod shape;
+    mod stream_channels;
+    mod stream_channels_crowd;
     mod stream_crowd;
     mod stream_ends;
     mod stream_ids;
@@ -162,6 +164,7 @@ mod http {
 /// Streams of several processes.
 mod streams {
     pub(crate) mod balancer;
+    pub(crate) mod channels;
     mod connections;
     mod crowd;
     mod hopping;

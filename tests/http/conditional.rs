@@ -149,7 +149,7 @@ fn the_documented_tables_of_reads_hold() -> Result<()> {
         sample.operations().into_iter().filter(|operation| operation.method == "GET").collect();
     assert!(reads.len() > 30);
     for operation in &reads {
-        let target = sample.target(&operation.template);
+        let target = operation.with_required_parameters(&sample.target(&operation.template));
         let (signed_in, signed_out) = (sample.mia.get(&target).expect(200), visitor.get(&target));
         if operation.is_protected() {
             signed_out.problem(401, "authentication_required");

@@ -68,6 +68,28 @@ fn the_document_is_complete_in_itself() -> Result<()> {
     Ok(())
 }
 
+/// `x-events` of each operation with a stream names the schemas of its events.
+#[test]
+fn every_stream_names_the_schemas_of_its_events() -> Result<()> {
+    let sample = Sample::start(DatabaseKind::Sqlite)?;
+    let document = sample.service.contract().document();
+    let (mut single, mut combined) = (BTreeSet::new(), BTreeSet::new());
+    for operation in sample.operations() {
+        let is_stream = operation.said["responses"]["200"]["content"]["text/event-stream"].is_object();
+        assert_eq!(operation.said["x-events"].is_object(), is_stream, "{}", operation.id);
+        for (event, schema) in operation.said["x-events"].as_object().into_iter().flatten() {
+            let schema = document.pointer(schema["$ref"].as_str().expect("a name").trim_start_matches('#'));
+            let required = schema.expect("a schema")["required"].as_array().cloned().unwrap_or_default();
+            let is_combined = operation.template == "/api/stream";
+            assert_eq!(required.contains(&Value::from("channels")), is_combined, "{event}");
+            if is_combined { &mut combined } else { &mut single }.insert(event.clone());
+        }
+    }
+    assert!(single.len() > 10 && single.contains("resync"), "{single:?}");
+    assert_eq!(single, combined);
+    Ok(())
+}
+
 fn collect_references(value: &Value, references: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {

@@ -26,6 +26,22 @@ impl Operation {
         !security.iter().any(|requirement| requirement.as_object().is_some_and(serde_json::Map::is_empty))
     }
 
+    /// The target with the required parameters, which are the examples in the document.
+    pub(super) fn with_required_parameters(&self, target: &str) -> String {
+        let parameters = self.said["parameters"].as_array().into_iter().flatten();
+        let required =
+            parameters.filter(|parameter| parameter["in"] == "query" && parameter["required"] == true);
+        let pairs: Vec<String> = required
+            .map(|parameter| {
+                let example = [&parameter["example"], &parameter["schema"]["example"]].into_iter();
+                let example =
+                    example.filter_map(Value::as_str).next().expect("an example of a required parameter");
+                format!("{}={example}", parameter["name"].as_str().unwrap_or_default())
+            })
+            .collect();
+        if pairs.is_empty() { target.to_owned() } else { format!("{target}?{}", pairs.join("&")) }
+    }
+
     /// Whether an operator's timer calls it, with a separate secret.
     pub(super) fn is_of_timers(&self) -> bool {
         self.template.starts_with("/api/cron/")
@@ -191,7 +207,7 @@ impl Sample {
 
     /// A valid request of the operation, with its parameters and body.
     pub(super) fn good<'c>(&self, client: &'c Client, operation: &Operation, target: &str) -> Request<'c> {
-        let request = client.ask(&operation.method, target);
+        let request = client.ask(&operation.method, &operation.with_required_parameters(target));
         let request = keyed(request, operation);
         if operation.is_signed() {
             let body = br#"{"kind":"whatever"}"#;

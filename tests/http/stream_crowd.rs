@@ -6,7 +6,7 @@ use anyhow::Result;
 use std::thread;
 use std::time::Duration;
 use terrace_testkit::app::room::{CreateComment, CreatePost, React};
-use terrace_testkit::kernel::{Position, PostId, Topic, UserId};
+use terrace_testkit::kernel::{Position, PostId, TeamId, Topic, UserId};
 use terrace_testkit::social::ReactionKind;
 use terrace_testkit::{Client, DatabaseKind, TestService, on_each_database, question};
 
@@ -28,21 +28,18 @@ impl Dice {
     }
 }
 
-/// Concurrent writes from many clients: on PostgreSQL they commit in another order than they began.
-fn write(service: &TestService, users: &[UserId], posts: &[PostId]) {
+/// Concurrent writes from many clients, in the rooms of these teams in turn: on PostgreSQL they commit in another order
+/// than they began.
+pub(super) fn write(service: &TestService, users: &[UserId], posts: &[PostId], teams: &[Option<TeamId>]) {
     let app = service.app();
     let works = users.iter().enumerate().map(|(nth, user)| {
         let (user, post) = (*user, posts[nth % posts.len()]);
         async move {
             for round in 0..ROUNDS {
+                let team = teams[(round + nth) / 3 % teams.len()];
                 let done = match (round + nth) % 3 {
                     0 => app
-                        .execute(CreatePost {
-                            author: user,
-                            team: None,
-                            body: "Again.".to_owned(),
-                            media: None,
-                        })
+                        .execute(CreatePost { author: user, team, body: "Again.".to_owned(), media: None })
                         .await
                         .is_ok(),
                     1 => app
@@ -129,7 +126,7 @@ fn readers_that_drop_and_reconnect_at_random_get_the_log(kind: DatabaseKind) -> 
         let clients = &clients;
         let readers: Vec<_> =
             (0..READERS).map(|nth| scope.spawn(move || read(clients, start, nth as u64 + 1))).collect();
-        write(&service, &users, &posts);
+        write(&service, &users, &posts, &[None]);
         writers[0].create_post(THE_END);
         settled(&service);
         readers.into_iter().map(|reader| reader.join().expect("a reader")).collect()

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use terrace_testkit::web::LimitConfig;
 use terrace_testkit::{Client, DatabaseKind, EventStream, TestService, raw, read_some, wait_until};
 
+/// A combined stream.
+const ALL: &str = "/api/stream?channels=room,board,me";
 /// Longer than anything here may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -26,7 +28,7 @@ fn short(life: Duration, heartbeat: Duration) -> Result<TestService> {
 fn a_stream_sends_heartbeats_and_ends_in_order() -> Result<()> {
     let service = short(Duration::from_millis(400), Duration::from_millis(20))?;
     let mia = service.fan("mia");
-    for path in [ROOM, BOARD, OWN] {
+    for path in [ROOM, BOARD, OWN, ALL] {
         let begun = Instant::now();
         let mut stream = mia.stream(path);
         assert!(stream.rest().is_empty(), "{path}");
@@ -38,7 +40,7 @@ fn a_stream_sends_heartbeats_and_ends_in_order() -> Result<()> {
         let last = stream.last_id.context("no position")?;
         assert!(last.parse::<i64>()? > 0);
         let post = mia.create_post("Meanwhile.");
-        if path == ROOM {
+        if [ROOM, ALL].contains(&path) {
             let event = mia.stream_after(path, Some(&last)).one();
             assert_eq!(event.data["post"]["id"], json!(post));
         }
@@ -87,7 +89,9 @@ fn a_stream_has_headers_for_proxies_and_is_not_compressed() -> Result<()> {
         assert!(head.body.is_empty());
     }
     let mia = service.fan("mia");
-    mia.ask("HEAD", OWN).send().expect(200);
+    for path in [OWN, ALL] {
+        mia.ask("HEAD", path).send().expect(200);
+    }
     ensure!(begun.elapsed() < PATIENCE, "a head waits for a stream");
     Ok(())
 }
@@ -144,7 +148,7 @@ fn opens(client: &Client, path: &str) -> Result<EventStream> {
 fn the_number_of_streams_is_bounded() -> Result<()> {
     let service = capped(2, 3)?;
     let (mia, bo, visitor) = (service.fan("mia"), service.fan("bo_"), service.client());
-    let of_mia = [mia.stream(ROOM).begun(), mia.stream(OWN).begun()];
+    let of_mia = [mia.stream(ROOM).begun(), mia.stream(ALL).begun()];
     let refused = mia.get(BOARD).problem(429, "rate_limited");
     assert!(refused.header("retry-after").is_some());
     // Each has a separate allowance: a signed-in fan that of their account, whatever the address.
@@ -155,7 +159,7 @@ fn the_number_of_streams_is_bounded() -> Result<()> {
     let [gone, _stays] = of_mia;
     drop(gone);
     let _again = opens(&mia, BOARD)?;
-    mia.get(ROOM).problem(429, "rate_limited");
+    mia.get(ALL).problem(429, "rate_limited");
     Ok(())
 }
 
@@ -219,7 +223,8 @@ fn a_reader_that_reads_nothing_is_cut_off_and_resumes() -> Result<()> {
 fn a_stop_ends_streams_at_once_and_their_clients_reconnect() -> Result<()> {
     let service = lasting(DatabaseKind::Sqlite)?;
     let mia = service.fan("mia");
-    let mut streams: Vec<_> = (0..200).map(|nth| mia.stream([ROOM, BOARD, OWN][nth % 3]).begun()).collect();
+    let mut streams: Vec<_> =
+        (0..200).map(|nth| mia.stream([ROOM, BOARD, OWN, ALL][nth % 4]).begun()).collect();
     let other = service.beside(|web| web.streams.life = Duration::from_mins(10))?;
     let begun = Instant::now();
     service.stop()?;

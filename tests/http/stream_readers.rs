@@ -21,7 +21,7 @@ const SOON: Duration = Duration::from_secs(2);
 const GRACE: Duration = Duration::from_secs(8);
 
 /// The posts that were received, up to the last post of the list.
-fn received_until(stream: &mut EventStream, last: &str) -> Vec<(String, Value)> {
+pub(super) fn received_until(stream: &mut EventStream, last: &str) -> Vec<(String, Value)> {
     let mut received = Vec::new();
     loop {
         let next = stream.one();
@@ -87,7 +87,7 @@ fn hidden_fans_are_nameless_on_boards(kind: DatabaseKind) -> Result<()> {
 }
 
 /// Waits for the end of a stream, which has to come soon.
-fn ends_soon(stream: &mut EventStream, what: &str) -> Result<()> {
+pub(super) fn ends_soon(stream: &mut EventStream, what: &str) -> Result<()> {
     let begun = Instant::now();
     stream.rest();
     ensure!(begun.elapsed() < SOON + GRACE, "{what}: only after {:?}", begun.elapsed());

@@ -1,21 +1,27 @@
 //! Many writers, and many readers who drop and reconnect, while processes are killed and the database
-//! restarts: each reader's list is the log, nothing lost, doubled or out of order (spec §6).
+//! restarts: each reader's list is the log, or the union of its channels, nothing lost, doubled or out of order
+//! (spec §6).
 
 use super::balancer::Balancer;
+use super::channels::{Frame, Reader, World};
 use super::late::Inside;
-use super::readers::{PATIENCE, THE_END, read};
+use super::readers::{PATIENCE, THE_END, read, read_channels};
 use crate::crash::dice::Dice;
 use anyhow::{Result, anyhow, bail, ensure};
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::iter;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-use terrace_testkit::kernel::{Event, EventKind, UserId};
-use terrace_testkit::{Client, DatabaseKind, Invocation, Program, TestDatabase, ThrowawayPostgres, on};
+use terrace_testkit::kernel::{Event, EventKind, TeamId, Topic, UserId};
+use terrace_testkit::{
+    Client, DatabaseKind, Invocation, Program, TestDatabase, ThrowawayPostgres, on, wait_at_most,
+};
 
-const READERS: usize = 200;
+/// The readers of the locker room, and those of random channels.
+const READERS: usize = 140;
+const CHANNEL_READERS: usize = 60;
 /// The stack of a reader's thread.
 const STACK: usize = 512 * 1024;
 /// How many posts each writer writes.
@@ -94,12 +100,16 @@ impl Cluster {
 }
 
 /// Writes a post, under a key of its own, as often as it takes until the service acknowledges it.
-fn post(client: &Client, text: &str, acknowledged: &Acknowledged) -> Result<()> {
+fn post(client: &Client, text: &str, team: Option<TeamId>, acknowledged: &Acknowledged) -> Result<()> {
     let begun = Instant::now();
+    let body = match team {
+        Some(team) => json!({"body": text, "teamId": team.to_string()}),
+        None => json!({"body": text}),
+    };
     loop {
         let key = text.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
         let ask = client.ask("POST", "/api/locker-room").header("idempotency-key", key);
-        match ask.json(&json!({"body": text})).attempt() {
+        match ask.json(&body).attempt() {
             Ok(answer) if answer.status == 201 => {
                 acknowledged.add(answer.str_at("/post/id"));
                 return Ok(());
@@ -111,6 +121,14 @@ fn post(client: &Client, text: &str, acknowledged: &Acknowledged) -> Result<()> 
         ensure!(begun.elapsed() < PATIENCE, "{text:?} is not accepted");
         acknowledged.wait_for_more(1);
     }
+}
+
+/// Visits, for which there are points, as often as it takes until the service acknowledges it.
+fn visit(client: &Client) -> Result<()> {
+    wait_at_most(PATIENCE, "a visit is acknowledged", || {
+        let answer = client.ask("POST", "/api/quests/daily-visit").json(&json!({})).attempt();
+        Ok(answer.is_ok_and(|answer| answer.status == 200))
+    })
 }
 
 /// Writes posts that commit after others, which began later, were answered.
@@ -127,10 +145,26 @@ fn post_late(inside: &Inside, author: UserId, dice: &mut Dice, acknowledged: &Ar
     }
 }
 
+/// The teams and boards of the service.
+fn world(visitor: &Client, last: UserId) -> World {
+    let list = visitor.get("/api/teams").expect(200);
+    let team = |nth| list.str_at(&format!("/teams/{nth}/id")).parse().expect("an id");
+    let teams: Vec<TeamId> = (0..2).map(team).collect();
+    let board = |query: &str| {
+        let board = visitor.get(&format!("/api/leaderboard{query}")).expect(200);
+        board.str_at("/leaderboard/id").parse().expect("an id")
+    };
+    let boards = teams.iter().map(|team| board(&format!("?teamId={team}"))).collect();
+    World { global: board(""), teams, boards, last, authors: HashMap::new() }
+}
+
 /// The participants.
 struct Crowd {
     /// The writers over HTTP.
-    writers: Vec<Client>,
+    writers: Vec<(Client, UserId)>,
+    /// The fan whose visit is the last change of the boards.
+    last: Client,
+    world: World,
     /// The writers whose posts commit late, and the process in which they do.
     late: Vec<UserId>,
     inside: Option<Inside>,
@@ -143,9 +177,20 @@ impl Crowd {
             let id = client.register(&format!("fan{nth}"));
             (client, id.parse().expect("an id"))
         };
-        let writers = (0..over_http).map(|nth| fan(nth).0).collect();
-        let late = (over_http..over_http + late).map(|nth| fan(nth).1).collect();
-        Self { writers, late, inside: None }
+        let writers = (0..over_http).map(fan).collect();
+        let late: Vec<UserId> = (over_http..over_http + late).map(|nth| fan(nth).1).collect();
+        let (last, id) = fan(over_http + late.len());
+        Self { writers, last, world: world(&service.visitor(), id), late, inside: None }
+    }
+
+    /// The readers of random channels, some of them signed in, with their clients.
+    fn channel_readers(&self, visitor: &Client, dice: &mut Dice) -> Vec<(Client, Reader)> {
+        let reader = |nth: usize| {
+            let (client, user) = &self.writers[nth % self.writers.len()];
+            let (client, user) = if nth % 3 == 0 { (visitor, None) } else { (client, Some(*user)) };
+            (client.fork(), self.world.reader(Reader { user, ..Reader::default() }, dice))
+        };
+        (0..CHANNEL_READERS).map(reader).collect()
     }
 
     /// Runs all writers and readers while `disasters` happen, and compares what the readers received with the
@@ -161,14 +206,21 @@ impl Crowd {
         let start = visitor.get("/api/locker-room").expect(200).at("/streamPosition");
         let start = start.as_i64().ok_or_else(|| anyhow!("no position"))?;
         let acknowledged = &Arc::new(Acknowledged::default());
-        let lists = thread::scope(|scope| {
+        let channel_readers = self.channel_readers(&visitor, dice);
+        let (lists, unions) = thread::scope(|scope| {
             let mut readers = Vec::new();
             for nth in 0..READERS {
                 // Some are signed in: what they may see is looked up separately.
-                let client = if nth % 3 == 0 { &self.writers[nth % self.writers.len()] } else { &visitor };
+                let client = if nth % 3 == 0 { &self.writers[nth % self.writers.len()].0 } else { &visitor };
                 let (client, mut dice) = (client.fork(), dice.split());
                 let reader = move || read(&client, &start.to_string(), &mut dice);
                 readers.push(thread::Builder::new().stack_size(STACK).spawn_scoped(scope, reader)?);
+            }
+            let mut unions = Vec::new();
+            for (client, reader) in &channel_readers {
+                let (start, mut dice) = (start.to_string(), dice.split());
+                let read = move || read_channels(client, reader, &start, self.world.last, &mut dice);
+                unions.push(thread::Builder::new().stack_size(STACK).spawn_scoped(scope, read)?);
             }
             let late: Vec<_> = self
                 .late
@@ -182,10 +234,15 @@ impl Crowd {
                 .writers
                 .iter()
                 .enumerate()
-                .map(|(nth, client)| {
-                    let texts = (0..POSTS).map(move |number| format!("{number} of {nth}."));
+                .map(|(nth, (client, _))| {
                     scope.spawn(move || {
-                        texts.into_iter().try_for_each(|text| post(client, &text, acknowledged))
+                        (0..POSTS).try_for_each(|number| {
+                            if number == 2 * nth {
+                                visit(client)?;
+                            }
+                            let team = self.world.teams.get(number % 3).copied();
+                            post(client, &format!("{number} of {nth}."), team, acknowledged)
+                        })
                     })
                 })
                 .collect();
@@ -195,12 +252,19 @@ impl Crowd {
                 writer.join().expect("a late writer");
             }
             // Whatever happened, the readers have to end.
-            post(&self.writers[0], THE_END, acknowledged)?;
+            post(&self.writers[0].0, THE_END, None, acknowledged)?;
+            visit(&self.last)?;
             let lists: Vec<_> = readers.into_iter().map(|reader| reader.join().expect("a reader")).collect();
+            let unions: Vec<_> = unions.into_iter().map(|reader| reader.join().expect("a reader")).collect();
             lived.and(written)?;
-            lists.into_iter().collect::<Result<Vec<_>>>()
+            let lists = lists.into_iter().collect::<Result<Vec<_>>>()?;
+            anyhow::Ok((lists, unions.into_iter().collect::<Result<Vec<Vec<Frame>>>>()?))
         })?;
-        let log = Inside::on(url, dice)?.room_after(start)?;
+        let mut log = Inside::on(url, dice)?.events_after(start)?;
+        for ((_, reader), received) in channel_readers.iter().zip(&unions) {
+            self.world.check(&log, reader, received)?;
+        }
+        log.retain(|event| event.what.topic == Topic::LockerRoom);
         self.holds(&log, &acknowledged.lock(), service)?;
         for (nth, list) in lists.iter().enumerate() {
             let received: Vec<i64> = list.iter().map(|(id, _)| *id).collect();

@@ -61,12 +61,17 @@ impl Inside {
         self.runtime.block_on(self.app.execute(held)).ok()
     }
 
-    /// The events of the locker room after `start`, from the table of events.
-    pub(crate) fn room_after(&self, start: i64) -> Result<Vec<Event>> {
+    /// The events after `start`, from the table of events.
+    pub(crate) fn events_after(&self, start: i64) -> Result<Vec<Event>> {
         let start = Position::new(start).context("a position")?;
         let asked = self.app.query(question(move |tx| tx.events_after(start, 1_000_000)));
-        let events = self.runtime.block_on(asked).ok().context("the events cannot be read")?;
-        Ok(events.into_iter().filter(|event| event.what.topic == Topic::LockerRoom).collect())
+        self.runtime.block_on(asked).ok().context("the events cannot be read")
+    }
+
+    /// Those of the locker room.
+    pub(crate) fn room_after(&self, start: i64) -> Result<Vec<Event>> {
+        let events = self.events_after(start)?.into_iter();
+        Ok(events.filter(|event| event.what.topic == Topic::LockerRoom).collect())
     }
 }
 

@@ -1,15 +1,48 @@
 //! Readers who drop and reconnect, as browsers do.
 
+use super::channels::{Frame, Reader, Received};
 use crate::crash::dice::Dice;
 use anyhow::{Context, Result, ensure};
 use std::time::{Duration, Instant};
-use terrace_testkit::{Client, wait_until};
+use terrace_testkit::kernel::UserId;
+use terrace_testkit::{Client, EventStream, wait_until};
 
 pub(super) const ROOM: &str = "/api/locker-room/stream";
 /// The post that ends every list.
-pub(super) const THE_END: &str = "The end.";
+pub(crate) const THE_END: &str = "The end.";
 /// Longer than anything may take on a busy machine.
 pub(super) const PATIENCE: Duration = Duration::from_mins(5);
+
+/// A killed process ends its connections, and one without its database accepts none.
+fn open(client: &Client, path: &str, known: &str) -> Result<EventStream> {
+    let mut opened = None;
+    wait_until("a stream is open", || {
+        opened = client.try_stream(path, Some(known)).ok();
+        Ok(opened.is_some())
+    })?;
+    opened.context("a stream")
+}
+
+/// Reads channels as [`read`] reads the locker room.
+pub(super) fn read_channels(
+    client: &Client,
+    reader: &Reader,
+    start: &str,
+    last: UserId,
+    dice: &mut Dice,
+) -> Result<Vec<Frame>> {
+    let (mut received, mut known) = (Received::default(), start.to_owned());
+    let begun = Instant::now();
+    loop {
+        let (count, broken) = (received.frames.len(), &received.broken);
+        ensure!(begun.elapsed() < PATIENCE, "{count} events are not the end; at last: {broken:?}");
+        let mut stream = open(client, &format!("{}&since={start}", reader.path()), &known)?;
+        if received.read(&mut stream, dice.below(120), reader, last)? {
+            return Ok(received.frames);
+        }
+        known = stream.last_id.unwrap_or(known);
+    }
+}
 
 /// Reads after `start`, drops now and then, and reconnects with the last id that was received, of an event or
 /// of a heartbeat, until the end. Returns the id and the text of each post.
@@ -19,13 +52,7 @@ pub(super) fn read(client: &Client, start: &str, dice: &mut Dice) -> Result<Vec<
     let begun = Instant::now();
     loop {
         ensure!(begun.elapsed() < PATIENCE, "{} events are not the end; at last: {broken:?}", got.len());
-        // A killed process ends its connections, and one without its database accepts none.
-        let mut opened = None;
-        wait_until("a stream is open", || {
-            opened = client.try_stream(&format!("{ROOM}?since={start}"), Some(&known)).ok();
-            Ok(opened.is_some())
-        })?;
-        let mut stream = opened.context("a stream")?;
+        let mut stream = open(client, &format!("{ROOM}?since={start}"), &known)?;
         for _ in 0..dice.below(120) {
             let event = match stream.try_next() {
                 Ok(Some(event)) => event,

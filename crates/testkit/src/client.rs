@@ -176,7 +176,8 @@ impl Client {
             write!(head, "Last-Event-ID: {last}\r\n")?;
         }
         let address = self.url.strip_prefix("http://").unwrap_or(&self.url);
-        EventStream::open(address, &format!("{head}Accept-Encoding: br, gzip\r\n\r\n"))
+        let head = format!("{head}Accept-Encoding: br, gzip\r\n\r\n");
+        EventStream::open(address, &head, Arc::clone(&self.contract), self.contract.events(path))
     }
 
     /// Builds a request.

@@ -86,6 +86,20 @@ impl Contract {
         broken
     }
 
+    /// The schemas of the events of a stream, by the names of the events.
+    pub(crate) fn events(&self, target: &str) -> Map<String, Value> {
+        let path = target.split('?').next().unwrap_or_default();
+        let events = self.operation("GET", path).and_then(|operation| operation.get("x-events"));
+        events.and_then(Value::as_object).cloned().unwrap_or_default()
+    }
+
+    /// The violations of a schema in a value; empty if there are none.
+    pub(crate) fn broken_by_value(&self, schema: &Value, value: &Value) -> Vec<String> {
+        let mut broken = Vec::new();
+        self.validate(schema, value, "", &mut broken);
+        broken
+    }
+
     fn operation(&self, method: &str, path: &str) -> Option<&Value> {
         let method = if method == "HEAD" { "GET" } else { method };
         let operations = self.operations();

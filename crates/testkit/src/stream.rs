@@ -1,11 +1,13 @@
-//! A client of event streams: one connection, read event by event.
+//! A client of event streams: one connection, read event by event. Each event is checked against the API contract.
 #![expect(clippy::missing_panics_doc, reason = "a stream on which nothing comes fails its test")]
 
+use crate::contract::Contract;
 use crate::raw::read_more;
 use anyhow::{Context, Result, bail, ensure};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::io::Write;
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long any operation may take.
@@ -14,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// An event as received by a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceivedEvent {
-    /// The id of the event.
+    /// The id of the event; 0 for an event of the combined stream that is not the last of its position.
     pub id: i64,
     /// The name of the event.
     pub name: String,
@@ -26,6 +28,9 @@ pub struct ReceivedEvent {
 #[derive(Debug)]
 pub struct EventStream {
     connection: TcpStream,
+    contract: Arc<Contract>,
+    /// The schemas of the events, by name.
+    schemas: Map<String, Value>,
     /// The head of the response.
     pub head: String,
     /// Received bytes that are not decoded yet, with chunk framing.
@@ -43,7 +48,12 @@ pub struct EventStream {
 }
 
 impl EventStream {
-    pub(crate) fn open(address: &str, head: &str) -> Result<Self> {
+    pub(crate) fn open(
+        address: &str,
+        head: &str,
+        contract: Arc<Contract>,
+        schemas: Map<String, Value>,
+    ) -> Result<Self> {
         let mut connection = TcpStream::connect(address)?;
         connection.set_read_timeout(Some(PATIENCE))?;
         connection.write_all(head.as_bytes())?;
@@ -59,6 +69,8 @@ impl EventStream {
         ensure!(head.starts_with("http/1.1 200 "), "{head}{}", String::from_utf8_lossy(&rest));
         Ok(Self {
             connection,
+            contract,
+            schemas,
             head,
             raw: rest,
             text: Vec::new(),
@@ -163,14 +175,23 @@ impl EventStream {
             self.retry = Some(retry.parse()?);
         }
         if let Some(id) = Self::said(block, "id: ") {
+            let number = |id: &str| id.parse::<i64>().ok();
+            let goes_back = self.last_id.as_deref().is_some_and(|last| number(id) < number(last));
+            ensure!(!goes_back || block.contains("event: resync"), "{id} after {:?}", self.last_id);
             self.last_id = Some(id.to_owned());
         }
         let Some(data) = Self::said(block, "data: ") else { return Ok(None) };
-        Ok(Some(ReceivedEvent {
-            id: Self::said(block, "id: ").context("an event without an id")?.parse()?,
-            name: Self::said(block, "event: ").context("an event without a name")?.to_owned(),
-            data: serde_json::from_str(data)?,
-        }))
+        let data: Value = serde_json::from_str(data)?;
+        let name = Self::said(block, "event: ").context("an event without a name")?.to_owned();
+        let schema = self.schemas.get(&name).with_context(|| format!("{name} is not documented"))?;
+        let broken = self.contract.broken_by_value(schema, &data);
+        ensure!(broken.is_empty(), "{name}: {broken:?} in {data}");
+        let id = match Self::said(block, "id: ") {
+            Some(id) => id.parse()?,
+            None if data.get("channels").is_some() => 0,
+            None => bail!("an event without an id"),
+        };
+        Ok(Some(ReceivedEvent { id, name, data }))
     }
 
     fn read(&mut self) -> Result<()> {

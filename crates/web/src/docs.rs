@@ -75,11 +75,12 @@ impl Document {
 
 /// The OpenAPI document of the service.
 pub fn openapi() -> OpenApi {
-    let (_, document) = actix_web::App::new()
+    let (_, mut document) = actix_web::App::new()
         .into_utoipa_app()
         .openapi(preamble())
         .configure(crate::routes)
         .split_for_parts();
+    crate::streams::add_events(&mut document);
     with_problems(document)
 }
 

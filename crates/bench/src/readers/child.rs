@@ -35,6 +35,21 @@ pub(crate) struct CrowdOfReaders {
     /// What is read.
     #[arg(long)]
     path: String,
+    /// The cookies of the fans who read, in turn; without any, the readers are signed out.
+    #[arg(long)]
+    cookie: Vec<String>,
+}
+
+impl CrowdOfReaders {
+    /// The requests of the readers, in turn.
+    fn requests(&self) -> Vec<Vec<u8>> {
+        let head = format!("GET {} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n", self.path);
+        let signed_in = |cookie: &String| format!("{head}Cookie: {cookie}\r\n\r\n").into_bytes();
+        if self.cookie.is_empty() {
+            return vec![format!("{head}\r\n").into_bytes()];
+        }
+        self.cookie.iter().map(signed_in).collect()
+    }
 }
 
 /// Answers queries, one per line, until its standard input closes.
@@ -42,7 +57,7 @@ pub(crate) fn run(arguments: &CrowdOfReaders) -> Result<()> {
     let most = handles::raise()?;
     let poll = Poll::new()?;
     let questions = questions(Arc::new(Waker::new(poll.registry(), QUESTIONS)?));
-    let mut crowd = Crowd::new(poll, arguments.address, &arguments.path);
+    let mut crowd = Crowd::new(poll, arguments.address, arguments.requests());
     let mut events = Events::with_capacity(1024);
     loop {
         crowd.read(&mut events, None)?;
@@ -83,7 +98,7 @@ fn questions(waker: Arc<Waker>) -> Receiver<std::io::Result<String>> {
 struct Crowd {
     poll: Poll,
     address: SocketAddr,
-    request: Vec<u8>,
+    requests: Vec<Vec<u8>>,
     connections: Vec<Connection>,
     /// Connections whose stream has started, and has ended.
     begun: usize,
@@ -120,12 +135,11 @@ struct Overall {
 }
 
 impl Crowd {
-    fn new(poll: Poll, address: SocketAddr, path: &str) -> Self {
+    fn new(poll: Poll, address: SocketAddr, requests: Vec<Vec<u8>>) -> Self {
         Self {
             poll,
             address,
-            request: format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
-                .into_bytes(),
+            requests,
             connections: Vec::new(),
             begun: 0,
             ended: 0,
@@ -177,7 +191,8 @@ impl Crowd {
         let address = self.address;
         let stream =
             std::net::TcpStream::connect(address).with_context(|| format!("cannot reach {address}"))?;
-        (&stream).write_all(&self.request)?;
+        let request = self.requests.get(self.connections.len() % self.requests.len().max(1));
+        (&stream).write_all(request.context("a request")?)?;
         stream.set_nonblocking(true)?;
         let mut stream = TcpStream::from_std(stream);
         let token = Token(self.connections.len());
@@ -324,7 +339,8 @@ mod tests {
     }
 
     fn crowd(readers: usize, pieces: &'static [&'static str]) -> Result<(Crowd, Events)> {
-        let mut crowd = Crowd::new(Poll::new()?, serve(readers, pieces), "/stream");
+        let mut crowd =
+            Crowd::new(Poll::new()?, serve(readers, pieces), vec![b"GET /stream HTTP/1.1\r\n\r\n".to_vec()]);
         let mut events = Events::with_capacity(8);
         crowd.open(readers, 1024, &mut events)?;
         Ok((crowd, events))
@@ -348,7 +364,7 @@ mod tests {
     #[test]
     fn who_is_refused_is_no_reader() {
         assert!(crowd(2, &["HTTP/1.1 429 Too Many Requests\r\ncontent-length: 0\r\n\r\n"]).is_err());
-        let mut crowd = Crowd::new(Poll::new().unwrap(), serve(0, &[]), "/stream");
+        let mut crowd = Crowd::new(Poll::new().unwrap(), serve(0, &[]), Vec::new());
         let refused = crowd.open(1024, 1024, &mut Events::with_capacity(8)).unwrap_err();
         assert!(refused.to_string().contains("1024 handles"), "{refused}");
     }

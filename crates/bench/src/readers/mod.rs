@@ -71,9 +71,15 @@ pub(crate) struct Readers {
 impl Readers {
     /// Starts the process, without readers.
     pub(crate) fn start(address: SocketAddr, path: &str) -> Result<Self> {
+        Self::signed_in(address, path, &[])
+    }
+
+    /// Starts the process, without readers, whose readers are these fans in turn.
+    pub(crate) fn signed_in(address: SocketAddr, path: &str, cookies: &[&str]) -> Result<Self> {
         let mut child = Command::new(std::env::current_exe()?)
             .arg(COMMAND)
             .args(["--address", &address.to_string(), "--path", path])
+            .args(cookies.iter().flat_map(|cookie| ["--cookie", cookie]))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -3,12 +3,15 @@
 use crate::edge::Pulse;
 use crate::streams::frame;
 use crate::streams::frame::Frame;
-use crate::streams::hub::{Hub, Next, Slot, kind_of};
-use crate::streams::log::{Log, Place};
+use crate::streams::hub::{Hub, Next};
+use crate::streams::interest::{Interest, Output};
+use crate::streams::kind::{KINDS, Kind};
+use crate::streams::log::Place;
 use crate::streams::readers::Seat;
-use crate::streams::view::{Part, Visibility};
+use crate::streams::slot::Slot;
+use crate::streams::view::Part;
 use actix_web::body::{BodySize, MessageBody};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -18,7 +21,7 @@ use std::time::Instant;
 use terrace_app::App;
 use terrace_app::store::BoxFuture;
 use terrace_app::streams::ReplayError;
-use terrace_kernel::Position;
+use terrace_kernel::{Position, UserId};
 
 /// The position at which a stream starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +40,10 @@ enum Found {
     Head(Position),
     /// The events up to `reached`, and whether there are more.
     Events { frames: Vec<Frame>, reached: Position, more: bool },
+    /// No private events from `after` to `reached`.
+    NothingPrivate { after: Position, reached: Position },
+    /// There may be private events after this position.
+    Private { after: Position },
     /// The events were deleted or never existed.
     Lost,
     /// The query failed.
@@ -55,7 +62,7 @@ enum Stage {
 /// What a stream needs at its start.
 pub(super) struct Opening {
     pub(super) app: Arc<App>,
-    pub(super) part: Part,
+    pub(super) interest: Interest,
     pub(super) start: Start,
     pub(super) seat: Seat,
     pub(super) pulse: Option<Rc<Pulse>>,
@@ -72,7 +79,6 @@ pub(super) struct StreamBody {
     slot: Rc<Slot>,
     stage: Stage,
     app: Arc<App>,
-    part: Part,
     seat: Seat,
     pulse: Option<Rc<Pulse>>,
     end: Instant,
@@ -83,20 +89,22 @@ pub(super) struct StreamBody {
 
 impl StreamBody {
     pub(super) fn new(hub: &Rc<Hub>, opening: Opening) -> Self {
-        let Opening { app, part, start, seat, pulse, end, retry } = opening;
-        let (number, slot) = hub.join(part, seat.session().cloned(), pulse.clone(), end);
+        let Opening { app, interest, start, seat, pulse, end, retry } = opening;
+        metrics::gauge!("terrace_streams_open", "stream" => interest.name()).increment(1.0);
+        let (number, slot) = hub.join(Slot::new(interest, seat.session().cloned(), pulse.clone(), end));
         let hub = Rc::clone(hub);
-        // From now on the log keeps new events, so everything that the log lacks is already in the table.
-        hub.streams().log(kind_of(part)).join();
-        metrics::gauge!("terrace_streams_open", "stream" => crate::streams::feeder::name(kind_of(part)))
-            .increment(1.0);
+        // From now on the logs keep new events, so everything that a log lacks is already in the table.
+        for kind in KINDS.into_iter().filter(|kind| *slot.kinds().get(*kind)) {
+            hub.streams().log(kind).join();
+        }
         // The first heartbeat is due at once: it gives a client without events its position.
         let beat = Instant::now();
-        Self { hub, number, slot, stage: Stage::Begins(start), app, part, seat, pulse, end, beat, retry }
+        Self { hub, number, slot, stage: Stage::Begins(start), app, seat, pulse, end, beat, retry }
     }
 
-    fn log(&self) -> &Log {
-        self.hub.streams().log(kind_of(self.part))
+    /// The position that all logs of the stream have reached.
+    fn reached(&self) -> Option<Position> {
+        self.hub.streams().lock(self.slot.kinds()).reached()
     }
 
     /// Whether the stream ends now, even with unread events: the client reconnects and reads them then.
@@ -127,15 +135,20 @@ impl StreamBody {
     }
 
     fn ask_table(&self, after: Position) -> Stage {
-        let (app, part, streams) = (Arc::clone(&self.app), self.part, Arc::clone(self.hub.streams()));
+        let (app, streams) = (Arc::clone(&self.app), Arc::clone(self.hub.streams()));
+        let (interest, kinds) = (self.slot.interest.clone(), *self.slot.kinds());
         let ask = async move {
             // Many clients reconnect at once, and each reads all events that it missed.
             let _turn = streams.replays.acquire().await;
-            match app.replay_after(after, Arc::new(part)).await {
+            match app.replay_after(after, Arc::new(interest)).await {
                 Ok(Ok(batch)) => {
                     let frames = batch.events.iter().filter_map(frame::encode);
-                    let frames = frames.filter(|(kind, _)| *kind == kind_of(part)).map(|(_, frame)| frame);
-                    Found::Events { frames: frames.collect(), reached: batch.reached, more: batch.more }
+                    let mut frames: Vec<(Kind, Frame)> =
+                        frames.filter(|(kind, _)| *kinds.get(*kind)).collect();
+                    // The order in which the logs are read.
+                    frames.sort_by_key(|(kind, frame)| (frame.position, *kind));
+                    let frames = frames.into_iter().map(|(_, frame)| frame).collect();
+                    Found::Events { frames, reached: batch.reached, more: batch.more }
                 }
                 Ok(Err(ReplayError::Lost)) => Found::Lost,
                 Err(error) => failed(&error),
@@ -144,39 +157,74 @@ impl StreamBody {
         Stage::Asks(Box::pin(ask), Some(after))
     }
 
-    /// The next stage for a client that has every event up to `position`: reading the log, or querying the
+    /// Asks whether the fan has private events after `after`. If not, all other events can be read from the logs.
+    fn ask_private(&self, fan: UserId, after: Position) -> Stage {
+        let (app, streams) = (Arc::clone(&self.app), Arc::clone(self.hub.streams()));
+        let ask = async move {
+            let _turn = streams.replays.acquire().await;
+            match app.replay_after(after, Arc::new(Interest::single(Part::Own(fan)))).await {
+                Ok(Ok(batch)) if batch.events.is_empty() && !batch.more => {
+                    Found::NothingPrivate { after, reached: batch.reached }
+                }
+                Ok(Ok(_)) => Found::Private { after },
+                Ok(Err(ReplayError::Lost)) => Found::Lost,
+                Err(error) => failed(&error),
+            }
+        };
+        Stage::Asks(Box::pin(ask), Some(after))
+    }
+
+    /// The next stage for a client that has every event up to `position`: reading the logs, or querying the
     /// table.
     fn after(&self, position: Position) -> Stage {
-        match self.log().place_after(position) {
+        let place = self.hub.streams().lock(self.slot.kinds()).place_after(position);
+        match place {
             Some(place) => Stage::Reads(place),
             None => self.ask_table(position),
         }
     }
 
     fn begin(&self, start: Start) -> (Option<Bytes>, Stage) {
-        let reached = self.log().reached();
-        match (start, reached) {
+        let is_private = self.slot.interest.fan().is_some();
+        match (start, self.reached()) {
             (Start::Unknown, _) => self.resync(),
-            // The log holds a fan's private events only from the moment at which a stream for them opens.
-            (Start::Now, Some(reached)) if !matches!(self.part, Part::Own(_)) => (None, self.after(reached)),
+            (Start::Now, Some(reached)) if !is_private => (None, self.after(reached)),
             (Start::Now, _) => (None, self.ask_head(None)),
             (Start::After(known), Some(reached)) if known > reached => (None, self.ask_head(Some(known))),
-            (Start::After(known), _) if matches!(self.part, Part::Own(_)) => (None, self.ask_table(known)),
-            (Start::After(known), _) => (None, self.after(known)),
+            (Start::After(known), _) => (None, self.resume(known)),
+        }
+    }
+
+    /// The first stage of a client that has every event up to `known`. The log holds a fan's private events only from the
+    /// moment at which a stream for them opens.
+    fn resume(&self, known: Position) -> Stage {
+        let interest = &self.slot.interest;
+        let Some(fan) = interest.fan() else { return self.after(known) };
+        let is_in_memory = self.hub.streams().lock(self.slot.kinds()).place_after(known).is_some();
+        if is_in_memory && !interest.shared().is_empty() {
+            self.ask_private(fan, known)
+        } else {
+            self.ask_table(known)
         }
     }
 
     /// Instructs the client to reload everything, and continues at the current position.
     fn resync(&self) -> (Option<Bytes>, Stage) {
-        let position = self.log().reached().unwrap_or(Position::START);
+        let position = self.reached().unwrap_or(Position::START);
         metrics::counter!("terrace_stream_resyncs_total").increment(1);
-        (Some(frame::resync(position)), self.after(position))
+        (Some(self.slot.interest.to_all(&frame::resync(position), position)), self.after(position))
     }
 
     fn found(&mut self, found: Found, known: Option<Position>) -> (Option<Bytes>, Stage) {
         match (found, known) {
             (Found::Head(head), Some(known)) if known > head => self.resync(),
-            (Found::Head(head), known) => (None, self.after(known.unwrap_or(head))),
+            (Found::Head(_), Some(known)) => (None, self.resume(known)),
+            (Found::Head(head), None) => (None, self.after(head)),
+            (Found::NothingPrivate { after, reached }, _) => {
+                let place = self.hub.streams().lock(self.slot.kinds()).place_with_private(after, reached);
+                (None, place.map_or_else(|| self.ask_table(after), Stage::Reads))
+            }
+            (Found::Private { after }, _) => (None, self.ask_table(after)),
             (Found::Lost, _) => self.resync(),
             (Found::Failed, _) => (Some(self.farewell()), Stage::IsOver),
             (Found::Events { frames, reached, more }, _) => {
@@ -190,14 +238,11 @@ impl StreamBody {
     fn seen_of(&self, frames: &[Frame]) -> Bytes {
         let view = self.seat.reader().map(|reader| (reader.user, reader.view()));
         let view = view.as_ref().map(|(user, view)| (*user, &**view));
-        let mut out = BytesMut::new();
+        let mut output = Output::new(&self.slot.interest);
         for frame in frames {
-            let sight = self.part.sight(&frame.about, view);
-            if sight != Visibility::Nothing {
-                frame.write(sight, &mut out);
-            }
+            output.take(frame, view);
         }
-        out.freeze()
+        output.finish().0
     }
 
     /// Emits a message and postpones the heartbeat.
@@ -255,7 +300,7 @@ impl MessageBody for StreamBody {
                 }
                 Stage::IsOver => return Poll::Ready(None),
             };
-            match this.hub.read(&this.slot, this.part, place, this.seat.reader().map(|reader| &**reader)) {
+            match this.hub.read(&this.slot, place, this.seat.reader().map(|reader| &**reader)) {
                 Next::Chunk(body, place) => {
                     this.stage = Stage::Reads(place);
                     return this.sends(body, now);
@@ -283,8 +328,9 @@ impl MessageBody for StreamBody {
 impl Drop for StreamBody {
     fn drop(&mut self) {
         self.hub.leave(self.number, &self.slot);
-        self.log().leave();
-        metrics::gauge!("terrace_streams_open", "stream" => crate::streams::feeder::name(kind_of(self.part)))
-            .decrement(1.0);
+        for kind in KINDS.into_iter().filter(|kind| *self.slot.kinds().get(*kind)) {
+            self.hub.streams().log(kind).leave();
+        }
+        metrics::gauge!("terrace_streams_open", "stream" => self.slot.interest.name()).decrement(1.0);
     }
 }

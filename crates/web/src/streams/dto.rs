@@ -2,6 +2,7 @@
 //! twice, or one whose content a page had already, changes nothing.
 
 use crate::dto::{Time, UserCard, media_url};
+use crate::packs::PurchaseStatus;
 use crate::room::dto::{Mention, PostImage, PostTeam, Reactions};
 use serde::Serialize;
 use terrace_app::streams::StreamStep;
@@ -14,9 +15,14 @@ use terrace_social::{PostView, ReactionCounts};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+/// `resync`: read the shown data again.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Resync {}
+
 /// `post.created`.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct PostCreated {
+    /// The post, as in the feed.
     post: StreamedPost,
 }
 
@@ -30,20 +36,34 @@ pub(crate) struct PostEdited {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct StreamedPost {
+    /// The id of the post.
     id: Uuid,
+    /// The author.
     author: UserCard,
+    /// The text.
     body: String,
+    /// Mentions of fans in the text.
     mentions: Vec<Mention>,
+    /// The id of the team whose room contains the post; null for the common room.
+    #[schema(required = true)]
     team_id: Option<Uuid>,
+    /// That team.
     #[schema(required = true)]
     team: Option<PostTeam>,
+    /// The URL of the picture, if there is one.
+    #[schema(required = true)]
     image_url: Option<String>,
+    /// The picture, if there is one.
     #[schema(required = true)]
     image: Option<PostImage>,
+    /// The number of comments.
     comment_count: i64,
+    /// The number of reactions.
     reaction_count: i64,
+    /// The number of reactions of each kind; kinds without reactions are omitted.
     #[schema(value_type = std::collections::HashMap<String, i64>, example = json!({"like": 3}))]
     reactions: Reactions,
+    /// When the post was created.
     created_at: Time,
     #[schema(required = true)]
     edited_at: Option<Time>,
@@ -83,14 +103,14 @@ impl From<&PostView<AuthorCard>> for PostEdited {
 }
 
 /// `post.deleted`.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PostDeleted {
     pub(crate) post_id: Uuid,
 }
 
 /// `comment.created`.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CommentCreated {
     pub(crate) comment: StreamedComment,
@@ -148,7 +168,7 @@ pub(crate) struct CommentLiked {
 }
 
 /// `comment.deleted`.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CommentDeleted {
     pub(crate) post_id: Uuid,
@@ -158,10 +178,11 @@ pub(crate) struct CommentDeleted {
 }
 
 /// `reaction.changed`.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ReactionChanged {
     post_id: Uuid,
+    #[schema(value_type = std::collections::HashMap<String, i64>, example = json!({"like": 3}))]
     reactions: Reactions,
     reaction_count: i64,
 }
@@ -173,13 +194,17 @@ impl ReactionChanged {
 }
 
 /// `score.changed`.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ScoreChanged {
     /// Null if a block hides the fan and the reader from each other.
+    #[schema(required = true)]
     user_id: Option<Uuid>,
     /// Null, like the rank, if the leaderboard no longer lists the fan.
+    #[schema(required = true)]
     points: Option<i64>,
+    /// The rank at the time of sending.
+    #[schema(required = true)]
     rank: Option<u64>,
 }
 
@@ -194,7 +219,7 @@ impl ScoreChanged {
 }
 
 /// `board.reset`.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BoardReset {
     /// The season that leaderboards show now.
@@ -202,7 +227,7 @@ pub(crate) struct BoardReset {
 }
 
 /// `step.completed`.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StepCompleted<'a> {
     quest_id: Uuid,
@@ -227,7 +252,7 @@ impl<'a> StepCompleted<'a> {
 }
 
 /// `quest.completed`.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct QuestCompleted<'a> {
     quest_id: Uuid,
@@ -243,22 +268,23 @@ impl<'a> QuestCompleted<'a> {
 }
 
 /// `purchase.changed`.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PurchaseChanged {
     purchase_id: Uuid,
-    status: &'static str,
+    /// The new state.
+    status: PurchaseStatus,
     changed_at: Time,
 }
 
 impl PurchaseChanged {
     pub(crate) fn new(purchase: PurchaseId, state: PurchaseState, at: Timestamp) -> Self {
-        Self { purchase_id: purchase.as_uuid(), status: state.as_str(), changed_at: Time(at) }
+        Self { purchase_id: purchase.as_uuid(), status: state.into(), changed_at: Time(at) }
     }
 }
 
 /// `achievement.unlocked`.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AchievementUnlocked<'a> {
     key: &'a str,

@@ -1,15 +1,16 @@
 //! Copies events from the event log into the in-memory logs that streams read.
 
-use crate::streams::frame::{Away, Frame, Kind};
+use crate::streams::frame::{Away, Frame};
+use crate::streams::kind::{ByKind, KINDS, Kind};
 use crate::streams::view::Reader;
-use crate::streams::{KINDS, Streams, frame};
+use crate::streams::{Streams, frame};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use terrace_app::App;
 use terrace_app::streams::{Audience, Fed, StreamBatch, StreamWhat, Wanted};
-use terrace_kernel::{Event, EventKind, Position, StoreError, Topic, UserId};
+use terrace_kernel::{Event, EventKind, StoreError, Topic, UserId};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 /// How long to wait after a failure.
@@ -34,18 +35,9 @@ async fn watch_sessions(streams: &Streams, app: &App) {
         }
         for kind in KINDS {
             let (events, bytes) = streams.log(kind).size();
-            metrics::gauge!("terrace_stream_kept_events", "stream" => name(kind)).set(figure(events));
-            metrics::gauge!("terrace_stream_kept_bytes", "stream" => name(kind)).set(figure(bytes));
+            metrics::gauge!("terrace_stream_kept_events", "stream" => kind.name()).set(figure(events));
+            metrics::gauge!("terrace_stream_kept_bytes", "stream" => kind.name()).set(figure(bytes));
         }
-    }
-}
-
-/// The name of a kind of stream in metrics.
-pub(super) const fn name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Room => "locker-room",
-        Kind::Boards => "leaderboard",
-        Kind::Fans => "user",
     }
 }
 
@@ -62,8 +54,8 @@ struct Listening {
 
 impl Audience for Listening {
     fn begins(&self) {
-        self.room.store(self.streams.room.is_wanted(), Ordering::Release);
-        self.boards.store(self.streams.boards.is_wanted(), Ordering::Release);
+        self.room.store(self.streams.log(Kind::Room).is_wanted(), Ordering::Release);
+        self.boards.store(self.streams.log(Kind::Boards).is_wanted(), Ordering::Release);
     }
 
     fn wants(&self, event: &Event) -> Wanted {
@@ -124,37 +116,40 @@ async fn turn(streams: &Streams, app: &App, batch: &StreamBatch, stale: &mut Has
 }
 
 fn publish(streams: &Streams, listening: &Listening, batch: &StreamBatch) {
+    let room = streams.log(Kind::Room);
     for event in &batch.turns {
         let user = UserId::from_uuid(event.what.subject);
         if matches!(event.what.kind, EventKind::AccountDeleted | EventKind::AccountSuspended) {
-            streams.room.mark(&Away::Account(user));
+            room.mark(&Away::Account(user));
         } else if event.what.kind == EventKind::AccountRestored {
-            streams.room.mark(&Away::Back(user));
+            room.mark(&Away::Back(user));
         }
     }
-    let mut by_kind: [Vec<Frame>; 3] = [Vec::new(), Vec::new(), Vec::new()];
+    let mut frames: ByKind<Vec<Frame>> = ByKind::default();
     for event in &batch.events {
         if let StreamWhat::PostDeleted(on) = &event.what {
-            streams.room.mark(&Away::Post(on.post));
+            room.mark(&Away::Post(on.post));
         } else if let StreamWhat::CommentDeleted { comment, .. } = &event.what {
-            streams.room.mark(&Away::Comment(*comment));
+            room.mark(&Away::Comment(*comment));
         }
-        let Some((kind, frame)) = frame::encode(event) else { continue };
-        let [room, boards, fans] = &mut by_kind;
-        match kind {
-            Kind::Room => room.push(frame),
-            Kind::Boards => boards.push(frame),
-            Kind::Fans => fans.push(frame),
+        if let Some((kind, frame)) = frame::encode(event) {
+            frames.get_mut(kind).push(frame);
         }
     }
-    let [room, boards, fans] = by_kind;
-    metrics::counter!("terrace_stream_events_total")
-        .increment(u64::try_from(room.len() + boards.len() + fans.len()).unwrap_or(0));
-    let keep = |kind, frames: Vec<Frame>, is_taken: bool, reached: Position| {
-        if is_taken { streams.log(kind).append(frames, reached) } else { streams.log(kind).skip(reached) }
-    };
-    keep(Kind::Room, room, listening.room.load(Ordering::Acquire), batch.reached);
-    keep(Kind::Boards, boards, listening.boards.load(Ordering::Acquire), batch.reached);
-    keep(Kind::Fans, fans, true, batch.reached);
+    for kind in KINDS {
+        let is_taken = match kind {
+            Kind::Room => listening.room.load(Ordering::Acquire),
+            Kind::Boards => listening.boards.load(Ordering::Acquire),
+            Kind::Fans => true,
+        };
+        let frames = std::mem::take(frames.get_mut(kind));
+        metrics::counter!("terrace_stream_events_total")
+            .increment(u64::try_from(frames.len()).unwrap_or_default());
+        if is_taken {
+            streams.log(kind).append(frames, batch.reached);
+        } else {
+            streams.log(kind).skip(batch.reached);
+        }
+    }
     streams.ring();
 }

@@ -6,9 +6,11 @@ use crate::streams::dto::{
     PostCreated, PostDeleted, PostEdited, PurchaseChanged, QuestCompleted, ReactionChanged, ScoreChanged,
     StepCompleted, StreamedComment,
 };
+use crate::streams::kind::Kind;
 use crate::streams::view::Visibility;
 use bytes::{BufMut, Bytes, BytesMut};
 use serde::Serialize;
+use std::borrow::Cow;
 use terrace_app::streams::{OnPost, StreamEvent, StreamWhat};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{CommentId, Position, PostId, TeamId, UserId};
@@ -23,8 +25,8 @@ const OVERHEAD: usize = 200;
 pub(crate) struct Frame {
     /// Position in the event log; also the event's id.
     pub(crate) position: Position,
-    /// The whole event in wire format, with the empty line at its end.
-    pub(crate) body: Bytes,
+    /// The event in wire format.
+    encoded: Encoded,
     /// Decides which readers receive it.
     pub(crate) about: About,
     /// Set while the event is withdrawn: its post or comment was deleted, or its author or actor is away.
@@ -94,13 +96,13 @@ impl Frame {
                 return None;
             }
         };
-        let body = event(position, name, &data);
-        Some(Self { position, body, about, gone: false, author_away: false, actor_away: false })
+        let encoded = Encoded::new(position, name, &data);
+        Some(Self { position, encoded, about, gone: false, author_away: false, actor_away: false })
     }
 
     /// Approximate memory in bytes.
     pub(crate) fn weight(&self) -> usize {
-        self.body.len() + OVERHEAD
+        self.encoded.text.len() + OVERHEAD
     }
 
     /// Whether readers may receive it.
@@ -125,34 +127,63 @@ impl Frame {
         }
     }
 
-    /// Appends the part of the event that the reader may see.
-    pub(crate) fn write(&self, sight: Visibility, out: &mut BytesMut) {
+    /// The event as readers see it to whom it is relevant.
+    pub(crate) fn seen(&self, sight: Visibility) -> Cow<'_, Encoded> {
         match (sight, &self.about) {
-            (Visibility::Nothing, _) => {}
             (Visibility::Nameless, About::Score { line, .. }) => {
                 let data = serde_json::to_vec(&ScoreChanged::new(None, *line)).unwrap_or_default();
-                out.extend_from_slice(&event(self.position, SCORE_CHANGED, &data));
+                Cow::Owned(Encoded::new(self.position, SCORE_CHANGED, &data))
             }
-            (Visibility::Nameless | Visibility::Whole, _) => out.extend_from_slice(&self.body),
+            (..) => Cow::Borrowed(&self.encoded),
         }
     }
 }
 
 const SCORE_CHANGED: &str = "score.changed";
 
-/// Encodes an event. JSON contains no line breaks, so one `data` line suffices.
-fn event(position: Position, name: &str, data: &[u8]) -> Bytes {
-    let head = format!("id: {position}\nevent: {name}\ndata: ");
-    let mut text = BytesMut::with_capacity(head.len() + data.len() + 2);
-    text.put_slice(head.as_bytes());
-    text.put_slice(data);
-    text.put_slice(b"\n\n");
-    text.freeze()
+/// An event in wire format, encoded once for all readers: `id`, `event`, `data` and an empty line.
+#[derive(Debug, Clone)]
+pub(crate) struct Encoded {
+    text: Bytes,
+    /// Where the line `event` begins.
+    name_at: usize,
+    /// Where the first field of the data begins.
+    fields_at: usize,
+}
+
+impl Encoded {
+    /// Encodes an event whose data is a JSON object. JSON contains no line breaks, so one `data` line suffices.
+    fn new(position: Position, name: &str, data: &[u8]) -> Self {
+        let id = format!("id: {position}\n");
+        let head = format!("event: {name}\ndata: ");
+        let mut text = BytesMut::with_capacity(id.len() + head.len() + data.len() + 2);
+        text.put_slice(id.as_bytes());
+        text.put_slice(head.as_bytes());
+        text.put_slice(data);
+        text.put_slice(b"\n\n");
+        Self { text: text.freeze(), name_at: id.len(), fields_at: id.len() + head.len() + 1 }
+    }
+
+    /// The whole event.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// The event without `id`, up to the first field of its data.
+    pub(crate) fn before_fields(&self) -> &[u8] {
+        self.text.get(self.name_at..self.fields_at).unwrap_or_default()
+    }
+
+    /// The event from the first field of its data on, without the empty line at its end.
+    pub(crate) fn fields(&self) -> &[u8] {
+        let end = self.text.len().saturating_sub(1);
+        self.text.get(self.fields_at..end).unwrap_or_default()
+    }
 }
 
 /// The event after which a client reloads everything and continues at `position`.
-pub(crate) fn resync(position: Position) -> Bytes {
-    event(position, "resync", b"{}")
+pub(crate) fn resync(position: Position) -> Encoded {
+    Encoded::new(position, "resync", b"{}")
 }
 
 /// A heartbeat: keeps the connection open and gives the client its current position.
@@ -166,17 +197,6 @@ pub(crate) fn farewell(retry: u64, position: Option<Position>) -> Bytes {
         Some(position) => format!("retry: {retry}\nid: {position}\n\n").into(),
         None => format!("retry: {retry}\n\n").into(),
     }
-}
-
-/// The kind of stream that carries an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// The locker room.
-    Room,
-    /// A leaderboard.
-    Boards,
-    /// One fan's private stream.
-    Fans,
 }
 
 fn room(on: &OnPost) -> RoomEvent {

@@ -1,26 +1,23 @@
 //! The connections of one worker: which of them to wake, and a cache of output that several of them share.
 
-use crate::edge::Pulse;
-use crate::streams::frame::{About, Frame, Kind};
-use crate::streams::log::{Place, Read, Taken};
-use crate::streams::view::{Part, Session, Visibility};
-use crate::streams::{KINDS, Streams, frame};
+use crate::streams::frame::About;
+use crate::streams::interest::{Interest, Output};
+use crate::streams::kind::{ByKind, KINDS, Kind};
+use crate::streams::log::{Place, Read, Snapshot};
+use crate::streams::slot::{Scan, Slot, Slots};
+use crate::streams::view::Reader;
+use crate::streams::{Streams, frame};
 use actix_web::rt;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
-use terrace_kernel::{Position, TeamId, UserId};
-use terrace_scoring::BoardId;
+use terrace_kernel::Position;
 use tokio::task::yield_now;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
-/// Size in bytes at which a chunk is passed to the connection, which writes it before it polls again.
-const CHUNK: usize = 16 * 1024;
 /// Interval at which due heartbeats and expired streams are looked up.
 const TICK: Duration = Duration::from_millis(500);
 /// Number of connections that are woken before other tasks run.
@@ -29,107 +26,19 @@ const PORTION: usize = 32;
 const REST: Duration = Duration::from_micros(100);
 const LONGEST_REST: Duration = Duration::from_millis(100);
 /// Maximum number of cached outputs.
-const COMMON: usize = 8;
+const COMMON: usize = 32;
 
-/// The subject whose events wake a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Key {
-    Room,
-    Team(TeamId),
-    GlobalBoard,
-    Board(BoardId),
-    Fan(UserId),
-}
-
-impl Key {
-    const fn of(part: Part) -> Self {
-        match part {
-            Part::All | Part::OwnTeams | Part::Following => Self::Room,
-            Part::Team(team) => Self::Team(team),
-            Part::GlobalBoard => Self::GlobalBoard,
-            Part::Board(board) => Self::Board(board),
-            Part::Own(fan) => Self::Fan(fan),
-        }
-    }
-}
-
-/// The kind of stream that carries a part's events.
-pub(super) const fn kind_of(part: Part) -> Kind {
-    match part {
-        Part::All | Part::Team(_) | Part::OwnTeams | Part::Following => Kind::Room,
-        Part::GlobalBoard | Part::Board(_) => Kind::Boards,
-        Part::Own(_) => Kind::Fans,
-    }
-}
-
-/// Whether a connection waits for events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Waits {
-    /// It has not read all frames.
-    Not,
-    /// It waits, and no frame that the hub has scanned is relevant to it.
-    Armed,
-    /// It was woken; holds the number of the first relevant frame.
-    Woken(u64),
-}
-
-/// A connection as the hub sees it.
-pub(super) struct Slot {
-    key: Key,
-    kind: Kind,
-    waits: Cell<Waits>,
-    waker: RefCell<Option<Waker>>,
-    /// When it is woken even without an event.
-    due: Cell<Instant>,
-    session: Option<Arc<Session>>,
-    pulse: Option<Rc<Pulse>>,
-}
-
-impl Slot {
-    /// Stores the task's waker. Must be called on every poll.
-    pub(super) fn wake_here(&self, cx: &Context<'_>) {
-        let mut waker = self.waker.borrow_mut();
-        if !waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
-            *waker = Some(cx.waker().clone());
-        }
-    }
-
-    /// Marks the connection as waiting: it has read all frames.
-    pub(super) fn arm(&self, due: Instant) {
-        self.waits.set(Waits::Armed);
-        self.due.set(due);
-    }
-
-    fn wake(&self) {
-        if let Some(waker) = self.waker.borrow().as_ref() {
-            waker.wake_by_ref();
-        }
-    }
-}
-
-/// Cached output for the readers of a part without hidden accounts.
+/// Cached output of the shared parts, for readers without hidden accounts.
 struct Common {
-    part: Part,
-    version: u64,
-    from: u64,
-    /// `known` is the position up to which the original reader had every event, `first` that of the first event in
-    /// `body`. The output is valid for every reader whose position lies in `known..first`.
-    known: Position,
+    interest: Interest,
+    versions: ByKind<Option<u64>>,
+    /// Where the original reader stood.
+    from: Place,
+    /// The position of the first event in `body`. The output is valid for every reader whose position lies in
+    /// `from.reached..first`.
     first: Position,
     body: Bytes,
     to: Place,
-}
-
-#[derive(Default)]
-struct Slots {
-    by_key: HashMap<Key, HashMap<u64, Rc<Slot>>>,
-    count: u64,
-}
-
-impl Slots {
-    fn all(&self) -> impl Iterator<Item = &Rc<Slot>> {
-        self.by_key.values().flat_map(HashMap::values)
-    }
 }
 
 /// The hub of a worker. It stays on the worker's thread.
@@ -137,7 +46,7 @@ pub(crate) struct Hub {
     streams: Arc<Streams>,
     slots: RefCell<Slots>,
     /// The number up to which each log was scanned.
-    seen: [Cell<u64>; 3],
+    seen: ByKind<Cell<u64>>,
     alarms: Cell<u64>,
     is_running: Cell<bool>,
     common: RefCell<Vec<Common>>,
@@ -162,7 +71,7 @@ impl Hub {
         Rc::new(Self {
             streams,
             slots: RefCell::default(),
-            seen: Default::default(),
+            seen: ByKind::default(),
             alarms: Cell::new(0),
             is_running: Cell::new(false),
             common: RefCell::default(),
@@ -174,109 +83,70 @@ impl Hub {
         &self.streams
     }
 
-    fn seen(&self, kind: Kind) -> &Cell<u64> {
-        let [room, boards, fans] = &self.seen;
-        match kind {
-            Kind::Room => room,
-            Kind::Boards => boards,
-            Kind::Fans => fans,
-        }
-    }
-
     /// Registers a connection; returns its number and slot.
-    pub(super) fn join(
-        self: &Rc<Self>,
-        part: Part,
-        session: Option<Arc<Session>>,
-        pulse: Option<Rc<Pulse>>,
-        due: Instant,
-    ) -> (u64, Rc<Slot>) {
+    pub(super) fn join(self: &Rc<Self>, slot: Slot) -> (u64, Rc<Slot>) {
         if !self.is_running.replace(true) {
             rt::spawn(run(Rc::clone(self)));
         }
-        let slot = Rc::new(Slot {
-            key: Key::of(part),
-            kind: kind_of(part),
-            waits: Cell::new(Waits::Not),
-            waker: RefCell::new(None),
-            due: Cell::new(due),
-            session,
-            pulse,
-        });
-        let slots = &mut *self.slots.borrow_mut();
-        slots.count += 1;
-        slots.by_key.entry(slot.key).or_default().insert(slots.count, Rc::clone(&slot));
-        (slots.count, slot)
+        let slot = Rc::new(slot);
+        (self.slots.borrow_mut().add(&slot), slot)
     }
 
     /// Removes a connection.
     pub(super) fn leave(&self, number: u64, slot: &Slot) {
-        let by_key = &mut self.slots.borrow_mut().by_key;
-        if let Some(slots) = by_key.get_mut(&slot.key) {
-            slots.remove(&number);
-            if slots.is_empty() {
-                by_key.remove(&slot.key);
-            }
-        }
+        self.slots.borrow_mut().remove(number, slot);
     }
 
     /// Reads the events for a connection that stands at `place`.
-    pub(super) fn read(
-        &self,
-        slot: &Slot,
-        part: Part,
-        place: Place,
-        reader: Option<&crate::streams::view::Reader>,
-    ) -> Next {
-        let mut place = place;
-        match slot.waits.replace(Waits::Not) {
-            Waits::Not => {}
-            Waits::Armed => place.next = place.next.max(self.seen(slot.kind).get()),
-            Waits::Woken(number) => place.next = place.next.max(number),
-        }
+    pub(super) fn read(&self, slot: &Slot, place: Place, reader: Option<&Reader>) -> Next {
+        let place = slot.resume(place, &self.seen);
+        let interest = &slot.interest;
         let view = reader.map(|reader| (reader.user, reader.view()));
+        let logs = self.streams.lock(slot.kinds());
         let hides_none = view.as_ref().is_none_or(|(_, view)| view.hidden.is_empty());
-        if part.is_common() && hides_none {
-            return self.read_common(slot.kind, part, place);
+        if hides_none
+            && interest.is_common()
+            && let Some(place) = without_private_events(interest, &logs, place)
+        {
+            return self.read_common(interest, &logs, place);
         }
         let view = view.as_ref().map(|(user, view)| (*user, &**view));
-        let mut out = BytesMut::new();
-        let read = self
-            .streams
-            .log(slot.kind)
-            .read(place, |frame| take(frame, part.sight(&frame.about, view), &mut out));
-        next(read, out.freeze())
+        let mut output = Output::new(interest);
+        let read = logs.read(place, |frame| output.take(frame, view));
+        next(read, output.finish().0)
     }
 
-    fn read_common(&self, kind: Kind, part: Part, place: Place) -> Next {
-        let log = self.streams.log(kind);
-        let version = log.version();
+    /// Reads for a reader that gets what all readers of the shared parts get.
+    fn read_common(&self, interest: &Interest, logs: &Snapshot<'_>, place: Place) -> Next {
+        let (versions, reached) = (logs.shared_versions(), logs.reached());
+        let private = *place.next.get(Kind::Fans);
+        let with_private = |mut place: Place, number| {
+            *place.next.get_mut(Kind::Fans) = number;
+            place
+        };
+        let from = with_private(place, 0);
         let common = &mut *self.common.borrow_mut();
         let is_same = |known: &Common| {
-            known.part == part
-                && known.version == version
-                && known.from == place.next
-                && (known.known..known.first).contains(&place.reached)
+            known.versions == versions
+                && known.from.next == from.next
+                && (known.from.reached..known.first).contains(&place.reached)
+                && Some(known.to.reached) <= reached
+                && known.interest.shares_with(interest)
         };
         if let Some(known) = common.iter().find(|known| is_same(known)) {
-            return Next::Chunk(known.body.clone(), known.to);
+            return Next::Chunk(known.body.clone(), with_private(known.to, private));
         }
-        let (mut out, mut first) = (BytesMut::new(), None);
-        let read = log.read(place, |frame| {
-            let sight = part.sight(&frame.about, None);
-            if sight != Visibility::Nothing {
-                first.get_or_insert(frame.position);
-            }
-            take(frame, sight, &mut out)
-        });
-        let next = next(read, out.freeze());
+        let mut output = Output::new(interest);
+        let read = logs.read(place, |frame| output.take(frame, None));
+        let (body, first) = output.finish();
+        let next = next(read, body);
         if let (Next::Chunk(body, to), Some(first)) = (&next, first) {
-            common.retain(|known| known.version == version || kind_of(known.part) != kind);
-            if common.len() < COMMON {
-                let body = body.clone();
-                let (from, known) = (place.next, place.reached);
-                common.push(Common { part, version, from, known, first, body, to: *to });
+            common.retain(|known| is_current(&known.versions, &versions));
+            if common.len() == COMMON {
+                common.remove(0);
             }
+            let (interest, body) = (interest.clone(), body.clone());
+            common.push(Common { interest, versions, from, first, body, to: *to });
         }
         next
     }
@@ -295,74 +165,48 @@ impl Hub {
     }
 
     /// Scans the logs for new frames; returns the connections to wake.
-    fn look(&self) -> Vec<Rc<Slot>> {
-        let mut woken = Vec::new();
+    pub(super) fn look(&self) -> Vec<Rc<Slot>> {
+        // A reader of several logs gets nothing that not all of them have reached, so nothing else counts as scanned.
+        let reached = self.streams.lock(&ByKind::of(|_| true)).reached().unwrap_or(Position::START);
+        let scans = ByKind::of(|kind| {
+            let seen = self.seen.get(kind);
+            let mut scan = Scan::from(seen.get());
+            let log = self.streams.log(kind);
+            let (end, missed) = log.peek(seen.get(), reached, |number, about| scan.note(number, about));
+            scan.end = end;
+            scan.is_for_all |= missed;
+            seen.set(end);
+            scan
+        });
         let slots = self.slots.borrow();
-        for kind in KINDS {
-            let mut concerned: HashMap<Key, u64> = HashMap::new();
-            let mut all_boards = false;
-            let mut note = |key, number| {
-                concerned.entry(key).or_insert(number);
-            };
-            let seen = self.seen(kind);
-            let (end, missed) = self.streams.log(kind).peek(seen.get(), |number, about| match about {
-                About::Room(event) => {
-                    note(Key::Room, number);
-                    if let Some(team) = event.team {
-                        note(Key::Team(team), number);
-                    }
-                }
-                About::Score { board, is_global, .. } => {
-                    note(Key::Board(*board), number);
-                    if *is_global {
-                        note(Key::GlobalBoard, number);
-                    }
-                }
-                About::Boards => all_boards = true,
-                About::Fan(fan) => note(Key::Fan(*fan), number),
-            });
-            let before = seen.replace(end);
-            let mut wake = |slot: &Rc<Slot>, number| {
-                if slot.waits.get() == Waits::Armed {
-                    slot.waits.set(Waits::Woken(number));
-                    woken.push(Rc::clone(slot));
-                }
-            };
-            if missed || all_boards {
-                slots.all().filter(|slot| slot.kind == kind).for_each(|slot| wake(slot, before));
-                continue;
-            }
-            for (key, number) in concerned {
-                slots
-                    .by_key
-                    .get(&key)
-                    .into_iter()
-                    .flat_map(HashMap::values)
-                    .for_each(|slot| wake(slot, number));
-            }
-        }
+        let mut woken = slots.concerned(&scans);
         let alarms = self.streams.alarms.load(Ordering::Acquire);
         if self.alarms.replace(alarms) != alarms {
-            let closed = self.streams.is_closed();
-            for slot in slots.all() {
-                let has_ended = slot.session.as_ref().is_some_and(|session| session.has_ended());
-                if let Some(pulse) = slot.pulse.as_ref().filter(|_| closed) {
-                    // A client that does not read would delay the shutdown.
-                    pulse.cut();
-                }
-                if closed || has_ended {
-                    woken.push(Rc::clone(slot));
-                }
-            }
+            woken.extend(slots.ending(self.streams.is_closed()));
         }
         woken
     }
 
-    /// The connections whose heartbeat is due or whose time is over.
     fn due(&self) -> Vec<Rc<Slot>> {
-        let now = Instant::now();
-        self.slots.borrow().all().filter(|slot| slot.due.get() <= now).map(Rc::clone).collect()
+        self.slots.borrow().due(Instant::now())
     }
+}
+
+/// Passes over the private events of others; `None` if the reader gets private events now, or was too slow for them.
+fn without_private_events(interest: &Interest, logs: &Snapshot<'_>, mut place: Place) -> Option<Place> {
+    let Some(fan) = interest.fan() else { return Some(place) };
+    let next = place.next.get_mut(Kind::Fans);
+    let (number, position) = logs.find(Kind::Fans, *next, |about| *about == About::Fan(fan))?;
+    *next = number;
+    position.is_none_or(|position| Some(position) > logs.reached()).then_some(place)
+}
+
+/// Whether output of these versions can still be used, as far as the present versions are known.
+fn is_current(versions: &ByKind<Option<u64>>, now: &ByKind<Option<u64>>) -> bool {
+    KINDS.into_iter().all(|kind| match (versions.get(kind), now.get(kind)) {
+        (Some(known), Some(now)) => known == now,
+        (..) => true,
+    })
 }
 
 /// Wakes the connections in portions and yields in between, so that they can write and other tasks can run. A large
@@ -376,11 +220,6 @@ async fn wake(slots: Vec<Rc<Slot>>) -> u32 {
         yield_now().await;
     }
     u32::try_from(slots.len()).unwrap_or(u32::MAX)
-}
-
-fn take(frame: &Frame, sight: Visibility, out: &mut BytesMut) -> Taken {
-    frame.write(sight, out);
-    if out.len() < CHUNK { Taken::More } else { Taken::Enough }
 }
 
 fn next(read: Read, out: Bytes) -> Next {

@@ -1,9 +1,11 @@
-//! The latest events of one kind of stream: a ring of encoded events, read by position.
+//! The latest events of one kind: a ring of encoded events, read by position.
 //!
-//! A live reader, a slow reader and a reader that reconnects all read the same ring, each from its own place. The
-//! publisher waits for none of them. Events older than the ring are in the event table.
+//! A live reader, a slow reader and a reader that reconnects all read the same rings, each from its own place. The
+//! publisher waits for none of them. Events older than the ring are in the event table. A reader of several kinds
+//! reads their rings as one, in the order of the positions, up to the position that all of them have reached.
 
 use crate::streams::frame::{About, Away, Frame};
+use crate::streams::kind::{ByKind, KINDS, Kind};
 use std::collections::VecDeque;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
@@ -49,20 +51,20 @@ struct Ring {
 /// The place of a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The number of the next frame.
-    pub(crate) next: u64,
+    /// The number of the next frame of each log that it reads.
+    pub(crate) next: ByKind<u64>,
     /// The reader has every event up to this position.
     pub(crate) reached: Position,
 }
 
-/// The result of reading the ring.
+/// The result of reading logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Read {
     /// All frames were offered, or as many as were taken.
     UpTo(Place),
-    /// The next frames were never in the ring: they must be read from the table.
+    /// The next frames of a log were never in its ring: they must be read from the table.
     Behind,
-    /// The next frames left the ring before the reader took them.
+    /// The next frames of a log left its ring before the reader took them.
     Overrun,
 }
 
@@ -71,7 +73,7 @@ pub(crate) enum Read {
 pub(crate) enum Taken {
     /// Continue with the next frame.
     More,
-    /// Stop after this frame.
+    /// Stop after the frames of this position.
     Enough,
 }
 
@@ -80,14 +82,22 @@ impl Ring {
         self.first + u64::try_from(self.frames.len()).unwrap_or(u64::MAX)
     }
 
+    fn frame(&self, number: u64) -> Option<&Frame> {
+        self.frames.get(usize::try_from(number.checked_sub(self.first)?).ok()?)
+    }
+
+    /// The frames from `number` on, with their numbers.
     fn from(&self, number: u64) -> impl Iterator<Item = (u64, &Frame)> {
-        let skip = usize::try_from(number.saturating_sub(self.first)).unwrap_or(usize::MAX);
-        let first = self.first;
-        self.frames
-            .iter()
-            .enumerate()
-            .skip(skip)
-            .map(move |(place, frame)| (first + u64::try_from(place).unwrap_or(u64::MAX), frame))
+        (number.max(self.first)..).map_while(|number| Some((number, self.frame(number)?)))
+    }
+
+    /// The number of the frame after `position`; `None` if the ring does not hold all later events.
+    fn after(&self, position: Position) -> Option<u64> {
+        if position < self.floor || self.reached.is_none() {
+            return None;
+        }
+        let passed = self.frames.partition_point(|frame| frame.position <= position);
+        Some(self.first + u64::try_from(passed).ok()?)
     }
 }
 
@@ -189,56 +199,117 @@ impl Log {
         self.read_lock().reached
     }
 
-    /// The place of a reader that has every event up to `position`; `None` if the ring does not hold all later
-    /// events.
-    pub(crate) fn place_after(&self, position: Position) -> Option<Place> {
+    /// Calls `see` for every frame from `number` on up to the position `up_to`. Returns the number of the next frame,
+    /// and whether some frames had left the ring before.
+    pub(crate) fn peek(&self, number: u64, up_to: Position, mut see: impl FnMut(u64, &About)) -> (u64, bool) {
         let ring = self.read_lock();
-        if position < ring.floor || ring.reached.is_none() {
-            return None;
-        }
-        let passed = ring.frames.partition_point(|frame| frame.position <= position);
-        Some(Place { next: ring.first + u64::try_from(passed).ok()?, reached: position })
-    }
-
-    /// A number that changes with every change of the log's content.
-    pub(crate) fn version(&self) -> u64 {
-        self.read_lock().version
-    }
-
-    /// Offers the frames after `place`, in order, until `take` has enough. Withdrawn frames are passed over.
-    pub(crate) fn read(&self, place: Place, mut take: impl FnMut(&Frame) -> Taken) -> Read {
-        let ring = self.read_lock();
-        if place.next < ring.first {
-            // A reader that had read everything before a skip was not too slow: the skip was deliberate.
-            return if place.next + 1 == ring.skipped { Read::Behind } else { Read::Overrun };
-        }
-        // Several frames may have the same position; at most one of them is relevant to any one reader.
-        let known = place.reached;
-        let mut place = place;
-        for (number, frame) in ring.from(place.next) {
-            place.next = number + 1;
-            place.reached = place.reached.max(frame.position);
-            if frame.position > known && frame.is_visible() && take(frame) == Taken::Enough {
-                return Read::UpTo(place);
-            }
-        }
-        place.reached = place.reached.max(ring.reached.unwrap_or(Position::START));
-        Read::UpTo(place)
-    }
-
-    /// Calls `see` for every frame from `number` on. Returns the number of the next frame, and whether some frames
-    /// had left the ring before.
-    pub(crate) fn peek(&self, number: u64, mut see: impl FnMut(u64, &About)) -> (u64, bool) {
-        let ring = self.read_lock();
-        for (number, frame) in ring.from(number) {
+        let mut next = number.max(ring.first);
+        for (number, frame) in ring.from(number).take_while(|(_, frame)| frame.position <= up_to) {
             see(number, &frame.about);
+            next = number + 1;
         }
-        (ring.end(), number < ring.first)
+        (next, number < ring.first)
     }
 
     /// Number of frames, and their size in bytes.
     pub(crate) fn size(&self) -> (usize, usize) {
         let ring = self.read_lock();
         (ring.frames.len(), ring.bytes)
+    }
+}
+
+/// Logs that are locked at once, so that they do not change while they are read as one.
+pub(crate) struct Snapshot<'a>(ByKind<Option<RwLockReadGuard<'a, Ring>>>);
+
+impl<'a> Snapshot<'a> {
+    /// Locks these logs. A writer locks only one log at a time.
+    pub(crate) fn of(logs: ByKind<Option<&'a Log>>) -> Self {
+        Self(ByKind::of(|kind| logs.get(kind).map(Log::read_lock)))
+    }
+
+    fn rings(&self) -> impl Iterator<Item = (Kind, &Ring)> {
+        KINDS.into_iter().filter_map(|kind| Some((kind, &**self.0.get(kind).as_ref()?)))
+    }
+
+    /// Every event up to here was processed in all these logs; `None` before all have begun.
+    pub(crate) fn reached(&self) -> Option<Position> {
+        self.rings().map(|(_, ring)| ring.reached).min().flatten()
+    }
+
+    /// The place of a reader that has every event up to `position`; `None` if the rings do not hold all later
+    /// events.
+    pub(crate) fn place_after(&self, position: Position) -> Option<Place> {
+        self.place_with_private(position, position)
+    }
+
+    /// The place of a reader that has every event up to `position`, and for whom there are no private events from there
+    /// to `private`.
+    pub(crate) fn place_with_private(&self, position: Position, private: Position) -> Option<Place> {
+        let mut next = ByKind::default();
+        for (kind, ring) in self.rings() {
+            let known = if kind == Kind::Fans { private } else { position };
+            *next.get_mut(kind) = ring.after(known)?;
+        }
+        Some(Place { next, reached: position })
+    }
+
+    /// The version of each log, which changes with every change of its content; `None` for a log of private events and
+    /// for those that are not locked.
+    pub(crate) fn shared_versions(&self) -> ByKind<Option<u64>> {
+        let mut versions = ByKind::default();
+        for (kind, ring) in self.rings().filter(|(kind, _)| *kind != Kind::Fans) {
+            *versions.get_mut(kind) = Some(ring.version);
+        }
+        versions
+    }
+
+    /// The number of the first frame of a log, from `number` on, for which `is_sought` holds, and its position; the
+    /// number of the next frame that the log will get if there is none. `None` if frames from `number` on have left
+    /// the ring.
+    pub(crate) fn find(
+        &self,
+        kind: Kind,
+        number: u64,
+        is_sought: impl Fn(&About) -> bool,
+    ) -> Option<(u64, Option<Position>)> {
+        let ring = self.0.get(kind).as_ref().filter(|ring| number >= ring.first)?;
+        let found = ring.from(number).find(|(_, frame)| is_sought(&frame.about));
+        Some(found.map_or((ring.end(), None), |(number, frame)| (number, Some(frame.position))))
+    }
+
+    /// Offers the frames after `place` in the order of their positions, up to the position that all logs have reached.
+    /// Stops only between positions. Withdrawn frames are passed over.
+    pub(crate) fn read(&self, place: Place, mut take: impl FnMut(&Frame) -> Taken) -> Read {
+        for (kind, ring) in self.rings() {
+            let next = *place.next.get(kind);
+            if next < ring.first {
+                // A reader that had read everything before a skip was not too slow: the skip was deliberate.
+                return if next + 1 == ring.skipped { Read::Behind } else { Read::Overrun };
+            }
+        }
+        let up_to = self.reached().unwrap_or(Position::START);
+        let known = place.reached;
+        let mut place = place;
+        loop {
+            let positions = self.rings().filter_map(|(kind, ring)| ring.frame(*place.next.get(kind)));
+            let position = positions.map(|frame| frame.position).min();
+            let Some(position) = position.filter(|position| *position <= up_to) else { break };
+            let mut taken = Taken::More;
+            for (kind, ring) in self.rings() {
+                let next = place.next.get_mut(kind);
+                while let Some(frame) = ring.frame(*next).filter(|frame| frame.position == position) {
+                    *next += 1;
+                    if position > known && frame.is_visible() && take(frame) == Taken::Enough {
+                        taken = Taken::Enough;
+                    }
+                }
+            }
+            place.reached = place.reached.max(position);
+            if taken == Taken::Enough {
+                return Read::UpTo(place);
+            }
+        }
+        place.reached = place.reached.max(up_to);
+        Read::UpTo(place)
     }
 }

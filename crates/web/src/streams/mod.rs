@@ -2,36 +2,43 @@
 //!
 //! One [`feeder`] for each process follows the event log and copies its events into three in-memory [`log`]s, encoded
 //! once each. It then signals the [`hub`] of each worker, which wakes the connections for which an event is relevant.
-//! Each connection ([`body`]) reads the log from its own place. Writers never wait for readers. The ids are the
+//! Each connection ([`body`]) reads the logs of its [`interest`] from its own place. Writers never wait for readers. The ids are the
 //! public positions of the event log. They are the same in every process and after every restart, so a client can
 //! resume at any server.
 
 mod body;
+mod channels;
 mod config;
+mod document;
 pub(crate) mod dto;
 mod feeder;
 mod frame;
 mod hub;
 #[cfg(test)]
 mod hub_tests;
+mod interest;
+mod kind;
 mod log;
 #[cfg(test)]
 mod log_tests;
 mod open;
 mod readers;
 mod routes;
+mod slot;
 mod view;
 
 pub use config::StreamConfig;
+pub(crate) use document::add_events;
 pub(crate) use feeder::feed;
 pub(crate) use hub::Hub;
+pub(crate) use interest::Interest;
 pub(crate) use open::{StreamRequest, open, start};
 pub(crate) use view::Part;
 
 use crate::account_data::Schemas;
 use crate::edge::fallback;
-use crate::streams::frame::Kind;
-use crate::streams::log::{Bounds, Log};
+use crate::streams::kind::{ByKind, Kind};
+use crate::streams::log::{Bounds, Log, Snapshot};
 use crate::streams::readers::{Caps, Readers};
 use actix_web::web;
 use std::sync::Arc;
@@ -48,6 +55,7 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(routes::stream_leaderboard)
         .service(routes::stream_own)
         .service(routes::stream_locker_room)
+        .service(routes::stream_all)
         // Other methods on this path get 405, instead of being routed to a post with the id `stream`.
         .route("/api/locker-room/stream", web::to(fallback::answer));
 }
@@ -72,9 +80,7 @@ const REPLAYS: usize = 4;
 
 /// Stream state that all workers share.
 pub(crate) struct Streams {
-    room: Log,
-    boards: Log,
-    fans: Log,
+    logs: ByKind<Log>,
     readers: Arc<Readers>,
     bell: watch::Sender<u64>,
     /// The position at which this process started to follow the event log. Earlier events are sent only to
@@ -94,9 +100,7 @@ impl Streams {
         let cap = |most| capped.then_some(most);
         let caps = Caps { account: cap(config.per_account), address: cap(config.per_address) };
         Self {
-            room: Log::new(bounds),
-            boards: Log::new(bounds),
-            fans: Log::new(bounds),
+            logs: ByKind::of(|_| Log::new(bounds)),
             readers: Arc::new(Readers::new(caps)),
             bell: watch::Sender::new(0),
             heard_from: AtomicI64::new(i64::MAX),
@@ -108,11 +112,12 @@ impl Streams {
     }
 
     fn log(&self, kind: Kind) -> &Log {
-        match kind {
-            Kind::Room => &self.room,
-            Kind::Boards => &self.boards,
-            Kind::Fans => &self.fans,
-        }
+        self.logs.get(kind)
+    }
+
+    /// The logs of these kinds, locked for reading.
+    fn lock(&self, kinds: &ByKind<bool>) -> Snapshot<'_> {
+        Snapshot::of(ByKind::of(|kind| kinds.get(kind).then(|| self.log(kind))))
     }
 
     /// Notifies every worker of new events.
@@ -143,12 +148,9 @@ impl Streams {
         let mut bell = self.bell.subscribe();
         let is_there = || {
             let heard_from = self.heard_from.load(Ordering::Acquire);
-            self.fans.reached().is_some_and(|reached| reached.get() >= heard_from)
+            self.log(Kind::Fans).reached().is_some_and(|reached| reached.get() >= heard_from)
         };
         let begun = bell.wait_for(|_| is_there());
         matches!(tokio::time::timeout(patience, begun).await, Ok(Ok(_)))
     }
 }
-
-/// All kinds of streams.
-const KINDS: [Kind; 3] = [Kind::Room, Kind::Boards, Kind::Fans];

@@ -4,7 +4,7 @@ use crate::edge::{Address, ClientAddress, OnlyHead, Pulse, Shell};
 use crate::error::ApiError;
 use crate::streams::body::{Opening, Start, StreamBody};
 use crate::streams::hub::Hub;
-use crate::streams::view::Part;
+use crate::streams::interest::Interest;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::http::header;
 use actix_web::{HttpMessage, HttpRequest, HttpResponse};
@@ -26,9 +26,9 @@ const LAST_EVENT_ID: &str = "last-event-id";
 /// Minimum delay in milliseconds before a client reconnects; up to the same is added at random.
 const RETRY: u64 = 1000;
 
-/// The requested part, its reader, and the position to start at.
+/// The requested events, their reader, and the position to start at.
 pub(crate) struct StreamRequest<'a> {
-    pub(crate) part: Part,
+    pub(crate) interest: Interest,
     pub(crate) viewer: Option<&'a Viewer>,
     pub(crate) start: Start,
 }
@@ -83,7 +83,7 @@ pub(crate) async fn open(
     app: &Arc<App>,
     asked: StreamRequest<'_>,
 ) -> Result<HttpResponse, ApiError> {
-    let StreamRequest { part, viewer, start } = asked;
+    let StreamRequest { interest, viewer, start } = asked;
     let mut answer = HttpResponse::Ok();
     answer
         .content_type("text/event-stream")
@@ -96,7 +96,7 @@ pub(crate) async fn open(
     }
     let hub = req.app_data::<Rc<Hub>>().ok_or_else(|| ApiError::internal("the worker has no hub"))?;
     let streams = hub.streams();
-    let seat = streams.readers.seat(viewer, Address::of(ClientAddress::of(req)), part)?;
+    let seat = streams.readers.seat(viewer, Address::of(ClientAddress::of(req)), &interest)?;
     if let Some(reader) = seat.reader() {
         reader.load(app).await?;
     }
@@ -112,7 +112,7 @@ pub(crate) async fn open(
         pulse.streams(config.write_timeout);
     }
     let opening =
-        Opening { app: Arc::clone(app), part, start, seat, pulse, end: Instant::now() + left, retry };
+        Opening { app: Arc::clone(app), interest, start, seat, pulse, end: Instant::now() + left, retry };
     Ok(answer.body(BoxBody::new(StreamBody::new(hub, opening))))
 }
 

@@ -2,7 +2,8 @@
 
 use crate::edge::Address;
 use crate::error::{ApiError, Code};
-use crate::streams::view::{Part, Reader, Session};
+use crate::streams::interest::Interest;
+use crate::streams::view::{Reader, Session};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -113,7 +114,7 @@ impl Readers {
         self: &Arc<Self>,
         viewer: Option<&Viewer>,
         address: Address,
-        part: Part,
+        interest: &Interest,
     ) -> Result<Seat, ApiError> {
         let mut known = self.lock();
         let is_full = |has: u32, most: Option<u32>| most.is_some_and(|most| has >= most);
@@ -132,7 +133,7 @@ impl Readers {
                 if is_full(known.users.get(&user).map_or(0, |known| known.streams), self.caps.account) {
                     return Err(full());
                 }
-                let own = matches!(part, Part::Own(_));
+                let own = interest.fan().is_some();
                 let listening = known.users.entry(user).or_insert_with(|| Listening {
                     reader: Arc::new(Reader::new(user)),
                     streams: 0,
@@ -141,7 +142,7 @@ impl Readers {
                 listening.streams += 1;
                 listening.own += u32::from(own);
                 let reader = Arc::clone(&listening.reader);
-                reader.want(part.needs());
+                reader.want(interest.needs());
                 let session = viewer.session_id;
                 let (session, count) =
                     known.sessions.entry(session).or_insert_with(|| (Arc::new(Session::new(session)), 0));

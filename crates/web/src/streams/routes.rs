@@ -1,11 +1,11 @@
-//! The streams of the locker room, of leaderboards, and of a fan's private events.
+//! The streams of the locker room, of leaderboards, of a fan's private events, and of all of them together.
 
 use crate::boards::{choice, id};
 use crate::edge::Shell;
 use crate::error::{ApiError, Code};
 use crate::extract::{MaybeSignedIn, Query, SignedIn};
 use crate::room::{Scope, feed_scope};
-use crate::streams::{Part, StreamRequest, open, start};
+use crate::streams::{Interest, Part, StreamRequest, channels, open, start};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get};
 use serde::Deserialize;
@@ -69,6 +69,22 @@ struct OwnStreamQuery {
     since: Option<String>,
 }
 
+/// The parameters of the combined stream.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct CombinedStreamQuery {
+    /// 1 to 32 different channels, separated by commas: `room` (all posts), `room:following`, `room:team:<id>`, `board`
+    /// (the global leaderboard of the shown season), `board:<id>`, and `me` (the caller's own events).
+    /// `room:following` and `me` require a session.
+    #[param(example = "room,board", min_length = 2, max_length = 2000)]
+    channels: String,
+    /// The `streamPosition` of a page, after which the stream continues. Without it, the stream starts with new
+    /// events.
+    #[param(schema_with = position, required = false)]
+    since: Option<String>,
+}
+
 /// Stream the locker room.
 ///
 /// Server-sent events with increasing positions as ids: `post.created`, `post.edited`, `post.deleted`,
@@ -104,7 +120,8 @@ pub(crate) async fn stream_locker_room(
         FeedScope::OwnTeams => Part::OwnTeams,
         FeedScope::Following => Part::Following,
     };
-    let asked = StreamRequest { part, viewer: viewer.0.as_ref(), start };
+    let interest = Interest::single(part);
+    let asked = StreamRequest { interest, viewer: viewer.0.as_ref(), start };
     open(&req, &shell, &app.into_inner(), asked).await
 }
 
@@ -140,7 +157,8 @@ pub(crate) async fn stream_leaderboard(
         BoardChoice::Global => Part::GlobalBoard,
         BoardChoice::Board(_) | BoardChoice::Team(_) => Part::Board(shown.board.id),
     };
-    let asked = StreamRequest { part, viewer: viewer.0.as_ref(), start };
+    let interest = Interest::single(part);
+    let asked = StreamRequest { interest, viewer: viewer.0.as_ref(), start };
     open(&req, &shell, &app.into_inner(), asked).await
 }
 
@@ -166,7 +184,44 @@ pub(crate) async fn stream_own(
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
     let start = start(&req, query.since.as_deref())?;
-    let part = Part::Own(viewer.user_id);
-    let asked = StreamRequest { part, viewer: Some(&viewer), start };
+    let interest = Interest::single(Part::Own(viewer.user_id));
+    let asked = StreamRequest { interest, viewer: Some(&viewer), start };
+    open(&req, &shell, &app.into_inner(), asked).await
+}
+
+/// Stream several channels at once.
+///
+/// Server-sent events as in the streams of the locker room, of leaderboards and of one's own events, each with
+/// `channels`: those of the requested channels that it belongs to. Several events may have one position; only the last of
+/// them has an id. `resync` has all channels: read the shown data again. `Last-Event-ID` takes precedence over `since`.
+/// The stream ends after some minutes: reconnect with the last id.
+#[utoipa::path(
+    tag = "Platform",
+    operation_id = "streamAll",
+    params(CombinedStreamQuery, ("Last-Event-ID" = Option<String>, Header, nullable = false, description = "The id of the last received event.")),
+    responses((status = 200, description = "Events.", body = String, content_type = "text/event-stream")),
+    security((), ("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/stream")]
+pub(crate) async fn stream_all(
+    viewer: MaybeSignedIn,
+    Query(query): Query<CombinedStreamQuery>,
+    req: HttpRequest,
+    shell: Data<Shell>,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    let start = start(&req, query.since.as_deref())?;
+    let viewer = viewer.0.as_ref();
+    let parts = channels::parts(&query.channels, viewer)?;
+    let now = app.boards_now(viewer.map(|viewer| viewer.user_id)).await;
+    for part in &parts {
+        match *part {
+            Part::Team(team) => drop(app.query(GetTeam { team }).await?),
+            Part::GlobalBoard => drop(app.find_board(now, BoardChoice::Global, None).await?),
+            Part::Board(board) => drop(app.find_board(now, BoardChoice::Board(board), None).await?),
+            Part::All | Part::OwnTeams | Part::Following | Part::Own(_) => {}
+        }
+    }
+    let asked = StreamRequest { interest: Interest::combined(parts), viewer, start };
     open(&req, &shell, &app.into_inner(), asked).await
 }

@@ -1,9 +1,10 @@
 //! The events that a reader sees: the part that the stream covers, without accounts hidden from the reader.
 
 use crate::streams::frame::{About, RoomEvent};
+use crate::streams::kind::Kind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use terrace_app::streams::{Audience, ReaderView, ViewParts, Wanted};
+use terrace_app::streams::{ReaderView, ViewParts, Wanted};
 use terrace_kernel::{Event, SessionId, TeamId, Topic, UserId};
 use terrace_scoring::BoardId;
 
@@ -38,6 +39,15 @@ pub(crate) enum Visibility {
 }
 
 impl Part {
+    /// The kind of the part's events.
+    pub(crate) const fn kind(self) -> Kind {
+        match self {
+            Self::All | Self::Team(_) | Self::OwnTeams | Self::Following => Kind::Room,
+            Self::GlobalBoard | Self::Board(_) => Kind::Boards,
+            Self::Own(_) => Kind::Fans,
+        }
+    }
+
     /// The parts of the reader's view that the stream needs.
     pub(crate) const fn needs(self) -> ViewParts {
         match self {
@@ -94,33 +104,31 @@ impl Part {
             (..) => false,
         }
     }
-}
 
-fn named(is_hidden: bool) -> Visibility {
-    if is_hidden { Visibility::Nameless } else { Visibility::Whole }
-}
-
-/// Selects the events for a client that reconnects: only those that its part can contain.
-impl Audience for Part {
-    fn wants(&self, event: &Event) -> Wanted {
+    /// The parts of an event that a client that reconnects needs from the event table.
+    pub(crate) fn wants(self, event: &Event) -> Wanted {
         let what = &event.what;
         match self {
             Self::All | Self::OwnTeams | Self::Following => {
                 Wanted { shared: what.topic == Topic::LockerRoom, own: false }
             }
             Self::Team(team) => {
-                Wanted { shared: what.topic == Topic::LockerRoom && what.team == Some(*team), own: false }
+                Wanted { shared: what.topic == Topic::LockerRoom && what.team == Some(team), own: false }
             }
             Self::GlobalBoard | Self::Board(_) => {
                 Wanted { shared: what.topic == Topic::Leaderboard, own: false }
             }
             Self::Own(fan) => Wanted {
                 shared: false,
-                own: what.actor == Some(*fan)
+                own: what.actor == Some(fan)
                     && matches!(what.topic, Topic::Leaderboard | Topic::Quests | Topic::Packs),
             },
         }
     }
+}
+
+fn named(is_hidden: bool) -> Visibility {
+    if is_hidden { Visibility::Nameless } else { Visibility::Whole }
 }
 
 /// A signed-in reader; shared by all streams of the account.

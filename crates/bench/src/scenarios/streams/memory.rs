@@ -1,12 +1,12 @@
 //! The memory per idle reader, including heartbeats.
 
-use super::PATH;
+use super::{COMBINED, NO_MORE, PATH};
 use crate::numbers::float;
 use crate::process;
 use crate::readers::Readers;
 use crate::report::{Figure, Quantity, Target};
 use crate::scenarios::Plan;
-use crate::world::{Ground, Kind};
+use crate::world::{Ground, Kind, World};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::time::Instant;
@@ -65,32 +65,81 @@ impl Held {
     }
 }
 
+/// Readers who wait.
+struct Waiting {
+    baseline: Held,
+    held: Vec<Held>,
+    /// CPU time of the process per second, with all readers.
+    busy: f64,
+}
+
+impl Waiting {
+    /// Opens streams of a fresh process, up to each of `counts` in turn, by these fans in turn.
+    fn measure(world: &World, path: &str, cookies: &[&str], counts: &[usize]) -> Result<Self> {
+        let terrace = world.serve()?;
+        let pid = terrace.pid();
+        let mut readers = Readers::signed_in(terrace.address(), path, cookies)?;
+        // The very first readers cause one-time allocations, which are not attributed to readers.
+        readers.open(cookies.len().max(1))?;
+        process::until_quiet(&[pid])?;
+        let baseline = Held::look(0, pid)?;
+        let (mut held, mut busy) = (Vec::new(), 0.0);
+        for count in counts {
+            log::info!("{count} readers of {path} who wait, past a sign of life");
+            readers.open(*count)?;
+            process::until_quiet(&[pid])?;
+            let (from, cpu) = (Instant::now(), process::cpu(pid)?);
+            // The start of a stream may look like a heartbeat.
+            let beginning = readers.look()?.least_beats;
+            readers.until_beats(beginning + 1)?;
+            busy = process::cpu(pid)?.saturating_sub(cpu).as_secs_f64() / from.elapsed().as_secs_f64();
+            held.push(Held::look(*count, pid)?);
+        }
+        drop(readers);
+        terrace.stop()?;
+        Ok(Self { baseline, held, busy })
+    }
+
+    fn to_json(&self) -> Value {
+        let held: Vec<Value> = self.held.iter().map(|held| held.to_json()).collect();
+        json!({"held": held, "before": self.baseline.to_json(), "cpuPerSecond": self.busy})
+    }
+}
+
 pub(super) fn run(ground: &Ground, plan: &Plan) -> Result<Vec<Figure>> {
     let world = ground.world(Kind::Sqlite, "streams_idle", plan.small)?;
-    let terrace = world.serve()?;
-    let pid = terrace.pid();
-    let mut readers = Readers::start(terrace.address(), PATH)?;
-    // The very first reader causes one-time allocations, which are not attributed to readers.
-    readers.open(1)?;
-    process::until_quiet(&[pid])?;
-    let baseline = Held::look(0, pid)?;
-    let (mut held, mut busy) = (Vec::new(), 0.0);
-    for count in plan.idle {
-        log::info!("{count} readers who wait, past a sign of life");
-        readers.open(*count)?;
-        process::until_quiet(&[pid])?;
-        let (from, cpu) = (Instant::now(), process::cpu(pid)?);
-        // The start of a stream may look like a heartbeat.
-        let beginning = readers.look()?.least_beats;
-        readers.until_beats(beginning + 1)?;
-        busy = process::cpu(pid)?.saturating_sub(cpu).as_secs_f64() / from.elapsed().as_secs_f64();
-        held.push(Held::look(*count, pid)?);
-    }
+    let Waiting { baseline, held, busy } = Waiting::measure(&world, PATH, &[], plan.idle)?;
     let most = held.last().context("waiting readers")?;
     let many = held.iter().find(|held| held.readers == MANY).unwrap_or(most);
     let mut figures = of_each(many, &baseline);
     figures.extend(of_all(&held, most, &baseline, busy));
     Ok(figures)
+}
+
+/// The memory per reader of a combined stream, beside one of a single stream; the same fans read both.
+pub(super) fn beside_single(world: &World, plan: &Plan, cookies: &[&str]) -> Result<Vec<Figure>> {
+    let most = plan.idle.iter().copied().filter(|count| *count <= MANY).max().context("readers")?;
+    let single = Waiting::measure(world, PATH, cookies, &[most])?;
+    let combined = Waiting::measure(world, COMBINED, cookies, &[most])?;
+    let each = |waiting: &Waiting| {
+        let held = waiting.held.last().context("waiting readers")?;
+        let [process, sockets, _] = held.each(&waiting.baseline).map(|bytes| bytes / 1000.0);
+        anyhow::Ok(process + sockets)
+    };
+    let figure = |what: String, unit, ours, theirs| {
+        Figure::plain(what, Kind::Sqlite.name(), Quantity::new(ours, unit)).against(
+            "a single stream",
+            theirs,
+            NO_MORE,
+        )
+    };
+    let details = json!({"single": single.to_json(), "combined": combined.to_json()});
+    let memory = format!("memory for one of {most} readers of a combined stream who wait");
+    let busy = format!("CPU time of {most} readers of a combined stream who wait");
+    Ok(vec![
+        figure(memory, "kB", each(&combined)?, each(&single)?).with(details),
+        figure(busy, "ms a second", combined.busy * 1000.0, single.busy * 1000.0),
+    ])
 }
 
 fn of_each(held: &Held, baseline: &Held) -> Vec<Figure> {

@@ -1,6 +1,7 @@
-//! Streams: the rate of deliveries, compared with nginx and with a bare loop; their delay; the memory per reader; and
-//! the cost that publishing adds to commands.
+//! Streams: the rate of deliveries, compared with nginx and with a bare loop; their delay; the memory per reader; the
+//! cost of a combined stream; and the cost that publishing adds to commands.
 
+mod combined;
 mod commands;
 mod late;
 mod memory;
@@ -10,13 +11,18 @@ mod saturated;
 
 use super::{Inputs, Plan};
 use crate::handles;
-use crate::report::Figure;
+use crate::report::{Figure, Target};
 use crate::world::{Ground, Kind};
 use anyhow::Result;
 use clap::ValueEnum;
 
 /// The stream of the locker room.
 pub(super) const PATH: &str = "/api/locker-room/stream";
+
+/// The stream of all that a client shows, which carries the same events and more.
+const COMBINED: &str = "/api/stream?channels=room,board,me";
+/// The maximum ratio of the cost of a combined stream to that of a single one.
+const NO_MORE: Target = Target::AtMost(1.2);
 
 /// What can be measured by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -25,6 +31,8 @@ pub(crate) enum Part {
     Saturated,
     /// What readers who wait take of the memory.
     Memory,
+    /// The cost of a combined stream beside a single one.
+    Combined,
     /// How late deliveries come.
     Late,
     /// The cost of publishing for commands.
@@ -40,6 +48,9 @@ pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<F
     }
     if wants(Part::Memory) {
         figures.extend(memory::run(ground, plan)?);
+    }
+    if wants(Part::Combined) {
+        figures.extend(combined::run(ground, plan)?);
     }
     for kind in ground.kinds() {
         if wants(Part::Late) {

@@ -5,6 +5,7 @@ use crate::bare_send::BareSend;
 use crate::client::Caller;
 use crate::http;
 use crate::nchan::Nchan;
+use crate::readers::Readers;
 use crate::rows::streams::burst;
 use crate::scenarios::posts;
 use crate::server::Terrace;
@@ -13,14 +14,11 @@ use anyhow::{Context, Result};
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, SqliteConnection};
 use serde_json::Value;
-use std::net::SocketAddr;
 
 /// A server that publishes the same events to many readers, with a way to produce events.
 pub(super) trait Publisher {
-    fn address(&self) -> SocketAddr;
-
-    /// The path of the stream.
-    fn path(&self) -> &'static str;
+    /// Opens this many streams.
+    fn readers(&self, count: usize) -> Result<Readers>;
 
     /// The processes whose CPU time is counted.
     fn pids(&self) -> Result<Vec<u32>>;
@@ -33,6 +31,9 @@ pub(super) trait Publisher {
 /// into the log, in one transaction; the last one is a command, after which the service reads the log.
 pub(super) struct Reactions<'a> {
     terrace: &'a Terrace,
+    path: &'static str,
+    /// The cookies of the readers, in turn.
+    cookies: Vec<&'a str>,
     log: SqliteConnection,
     caller: Caller,
     /// The command; each one sets another reaction than the previous one.
@@ -41,7 +42,18 @@ pub(super) struct Reactions<'a> {
 }
 
 impl<'a> Reactions<'a> {
+    /// Publishes to signed-out readers of the locker room.
     pub(super) fn start(world: &World, terrace: &'a Terrace) -> Result<Self> {
+        Self::to(world, terrace, super::PATH, Vec::new())
+    }
+
+    /// Publishes to readers of this stream, who are these fans in turn.
+    pub(super) fn to(
+        world: &World,
+        terrace: &'a Terrace,
+        path: &'static str,
+        cookies: Vec<&'a str>,
+    ) -> Result<Self> {
         let mut caller = terrace.caller()?;
         let cookie = [("Cookie", world.cookie(0)?)];
         let create = http::request("POST", posts::PATH, &cookie, Some("{\"body\":\"Goal!\"}"));
@@ -54,17 +66,15 @@ impl<'a> Reactions<'a> {
         let mut log = SqliteConnection::establish(&world.file().to_string_lossy())?;
         // Durability is not needed: these data are thrown away.
         log.batch_execute("PRAGMA busy_timeout = 3000; PRAGMA synchronous = OFF")?;
-        Ok(Self { terrace, log, caller, requests: [react("like"), react("love")], turn: 0 })
+        Ok(Self { terrace, path, cookies, log, caller, requests: [react("like"), react("love")], turn: 0 })
     }
 }
 
 impl Publisher for Reactions<'_> {
-    fn address(&self) -> SocketAddr {
-        self.terrace.address()
-    }
-
-    fn path(&self) -> &'static str {
-        super::PATH
+    fn readers(&self, count: usize) -> Result<Readers> {
+        let mut readers = Readers::signed_in(self.terrace.address(), self.path, &self.cookies)?;
+        readers.open(count)?;
+        Ok(readers)
     }
 
     fn pids(&self) -> Result<Vec<u32>> {
@@ -83,12 +93,8 @@ impl Publisher for Reactions<'_> {
 }
 
 impl Publisher for Nchan {
-    fn address(&self) -> SocketAddr {
-        Self::address(self)
-    }
-
-    fn path(&self) -> &'static str {
-        crate::nchan::PATH
+    fn readers(&self, count: usize) -> Result<Readers> {
+        Readers::of(Self::address(self), crate::nchan::PATH, count)
     }
 
     fn pids(&self) -> Result<Vec<u32>> {
@@ -101,12 +107,8 @@ impl Publisher for Nchan {
 }
 
 impl Publisher for BareSend {
-    fn address(&self) -> SocketAddr {
-        Self::address(self)
-    }
-
-    fn path(&self) -> &'static str {
-        "/"
+    fn readers(&self, count: usize) -> Result<Readers> {
+        Readers::of(Self::address(self), "/", count)
     }
 
     fn pids(&self) -> Result<Vec<u32>> {

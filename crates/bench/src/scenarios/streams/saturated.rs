@@ -28,7 +28,7 @@ const AHEAD: (u64, u64) = (32, 512);
 const ASK: Duration = Duration::from_millis(1);
 
 /// The result of one server with one crowd.
-struct Run {
+pub(super) struct Run {
     crowd: usize,
     /// Deliveries per second, of each run.
     rates: Vec<f64>,
@@ -45,11 +45,11 @@ impl Run {
         median(self.rates.iter().copied())
     }
 
-    fn cost(&self) -> f64 {
+    pub(super) fn cost(&self) -> f64 {
         median(self.costs.iter().copied())
     }
 
-    fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         json!({
             "deliveriesPerSecond": self.rates,
             "cpuSecondsPerMillion": self.costs,
@@ -115,11 +115,11 @@ fn for_crowds(plan: &Plan, name: &str, server: &mut impl Publisher) -> Result<Ve
 }
 
 /// Publishes to one crowd as fast as it reads, several times, and checks that every reader received everything.
-fn measure(plan: &Plan, crowd: usize, server: &mut impl Publisher) -> Result<Run> {
+pub(super) fn measure(plan: &Plan, crowd: usize, server: &mut impl Publisher) -> Result<Run> {
     let pids = server.pids()?;
     // The previous crowd may still be disconnecting.
     process::until_quiet(&pids)?;
-    let mut readers = Readers::of(server.address(), server.path(), crowd)?;
+    let mut readers = server.readers(crowd)?;
     let mut progress = Progress { published: 0, ahead: ahead(crowd), crowd: u64::try_from(crowd)? };
     progress.keep_up(server, &mut readers, plan.warm_up)?;
     let (mut rates, mut costs, mut read_costs) = (Vec::new(), Vec::new(), Vec::new());
