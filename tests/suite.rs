@@ -132,6 +132,7 @@ mod http {
     mod quests_noticed;
     mod recommended;
     mod sample;
+    mod seasons;
     /// What the service hides, and from which callers.
     mod security {
         mod allowances;

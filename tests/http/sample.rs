@@ -3,6 +3,8 @@
 use super::pictures::png;
 use anyhow::Result;
 use serde_json::{Value, json};
+use std::time::Duration;
+use terrace_testkit::app::boards::StartSeason;
 use terrace_testkit::{CRON_SECRET, Client, DatabaseKind, PASSWORD, Request, TestService, sandbox_secret};
 
 /// A well-formed id that does not exist.
@@ -98,6 +100,8 @@ impl Sample {
         get_points(&service, [&user, &others[0]]);
         let [quest, step] = go_questing(&service, &mia);
         let [pack, purchase] = buy_packs(&mia);
+        let pending = buy_for_money(&mia);
+        announce_season(&service);
         Self {
             service,
             mia,
@@ -318,6 +322,23 @@ fn buy_packs(mia: &Client) -> [String; 2] {
         keyed(&format!("/api/packs/{pack}/open"), key, &json!({})).expect(200);
     }
     [pack, purchase]
+}
+
+/// A second season, so that the list of seasons is longer than a page of one. It begins after every test.
+fn announce_season(service: &TestService) {
+    let starts_at = Some(service.app().now().plus(Duration::from_hours(20 * 365 * 24)));
+    let key = "next".parse().expect("a key");
+    let season = StartSeason { key, name: "Next".to_owned(), starts_at, ends_at: None };
+    service.run(service.app().execute(season)).expect("a season");
+}
+
+/// Buys a pack for money, if the service takes money; returns the id of the purchase, which waits for its payment.
+fn buy_for_money(mia: &Client) -> Option<String> {
+    let packs = mia.get("/api/packs").expect(200).list("/packs");
+    let pack = packs.iter().find(|pack| pack["price"]["kind"] == "money")?["id"].as_str()?.to_owned();
+    let path = format!("/api/packs/{pack}/purchase");
+    let answer = mia.ask("POST", &path).header("idempotency-key", "money").json(&json!({})).send();
+    (answer.status == 201).then(|| answer.str_at("/purchase/id"))
 }
 
 /// Completes two quests, and starts a third, whose step can be completed.

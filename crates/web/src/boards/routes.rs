@@ -1,7 +1,8 @@
 //! Leaderboards, and the points of the signed-in account.
 
 use crate::boards::dto::{
-    JoinBody, JoinedBoard, Leaderboard, LeaderboardList, LeaderboardPage, OwnStanding, PointsPage,
+    JoinBody, JoinedBoard, Leaderboard, LeaderboardList, LeaderboardPage, OwnStanding, PointsPage, Season,
+    SeasonList,
 };
 use crate::boards::pages::{BoardPages, LEADERBOARD};
 use crate::edge::conditional_json;
@@ -18,6 +19,7 @@ use terrace_scoring::{BoardId, SeasonId};
 use utoipa::IntoParams;
 
 const POINTS: &str = "points";
+const SEASONS: &str = "seasons";
 
 /// The parameters of a board.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -117,6 +119,37 @@ pub(crate) async fn read_leaderboard(
     };
     let asked = ReadBoard { board, season, around, limit: page.limit, after, reader };
     pages.answer(&app, now, &shown, asked, viewer.0.as_ref()).await
+}
+
+/// List seasons.
+///
+/// Ordered by their start, latest first. The time before seasons were counted is not a season. Responses carry an
+/// `ETag`.
+#[utoipa::path(
+    tag = "Leaderboard",
+    operation_id = "listSeasons",
+    params(PageQuery),
+    responses(
+        (status = 200, description = "A page of seasons.", body = SeasonList),
+        (status = 304, description = "Nothing has changed."),
+    ),
+    security((), ("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/seasons")]
+pub(crate) async fn list_seasons(
+    viewer: MaybeSignedIn,
+    Query(query): Query<PageQuery>,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    let page = query.asked(&app, SEASONS, "")?;
+    let reader = viewer.0.as_ref().map(|viewer| viewer.user_id);
+    let seasons = app.seasons(app.boards_now(reader).await).await?;
+    let seasons = seasons.page(page.limit, page.after);
+    let body = SeasonList {
+        seasons: seasons.items.iter().copied().map(Season::from).collect(),
+        next_cursor: next_cursor(&app, seasons.next.as_ref(), SEASONS, ""),
+    };
+    conditional_json(viewer.0.as_ref(), &body)
 }
 
 /// List leaderboards.
