@@ -85,6 +85,7 @@ mod contract {
     mod purchase_holds;
     mod quests;
     mod quests_kept_up;
+    mod quests_locked;
     mod recommended;
     pub(crate) mod repairs;
     mod replica;
@@ -130,6 +131,7 @@ mod http {
     mod problems;
     mod quests;
     mod quests_noticed;
+    mod quests_required;
     mod recommended;
     mod sample;
     mod seasons;

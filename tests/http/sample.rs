@@ -150,6 +150,7 @@ impl Sample {
             "leagues" => &self.league,
             "teams" => &self.team,
             "packs" => &self.pack,
+            "quests" => &self.quest,
             "locker-room" => &self.post,
             other => {
                 return if template.contains('{') {

@@ -227,6 +227,7 @@ const PUBLIC: [&str; 14] = [
     "getPack",
     "getPost",
     "getPublicProfile",
+    "getQuest",
     "getTeam",
     "listComments",
     "purchasePack",

@@ -156,7 +156,8 @@ impl Command for CompleteStep {
         };
         let (run, done) = tx.lock_run(self.user, quest.id, period)?.unzip();
         let done = done.unwrap_or_default();
-        let advanced = advance(quest, run.as_ref(), &done, step.id, facts.as_ref(), ctx.now())
+        let completed = tx.completed_among(self.user, &quest.prerequisites)?;
+        let advanced = advance(quest, run.as_ref(), &done, step.id, facts.as_ref(), &completed, ctx.now())
             .map_err(|refusal| refused(CompleteStepRefusal::Rule(refusal)))?;
         let Some(run) = run else { return Ok(StepCompleted::default()) };
         if advanced == Advance::AlreadyDone {
