@@ -151,6 +151,7 @@ mod http {
     mod streams;
     mod trends;
     mod uploads;
+    mod visits;
     mod wallets;
     mod watching;
 }

@@ -46,7 +46,7 @@ pub use commands::{
 pub(crate) use queries::ReadQuestBook;
 pub use queries::{
     ActiveAmong, CompletedQuest, OwnAchievements, OwnQuests, ReadAchievements, ReadCompletedQuests,
-    ReadOwnQuests, ReadStandingInQuests, ReadStandings, StandingsPortion, portion_of_standings,
+    ReadOwnQuests, ReadStandingInQuests, ReadStandings, ReadVisits, StandingsPortion, portion_of_standings,
 };
 
 pub(crate) use checks::{check_after, check_fan, grant_achievements};

@@ -1,15 +1,15 @@
 //! Queries for the quests of fans.
 
-use crate::quests::QuestBook;
+use crate::quests::{NotActive, QuestBook};
 use crate::store::{Query, StandingsReadTx};
 use chrono::NaiveDate;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
-use terrace_kernel::{Limit, Outcome, Page, StoreError, TimeKey, Timestamp, UserId};
+use terrace_kernel::{Failure, Limit, Outcome, Page, StoreError, TimeKey, Timestamp, UserId};
 use terrace_quests::{
     AchievementFacts, AchievementKey, Facts, FanStanding, QuestId, QuestRead, Run, StandingsRead, StepDone,
-    local_date, today,
+    VisitRules, VisitStatus, local_date, today, visit_status,
 };
 use terrace_scoring::{PointsRead, PointsRecord, SourceKey};
 
@@ -74,6 +74,22 @@ impl Query for ReadOwnQuests {
     }
 }
 
+/// Reads the status of a fan's daily visits.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadVisits {
+    /// The fan.
+    pub user: UserId,
+}
+
+impl Query for ReadVisits {
+    const NAME: &'static str = "read_visits";
+    type Ports = dyn QuestRead;
+    type Output = VisitStatus;
+    type Refusal = NotActive;
+
+    fn run(&self, tx: &mut dyn QuestRead, now: Timestamp) -> Outcome<VisitStatus, NotActive> {
+        let (zone, visits) = tx.visits_and_zone(self.user)?.ok_or(Failure::Refused(NotActive))?;
+        Ok(visit_status(visits.as_ref(), zone, now, &VisitRules::default()))
     }
 }
 

@@ -7,7 +7,7 @@ use terrace_app::quests::{CompletedQuest as Completed, DailyVisit as VisitMade, 
 use terrace_kernel::Timestamp;
 use terrace_quests::{
     Achievement as Known, AchievementFacts, Check, Quest as DomainQuest, QuestId, RunStatus,
-    Step as DomainStep, StepId,
+    Step as DomainStep, StepId, VisitStatus as Visits,
 };
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -278,6 +278,53 @@ pub(crate) struct CheckResult {
     pub(crate) points_awarded: i64,
 }
 
+/// A length of the streak of daily visits that pays more than a visit.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct VisitMilestone {
+    /// The length of the streak.
+    days: u32,
+    /// The points in addition to those of the visit.
+    points: i64,
+    /// The coins.
+    coins: i64,
+}
+
+/// The caller's daily visits.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct VisitStatus {
+    /// The number of consecutive dates with a visit; 0 if the streak is broken.
+    streak: u32,
+    /// The longest streak so far.
+    longest_streak: u32,
+    /// The number of further dates that may be missed without breaking the streak.
+    freezes: u32,
+    /// Whether the fan's date is paid.
+    visited_today: bool,
+    /// The first instant at which a visit pays: the start of the next date, or of the fan's date if it is not paid.
+    next_visit_at: Time,
+    /// The next milestone; null after the last one.
+    next_milestone: Option<VisitMilestone>,
+}
+
+impl From<Visits> for VisitStatus {
+    fn from(visits: Visits) -> Self {
+        Self {
+            streak: visits.streak,
+            longest_streak: visits.longest,
+            freezes: visits.freezes,
+            visited_today: visits.visited_today,
+            next_visit_at: Time(visits.next_visit_at),
+            next_milestone: visits.next_milestone.map(|next| VisitMilestone {
+                days: next.days,
+                points: next.points,
+                coins: next.coins,
+            }),
+        }
+    }
+}
+
 /// The result of a daily visit.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -286,19 +333,36 @@ pub(crate) struct VisitResult {
     already_completed: bool,
     /// The points paid by this request.
     points_awarded: i64,
+    /// The coins paid by this request.
+    coins_awarded: i64,
     /// The number of consecutive dates with a visit.
     streak: u32,
+    /// The longest streak so far.
+    longest_streak: u32,
+    /// The number of further dates that may be missed without breaking the streak.
+    freezes: u32,
+    /// Whether the fan's date is paid.
+    visited_today: bool,
     /// The first instant at which a visit pays again.
     next_visit_at: Time,
+    /// The next milestone; null after the last one.
+    next_milestone: Option<VisitMilestone>,
 }
 
 impl From<VisitMade> for VisitResult {
     fn from(visit: VisitMade) -> Self {
+        let VisitStatus { streak, longest_streak, freezes, visited_today, next_visit_at, next_milestone } =
+            visit.status.into();
         Self {
             already_completed: visit.already_completed,
             points_awarded: visit.points,
-            streak: visit.streak,
-            next_visit_at: Time(visit.next_visit_at),
+            coins_awarded: visit.coins,
+            streak,
+            longest_streak,
+            freezes,
+            visited_today,
+            next_visit_at,
+            next_milestone,
         }
     }
 }

@@ -28,6 +28,7 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(routes::start_quest)
         .service(routes::complete_step)
         .service(routes::check_progress)
+        .service(routes::read_daily_visits)
         .service(routes::visit_daily)
         .service(routes::list_completed_quests)
         .service(routes::list_achievements);

@@ -6,14 +6,14 @@ use crate::extract::{JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
 use crate::platform::{PageQuery, next_cursor};
 use crate::quests::dto::{
     Achievement, AchievementList, CheckResult, CompletedQuest, CompletedQuestList, EmptyBody, Quest,
-    QuestEnvelope, QuestList, QuestStep, StartBody, StepBody, StepResult, VisitResult,
+    QuestEnvelope, QuestList, QuestStep, StartBody, StepBody, StepResult, VisitResult, VisitStatus,
 };
 use crate::quests::pages::QuestPage;
 use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, get, post};
 use terrace_app::App;
 use terrace_app::quests::{
-    OwnQuests, ReadAchievements, ReadCompletedQuests, ReadOwnQuests, StartQuest, VisitDaily,
+    OwnQuests, ReadAchievements, ReadCompletedQuests, ReadOwnQuests, ReadVisits, StartQuest, VisitDaily,
 };
 use terrace_quests::{QuestId, StepId};
 
@@ -170,6 +170,23 @@ pub(crate) async fn check_progress(
         result.completed_quests = quests.map(|quest| Quest::new(quest, &book, &own)).collect();
     }
     Ok(Json(result))
+}
+
+/// Read the caller's daily visits.
+///
+/// Changes nothing: a visit is recorded with POST.
+#[utoipa::path(
+    tag = "Quests",
+    operation_id = "readDailyVisits",
+    responses((status = 200, description = "The streak, and when the next visit pays.", body = VisitStatus)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/quests/daily-visit")]
+pub(crate) async fn read_daily_visits(
+    SignedIn(viewer): SignedIn,
+    app: Data<App>,
+) -> Result<Json<VisitStatus>, ApiError> {
+    Ok(Json(app.query(ReadVisits { user: viewer.user_id }).await?.into()))
 }
 
 /// Record a daily visit.
