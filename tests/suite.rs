@@ -123,6 +123,7 @@ mod http {
     mod leaderboard_pages;
     mod locker_room;
     mod media;
+    mod optional_bodies;
     mod own_account;
     mod packs;
     mod payment_messages;

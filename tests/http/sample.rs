@@ -40,6 +40,11 @@ impl Operation {
         self.said["requestBody"]["content"]["application/json"].is_object() && !self.is_signed()
     }
 
+    /// Whether a request without a body is the same as one with `{}`.
+    pub(super) fn may_omit_body(&self) -> bool {
+        self.said["requestBody"]["required"] == false
+    }
+
     /// Whether it takes a picture.
     pub(super) fn has_picture(&self) -> bool {
         self.said["requestBody"]["content"]["image/png"].is_object()

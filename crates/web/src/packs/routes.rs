@@ -3,7 +3,7 @@
 use crate::edge::WebConfig;
 use crate::edge::{Shell, conditional_json, host};
 use crate::error::{ApiError, Code, Invalid};
-use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
+use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, OptionalBody, PathId, Query, SignedIn};
 use crate::packs::dto::{Pack, PackEnvelope, PackList};
 use crate::packs::own_packs_dto::{OpenBody, OpenResult, PurchaseBody, PurchaseResult};
 use crate::packs::pages::{PackPage, Shown};
@@ -118,13 +118,14 @@ pub(crate) async fn purchase_pack(
     SignedIn(viewer): SignedIn,
     PathId(pack): PathId<PackId>,
     key: IdempotencyKey,
-    body: JsonBody<PurchaseBody>,
+    body: OptionalBody<PurchaseBody>,
     http: HttpRequest,
     app: Data<App>,
     shell: Data<Shell>,
 ) -> Result<HttpResponse, ApiError> {
     const ROUTE: &str = "POST /api/packs/{id}/purchase";
     needed(&key)?;
+    let body = body.into_body();
     let request = keyed(key, Some(viewer.user_id), ROUTE, &pack.to_string(), body.fingerprint());
     let quantity = body.into_inner().quantity.map_or(Ok(Quantity::ONE), Quantity::new);
     let quantity = quantity.map_err(|error| Invalid::at("/quantity", error.to_string()))?;
@@ -219,10 +220,11 @@ pub(crate) async fn open_pack(
     SignedIn(viewer): SignedIn,
     PathId(pack): PathId<PackId>,
     key: IdempotencyKey,
-    body: JsonBody<OpenBody>,
+    body: OptionalBody<OpenBody>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
     const ROUTE: &str = "POST /api/packs/{id}/open";
+    let body = body.into_body();
     let fingerprint = body.fingerprint();
     let OpenBody { user_pack_id, client_seed } = body.into_inner();
     if user_pack_id.is_none() {

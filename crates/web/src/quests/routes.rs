@@ -2,7 +2,7 @@
 
 use crate::edge::conditional_json;
 use crate::error::{ApiError, Code};
-use crate::extract::{JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
+use crate::extract::{JsonBody, MaybeSignedIn, OptionalBody, PathId, Query, SignedIn};
 use crate::platform::{PageQuery, next_cursor};
 use crate::quests::dto::{
     Achievement, AchievementList, CheckResult, CompletedQuest, CompletedQuestList, EmptyBody, Quest,
@@ -148,7 +148,7 @@ pub(crate) async fn complete_step(
 #[post("/api/quests/check-progress")]
 pub(crate) async fn check_progress(
     SignedIn(viewer): SignedIn,
-    _body: JsonBody<EmptyBody>,
+    _body: OptionalBody<EmptyBody>,
     app: Data<App>,
 ) -> Result<Json<CheckResult>, ApiError> {
     let user = viewer.user_id;
@@ -203,7 +203,7 @@ pub(crate) async fn read_daily_visits(
 #[post("/api/quests/daily-visit")]
 pub(crate) async fn visit_daily(
     SignedIn(viewer): SignedIn,
-    _body: JsonBody<EmptyBody>,
+    _body: OptionalBody<EmptyBody>,
     app: Data<App>,
 ) -> Result<Json<VisitResult>, ApiError> {
     let visit = app.execute(VisitDaily { user: viewer.user_id, awards: app.awards() }).await?;
