@@ -185,13 +185,20 @@ pub(crate) struct LeaderboardPage {
     version: i64,
     /// The cursor of the next page; null on the last page.
     next_cursor: Option<String>,
+    /// The cursor of the page before; null on the first page.
+    previous_cursor: Option<String>,
     /// The position at which a stream continues after this page.
     #[schema(minimum = 0)]
     stream_position: i64,
 }
 
 impl LeaderboardPage {
-    pub(crate) fn new(shown: &ShownBoard, page: &BoardPage, next_cursor: Option<String>) -> Self {
+    pub(crate) fn new(
+        shown: &ShownBoard,
+        page: &BoardPage,
+        next_cursor: Option<String>,
+        previous_cursor: Option<String>,
+    ) -> Self {
         Self {
             leaderboard: Leaderboard::new(&shown.board, &shown.name),
             season: Season::from(&shown.season),
@@ -200,6 +207,7 @@ impl LeaderboardPage {
             total: page.total,
             version: page.version.get(),
             next_cursor,
+            previous_cursor,
             stream_position: page.stream_position.get(),
         }
     }
@@ -207,8 +215,18 @@ impl LeaderboardPage {
     /// All fields that the entity tag covers. It excludes the stream position, which changes with every event elsewhere
     /// although the content is the same.
     pub(crate) fn content(&self) -> impl Serialize {
-        let Self { leaderboard, season, entries, me, total, version, next_cursor, stream_position: _ } = self;
-        (leaderboard, season, entries, me, total, version, next_cursor)
+        let Self {
+            leaderboard,
+            season,
+            entries,
+            me,
+            total,
+            version,
+            next_cursor,
+            previous_cursor,
+            stream_position: _,
+        } = self;
+        (leaderboard, season, entries, me, total, version, next_cursor, previous_cursor)
     }
 }
 

@@ -5,6 +5,7 @@ use crate::boards::dto::{
     SeasonList,
 };
 use crate::boards::pages::{BoardPages, LEADERBOARD};
+use crate::cursor::BoardPlace;
 use crate::edge::conditional_json;
 use crate::error::{ApiError, Code};
 use crate::extract::{JsonBody, MaybeSignedIn, Query, SignedIn};
@@ -40,7 +41,7 @@ struct BoardQuery {
     /// The number of rows: 1 to 100, by default 25.
     #[param(minimum = 1, maximum = 100, default = 25)]
     limit: Option<i64>,
-    /// The `nextCursor` of the previous page.
+    /// The `nextCursor` or `previousCursor` of another page.
     cursor: Option<String>,
 }
 
@@ -108,16 +109,21 @@ pub(crate) async fn read_leaderboard(
     let around = query.around(reader)?;
     // Validated before the board is looked up, because a lookup may create the board and a bad request must
     // not.
-    let page = asked::<terrace_scoring::RankKey>(&app, query.limit, None, LEADERBOARD, "")?;
+    let page = asked::<BoardPlace>(&app, query.limit, None, LEADERBOARD, "")?;
     let now = app.boards_now(reader).await;
     let shown = app.find_board(now, board, season).await?;
-    let after = match query.cursor.as_deref() {
+    let place = match query.cursor.as_deref() {
         Some(cursor) => {
             asked(&app, query.limit, Some(cursor), LEADERBOARD, &BoardPages::filter(&shown))?.after
         }
         None => None,
     };
-    let asked = ReadBoard { board, season, around, limit: page.limit, after, reader };
+    let (after, before) = match place {
+        None => (None, None),
+        Some(BoardPlace::After(key)) => (Some(key), None),
+        Some(BoardPlace::Before(key)) => (None, Some(key)),
+    };
+    let asked = ReadBoard { board, season, around, limit: page.limit, after, before, reader };
     pages.answer(&app, now, &shown, asked, viewer.0.as_ref()).await
 }
 
