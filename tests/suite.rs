@@ -102,6 +102,7 @@ mod contract {
 /// The service over HTTP, as its clients use it.
 mod http {
     mod accounts;
+    mod album;
     mod bad_bodies;
     mod bad_targets;
     mod catalogue;

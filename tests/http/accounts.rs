@@ -177,13 +177,15 @@ fn the_own_profile_is_read_and_changed(kind: DatabaseKind) -> Result<()> {
     let team = mia.get("/api/teams?limit=1").expect(200).str_at("/teams/0/id");
     let change = json!({
         "displayName": "Mia Carter", "bio": "North bank.\r\nRow 14.", "timeZone": "America/Sao_Paulo",
-        "favoriteTeamId": team, "leaderboardVisible": false,
+        "favoriteTeamId": team, "leaderboardVisible": false, "collectionVisible": false,
     });
     let changed = mia.patch("/api/user", &change).expect(200);
     expected["displayName"] = json!("Mia Carter");
     expected["bio"] = json!("North bank.\nRow 14.");
     expected["timeZone"] = json!("America/Sao_Paulo");
-    expected["leaderboardVisible"] = json!(false);
+    for name in ["leaderboardVisible", "collectionVisible"] {
+        expected[name] = json!(false);
+    }
     expected["favoriteTeam"] = json!({
         "id": "[id]", "key": "anchors", "name": "Anchors of the Bay", "shortName": "Anchors", "leagueId": "[id]",
         "colors": ["#003366", "#ffffff"], "crestUrl": null, "followerCount": 0,

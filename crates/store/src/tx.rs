@@ -69,6 +69,16 @@ read_ports! {
 }
 
 read_ports! {
+    /// Profiles that other users see, with their achievements.
+    pub trait PublicProfileReadTx: FollowingReadTx + QuestRead
+}
+
+read_ports! {
+    /// Collectibles of a fan as other users see them.
+    pub trait CollectionReadTx: GraphReadTx + SaleRead
+}
+
+read_ports! {
     /// Suggestions of accounts to follow.
     pub trait SuggestionReadTx: SuggestionRead<AuthorCard>
 }
@@ -145,6 +155,8 @@ read_ports! {
         + RoomReadTx
         + FeedReadTx
         + FollowingReadTx
+        + PublicProfileReadTx
+        + CollectionReadTx
         + SuggestionReadTx
         + TrendingReadTx
         + BoardReadTx

@@ -129,3 +129,6 @@ CREATE TABLE owned_collectibles (
 );
 CREATE INDEX owned_collectibles_by_user ON owned_collectibles (user_id, acquired_at DESC, id DESC)
     WHERE revoked_at IS NULL;
+-- For the album of an account.
+CREATE INDEX owned_collectibles_album ON owned_collectibles (user_id, collectible_id, acquired_at)
+    WHERE revoked_at IS NULL;

@@ -105,6 +105,10 @@ pub(crate) struct ChangeProfileBody {
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false)]
     pub(crate) leaderboard_visible: Option<bool>,
+    /// Whether other fans see the fan's collectibles.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false)]
+    pub(crate) collection_visible: Option<bool>,
 }
 
 /// The account that registered or signed in.
@@ -152,6 +156,8 @@ pub(crate) struct OwnProfile {
     time_zone: String,
     /// Whether leaderboards list the fan.
     leaderboard_visible: bool,
+    /// Whether other fans see the fan's collectibles.
+    collection_visible: bool,
     /// The number of followers.
     follower_count: i64,
     /// The number of fans that the fan follows.
@@ -174,6 +180,7 @@ impl From<&OwnProfileView> for OwnProfile {
             favorite_team: view.favorite_team.as_ref().map(Team::from),
             time_zone: account.time_zone.name().to_owned(),
             leaderboard_visible: account.leaderboard_visible,
+            collection_visible: account.collection_visible,
             follower_count: account.follower_count,
             following_count: account.following_count,
             points: view.points.get(),

@@ -62,6 +62,7 @@ fn profile_change(dto: ChangeProfileBody) -> Result<ProfileChange, ApiError> {
         time_zone: dto.time_zone.and_then(|name| invalid.check("/timeZone", name.parse::<TimeZone>())),
         favorite_team: dto.favorite_team_id.map(|team| team.map(|id| id.0)),
         leaderboard_visible: dto.leaderboard_visible,
+        collection_visible: dto.collection_visible,
     };
     invalid.finish(Some(change))
 }

@@ -10,7 +10,7 @@ mod routes;
 
 pub(crate) use export::EXPORT;
 pub(crate) use once::{REPLAYED, created, done, keyed, needed, respond};
-pub(crate) use page::{PageQuery, asked, next_cursor};
+pub(crate) use page::{PageQuery, PageRequest, asked, next_cursor};
 pub(crate) use refusals::{no_fan, no_longer, unknown_team};
 
 use utoipa_actix_web::service_config::ServiceConfig;
