@@ -146,6 +146,7 @@ mod http {
     }
     mod sessions;
     mod shape;
+    mod shop;
     mod stream_crowd;
     mod stream_ends;
     mod stream_ids;

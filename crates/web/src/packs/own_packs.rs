@@ -173,8 +173,9 @@ pub(crate) async fn list_purchases(
     let page = query.asked(&app, PURCHASES, &filter)?;
     let asked = ListPurchases { user: viewer.user_id, limit: page.limit, after: page.after };
     let purchases = app.query(asked).await?;
+    let book = app.pack_book().await?;
     Ok(Json(PurchaseList {
-        purchases: purchases.items.iter().map(Purchase::from).collect(),
+        purchases: purchases.items.iter().map(|purchase| Purchase::new(purchase, &book)).collect(),
         next_cursor: next_cursor(&app, purchases.next.as_ref(), PURCHASES, &filter),
     }))
 }
