@@ -75,6 +75,7 @@ mod contract {
     mod packs_crowd;
     mod paging;
     mod payments;
+    mod payments_cancelled;
     mod payments_crowd;
     mod payments_notices;
     mod payments_reconciled;

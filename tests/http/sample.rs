@@ -78,6 +78,8 @@ pub(super) struct Sample {
     /// A pack of which the first has a sealed copy and an opened one, and the purchase of these.
     pack: String,
     pub(super) purchase: String,
+    /// A purchase for money of the first that waits for its payment, if the service takes money.
+    pending: Option<String>,
 }
 
 impl Sample {
@@ -124,6 +126,7 @@ impl Sample {
             others,
             pack,
             purchase,
+            pending,
         }
     }
 
@@ -146,7 +149,7 @@ impl Sample {
             return self.picture.clone();
         }
         if template.starts_with("/api/user/purchases/") {
-            return template.replace("{id}", &self.purchase);
+            return template.replace("{id}", self.pending.as_ref().unwrap_or(&self.purchase));
         }
         let subject = template.split('/').nth(2).unwrap_or_default();
         let id = match subject {

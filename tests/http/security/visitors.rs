@@ -211,6 +211,7 @@ fn others(sample: &Sample) -> BTreeMap<&'static str, Refused> {
         ("deleteComment", (403, "forbidden", None)),
         ("endSession", (404, "not_found", None)),
         ("getPurchase", (404, "not_found", None)),
+        ("cancelPurchase", (404, "not_found", None)),
         ("completePurchase", (404, "not_found", None)),
         ("openPack", (404, "not_found", Some(json!({"userPackId": copy})))),
         ("createPost", (422, "validation_failed", Some(json!({"body": "Mine.", "mediaId": media})))),

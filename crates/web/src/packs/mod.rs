@@ -29,6 +29,7 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(own_packs::list_collectibles)
         .service(own_packs::list_purchases)
         .service(own_packs::get_purchase)
+        .service(own_packs::cancel_purchase)
         .service(album::list_album)
         .service(album::list_collectibles_of);
 }

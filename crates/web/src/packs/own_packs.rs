@@ -4,12 +4,12 @@ use crate::error::{ApiError, Code};
 use crate::extract::{PathId, Query, SignedIn};
 use crate::packs::dto::Rarity;
 use crate::packs::own_packs_dto::{
-    OwnedCollectible, OwnedList, Purchase, PurchaseList, PurchaseResult, UserPack,
+    OwnedCollectible, OwnedList, Purchase, PurchaseEnvelope, PurchaseList, PurchaseResult, UserPack,
     UserPackList, UserPackStatus,
 };
 use crate::platform::{PageQuery, PageRequest, asked, next_cursor};
-use actix_web::get;
 use actix_web::web::{Data, Json};
+use actix_web::{delete, get};
 use serde::Deserialize;
 use std::fmt::Display;
 use std::str::FromStr;
@@ -178,6 +178,28 @@ pub(crate) async fn list_purchases(
         purchases: purchases.items.iter().map(|purchase| Purchase::new(purchase, &book)).collect(),
         next_cursor: next_cursor(&app, purchases.next.as_ref(), PURCHASES, &filter),
     }))
+}
+
+/// Give up a pending purchase.
+///
+/// Closes the checkout at the payment provider first, so that the purchase can no longer be paid, and releases its stock.
+/// A purchase that is not pending is refused. A payment that arrives nevertheless is refunded.
+#[utoipa::path(
+    tag = "Packs",
+    operation_id = "cancelPurchase",
+    params(("id" = uuid::Uuid, Path, description = "The id of the purchase.")),
+    responses((status = 200, description = "The cancelled purchase.", body = PurchaseEnvelope)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[delete("/api/user/purchases/{id}")]
+pub(crate) async fn cancel_purchase(
+    SignedIn(viewer): SignedIn,
+    PathId(purchase): PathId<PurchaseId>,
+    app: Data<App>,
+) -> Result<Json<PurchaseEnvelope>, ApiError> {
+    let purchase = app.cancel_purchase(viewer.user_id, purchase).await?;
+    let book = app.pack_book().await?;
+    Ok(Json(PurchaseEnvelope { purchase: Purchase::new(&purchase, &book) }))
 }
 
 /// Read one of the caller's purchases.

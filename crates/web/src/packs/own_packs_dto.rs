@@ -220,6 +220,14 @@ impl From<&PackPurchased> for PurchaseResult {
     }
 }
 
+/// A purchase.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PurchaseEnvelope {
+    /// The purchase in its current state.
+    pub(crate) purchase: Purchase,
+}
+
 /// Purchases.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
