@@ -132,6 +132,7 @@ mod http {
     mod payments;
     mod pictures;
     mod problems;
+    mod profiles;
     mod quests;
     mod quests_noticed;
     mod quests_required;

@@ -169,7 +169,8 @@ fn the_own_profile_is_read_and_changed(kind: DatabaseKind) -> Result<()> {
     assert_eq!(answer.header("cache-control"), Some("no-store"));
     let mut expected = json!({
         "id": "[id]", "username": "mia", "displayName": "mia", "bio": "", "pictureUrl": null, "favoriteTeam": null,
-        "timeZone": "UTC", "leaderboardVisible": true, "followerCount": 0, "followingCount": 0, "points": 0,
+        "timeZone": "UTC", "leaderboardVisible": true, "collectionVisible": true, "followerCount": 0,
+        "followingCount": 0, "points": 0, "role": "fan", "balances": {"points": 0, "coins": 0},
         "createdAt": "[time]",
     });
     assert_eq!(shape(&answer), expected);
@@ -226,7 +227,7 @@ fn others_see_a_public_profile(kind: DatabaseKind) -> Result<()> {
         "favoriteTeam": null, "followerCount": 0, "followingCount": 0, "following": false, "followsYou": false,
         "createdAt": "[time]",
     });
-    assert_eq!(shape(&answer), expected, "neither zone nor points nor what boards show");
+    assert_eq!(shape(&answer), expected, "neither zone nor balances nor role");
     Ok(())
 }
 

@@ -28,8 +28,8 @@ use terrace_social::{
 };
 
 read_ports! {
-    /// An own profile: the account, its favourite team and its points.
-    pub trait ProfileReadTx: AccountRead + TeamRead + PointsRead
+    /// An own profile: the account, its favourite team, its points and its balances.
+    pub trait ProfileReadTx: AccountRead + TeamRead + PointsRead + LedgerRead
 }
 
 read_ports! {

@@ -3,6 +3,8 @@
 use crate::store::{FollowingReadTx, ProfileReadTx, Query};
 use terrace_identity::{Account, AccountStatus, PublicProfile, Team};
 use terrace_kernel::{Failure, Outcome, StoreError, Timestamp, UserId};
+use terrace_ledger::Balance;
+use terrace_quests::AchievementKey;
 use terrace_scoring::Points;
 use terrace_social::Relationship;
 
@@ -19,10 +21,12 @@ pub struct OwnProfile {
     pub favorite_team: Option<Team>,
     /// Sum of all points ever earned, across all seasons.
     pub points: Points,
+    /// The balances; accounts that never received anything are left out.
+    pub balances: Vec<Balance>,
 }
 
 impl OwnProfile {
-    /// Reads the profile of an account, whatever its status, in at most three statements.
+    /// Reads the profile of an account, whatever its status, in at most four statements.
     pub(crate) fn read(tx: &mut dyn ProfileReadTx, user: UserId) -> Result<Option<Self>, StoreError> {
         let Some(account) = tx.account(user)? else {
             return Ok(None);
@@ -32,7 +36,7 @@ impl OwnProfile {
             None => None,
         };
         let points = tx.points_of(user)?;
-        Ok(Some(Self { account, favorite_team, points }))
+        Ok(Some(Self { account, favorite_team, points, balances: tx.balances(user)? }))
     }
 }
 

@@ -4,8 +4,11 @@ use crate::dto::{IdText, Time, UserCard, given, media_url, nullable};
 use crate::teams::dto::Team;
 use serde::{Deserialize, Serialize};
 use terrace_app::accounts::{OwnProfile as OwnProfileView, PublicView};
-use terrace_identity::DeviceSession;
-use terrace_kernel::{SessionId, TeamId};
+use terrace_identity::{DeviceSession, Role};
+use terrace_kernel::{SessionId, TeamId, Timestamp};
+use terrace_ledger::{AccountKind, Balance};
+use terrace_quests::{Achievement, AchievementKey};
+use terrace_scoring::Standing;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -136,6 +139,50 @@ pub(crate) struct TokenPair {
     pub(crate) user: UserCard,
 }
 
+/// The role of an account.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum AccountRole {
+    /// No permissions beyond those of a fan.
+    Fan,
+    /// Manages the pages of a team.
+    TeamManager,
+    /// Operates the service.
+    Admin,
+    /// Appoints administrators.
+    SuperAdmin,
+}
+
+impl From<Role> for AccountRole {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Fan => Self::Fan,
+            Role::TeamManager => Self::TeamManager,
+            Role::Admin => Self::Admin,
+            Role::SuperAdmin => Self::SuperAdmin,
+        }
+    }
+}
+
+/// What a fan can spend.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OwnBalances {
+    /// Spendable points.
+    points: i64,
+    /// Coins.
+    coins: i64,
+}
+
+impl From<&[Balance]> for OwnBalances {
+    fn from(balances: &[Balance]) -> Self {
+        let of = |kind: AccountKind| {
+            balances.iter().find(|balance| balance.kind == kind).map_or(0, |balance| balance.amount)
+        };
+        Self { points: of(AccountKind::Points), coins: of(AccountKind::Coins) }
+    }
+}
+
 /// The caller's own profile.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -164,6 +211,10 @@ pub(crate) struct OwnProfile {
     following_count: i64,
     /// The sum of all points ever earned.
     points: i64,
+    /// The role of the account.
+    role: AccountRole,
+    /// What the fan can spend.
+    balances: OwnBalances,
     /// When the account was registered.
     created_at: Time,
 }
@@ -184,6 +235,8 @@ impl From<&OwnProfileView> for OwnProfile {
             follower_count: account.follower_count,
             following_count: account.following_count,
             points: view.points.get(),
+            role: account.role.into(),
+            balances: OwnBalances::from(view.balances.as_slice()),
             created_at: Time(account.created_at),
         }
     }
