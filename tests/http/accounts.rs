@@ -225,7 +225,7 @@ fn others_see_a_public_profile(kind: DatabaseKind) -> Result<()> {
     let expected = json!({
         "id": "[id]", "username": "mia", "displayName": "mia", "bio": "Row 14.", "pictureUrl": null,
         "favoriteTeam": null, "followerCount": 0, "followingCount": 0, "following": false, "followsYou": false,
-        "createdAt": "[time]",
+        "points": null, "rank": null, "achievements": [], "createdAt": "[time]",
     });
     assert_eq!(shape(&answer), expected, "neither zone nor balances nor role");
     Ok(())

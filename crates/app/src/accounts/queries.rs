@@ -1,6 +1,6 @@
 //! Queries for own and public profiles.
 
-use crate::store::{FollowingReadTx, ProfileReadTx, Query};
+use crate::store::{ProfileReadTx, PublicProfileReadTx, Query};
 use terrace_identity::{Account, AccountStatus, PublicProfile, Team};
 use terrace_kernel::{Failure, Outcome, StoreError, Timestamp, UserId};
 use terrace_ledger::Balance;
@@ -69,6 +69,8 @@ pub struct PublicView {
     pub favorite_team: Option<Team>,
     /// The reader's relationship to the user; the default for a signed-out reader and for the user's own profile.
     pub ties: Relationship,
+    /// The unlocked achievements, latest first.
+    pub achievements: Vec<(AchievementKey, Timestamp)>,
 }
 
 /// Reads the public profile of an active account that is not hidden from the reader.
@@ -82,11 +84,11 @@ pub struct GetPublicProfile {
 
 impl Query for GetPublicProfile {
     const NAME: &'static str = "get_public_profile";
-    type Ports = dyn FollowingReadTx;
+    type Ports = dyn PublicProfileReadTx;
     type Output = PublicView;
     type Refusal = NotFound;
 
-    fn run(&self, tx: &mut dyn FollowingReadTx, _now: Timestamp) -> Outcome<PublicView, NotFound> {
+    fn run(&self, tx: &mut dyn PublicProfileReadTx, _now: Timestamp) -> Outcome<PublicView, NotFound> {
         let profile = tx.public_profile(self.user)?.ok_or(Failure::Refused(NotFound))?;
         let ties = match self.reader {
             Some(reader) if reader != self.user => tx.ties(reader, self.user)?,
@@ -99,6 +101,10 @@ impl Query for GetPublicProfile {
             Some(team) => tx.team(team)?,
             None => None,
         };
-        Ok(PublicView { profile, favorite_team, ties })
+        let mut achievements = tx.achievements_of(self.user)?;
+        achievements.sort_unstable_by(|(key, at), (other, then)| {
+            then.cmp(at).then_with(|| key.as_str().cmp(other.as_str()))
+        });
+        Ok(PublicView { profile, favorite_team, ties, achievements })
     }
 }

@@ -414,6 +414,21 @@ impl App {
         )
     }
 
+    /// A fan's standing on the global board of the season that is shown; `None` if the fan is not listed, or if there
+    /// is no season. The boards show at least the writes of the reader.
+    pub async fn shown_standing(
+        &self,
+        reader: Option<UserId>,
+        user: UserId,
+    ) -> Result<Option<Standing>, StoreError> {
+        let now = self.boards_now(reader).await;
+        match self.find_board(now, BoardChoice::Global, None).await {
+            Ok(shown) => self.standing(now, &shown, user).await,
+            Err(Failure::Refused(_)) => Ok(None),
+            Err(Failure::Broken(error)) => Err(error),
+        }
+    }
+
     /// The boards of the season that is shown: the teams' boards that the reader joined first, then the global one,
     /// then the other teams' in the order in which they were created.
     pub async fn list_boards(

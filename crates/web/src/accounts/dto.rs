@@ -266,13 +266,48 @@ pub(crate) struct PublicProfile {
     following: bool,
     /// Whether the fan follows the caller; false for signed-out callers.
     follows_you: bool,
+    /// The fan's points in the season that is shown; null if the leaderboard does not list the fan.
+    points: Option<i64>,
+    /// The fan's rank on the global leaderboard of the season; null if the leaderboard does not list the fan.
+    #[schema(minimum = 1)]
+    rank: Option<usize>,
+    /// The achievements that the fan unlocked last, at most three, latest first; secret ones are left out.
+    achievements: Vec<UnlockedAchievement>,
     /// When the account was registered.
     created_at: Time,
 }
 
-impl From<&PublicView> for PublicProfile {
-    fn from(view: &PublicView) -> Self {
+/// An achievement that a fan has unlocked.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UnlockedAchievement {
+    /// The key of the achievement.
+    #[schema(example = "first-quest")]
+    key: String,
+    /// The title of the achievement.
+    title: String,
+    /// The description of the achievement.
+    description: String,
+    /// When the fan unlocked it.
+    unlocked_at: Time,
+}
+
+/// The number of achievements in a profile.
+const SHOWN_ACHIEVEMENTS: usize = 3;
+
+impl PublicProfile {
+    pub(crate) fn new(view: &PublicView, standing: Option<&Standing>, known: &[Achievement]) -> Self {
         let profile = &view.profile;
+        let unlocked = |(key, at): &(AchievementKey, Timestamp)| {
+            let found = known.iter().find(|achievement| achievement.key == *key && !achievement.is_secret)?;
+            Some(UnlockedAchievement {
+                key: key.to_string(),
+                title: found.title.clone(),
+                description: found.description.clone(),
+                unlocked_at: Time(*at),
+            })
+        };
+        let ranked = standing.map(|standing| &standing.ranked);
         Self {
             id: profile.card.id.as_uuid(),
             username: profile.card.username.clone(),
@@ -284,6 +319,9 @@ impl From<&PublicView> for PublicProfile {
             following_count: profile.following_count,
             following: view.ties.following,
             follows_you: view.ties.follows_you,
+            points: ranked.map(|ranked| ranked.points.get()),
+            rank: ranked.map(|ranked| ranked.rank),
+            achievements: view.achievements.iter().filter_map(unlocked).take(SHOWN_ACHIEVEMENTS).collect(),
             created_at: Time(profile.created_at),
         }
     }

@@ -111,6 +111,12 @@ pub(crate) async fn get_public_profile(
     PathId(user): PathId<UserId>,
     app: Data<App>,
 ) -> Result<Json<PublicProfile>, ApiError> {
-    let reader = viewer.0.map(|viewer| viewer.user_id);
-    Ok(Json(PublicProfile::from(&app.query(GetPublicProfile { user, reader }).await?)))
+    Ok(Json(public_profile(&app, viewer.0.map(|viewer| viewer.user_id), user).await?))
+}
+
+async fn public_profile(app: &App, reader: Option<UserId>, user: UserId) -> Result<PublicProfile, ApiError> {
+    let view = app.query(GetPublicProfile { user, reader }).await?;
+    let standing = app.shown_standing(reader, user).await?;
+    let book = app.quest_book().await?;
+    Ok(PublicProfile::new(&view, standing.as_ref(), book.achievements()))
 }
