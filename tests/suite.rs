@@ -107,6 +107,7 @@ mod http {
     mod bad_bodies;
     mod bad_targets;
     mod catalogue;
+    mod club;
     mod conditional;
     mod cron;
     mod cross_site;

@@ -1,6 +1,7 @@
 //! Code that the routes of every area share (pages, idempotency keys, refusals), and the routes for operators'
 //! timers.
 
+mod club;
 pub(crate) mod dto;
 mod export;
 mod once;
@@ -18,6 +19,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 /// The routes of the area, in the order in which the router tries them.
 pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
     config
+        .service(club::get_club)
         .service(routes::sync_trends)
         .service(routes::sync_leaderboards)
         .service(routes::sync_quests)
