@@ -77,6 +77,7 @@ mod contract {
     mod packs_crowd;
     mod paging;
     mod payments;
+    mod payments_cancelled;
     mod payments_crowd;
     mod payments_notices;
     mod payments_reconciled;
@@ -87,6 +88,7 @@ mod contract {
     mod purchase_holds;
     mod quests;
     mod quests_kept_up;
+    mod quests_locked;
     mod recommended;
     pub(crate) mod repairs;
     mod replica;
@@ -104,9 +106,11 @@ mod contract {
 /// The service over HTTP, as its clients use it.
 mod http {
     mod accounts;
+    mod album;
     mod bad_bodies;
     mod bad_targets;
     mod catalogue;
+    mod club;
     mod conditional;
     mod cron;
     mod cross_site;
@@ -128,17 +132,21 @@ mod http {
     mod locker_room;
     mod media;
     mod mentions;
+    mod optional_bodies;
     mod own_account;
     mod packs;
     mod payment_messages;
     mod payments;
     mod pictures;
     mod problems;
+    mod profiles;
     mod quests;
     mod quests_noticed;
+    mod quests_required;
     mod recommended;
     mod replies;
     mod sample;
+    mod seasons;
     /// What the service hides, and from which callers.
     mod security {
         mod allowances;
@@ -148,6 +156,7 @@ mod http {
     }
     mod sessions;
     mod shape;
+    mod shop;
     mod stream_channels;
     mod stream_channels_crowd;
     mod stream_crowd;
@@ -157,6 +166,7 @@ mod http {
     mod streams;
     mod trends;
     mod uploads;
+    mod visits;
     mod wallets;
     mod watching;
 }

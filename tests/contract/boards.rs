@@ -50,7 +50,15 @@ fn limit(rows: usize) -> Limit {
 }
 
 fn top(board: BoardChoice) -> ReadBoard {
-    ReadBoard { board, season: None, around: None, limit: limit(100), after: None, reader: None }
+    ReadBoard {
+        board,
+        season: None,
+        around: None,
+        limit: limit(100),
+        after: None,
+        before: None,
+        reader: None,
+    }
 }
 
 fn found(service: &TestApp, board: BoardChoice, season: Option<SeasonId>) -> Arc<ShownBoard> {
@@ -71,8 +79,8 @@ fn lines(page: &BoardPage) -> Vec<Ranked> {
 }
 
 /// The part of a page that must not depend on how it was read.
-fn content(page: &BoardPage) -> (Vec<Ranked>, Option<Standing>, u64, Option<RankKey>) {
-    (lines(page), page.me, page.total, page.next)
+fn content(page: &BoardPage) -> (Vec<Ranked>, Option<Standing>, u64, [Option<RankKey>; 2]) {
+    (lines(page), page.me, page.total, [page.next, page.previous])
 }
 
 /// Does a random action: mostly awards, of few points so that many fans are tied.
@@ -133,15 +141,24 @@ fn a_board_in_memory_equals_the_tables(kind: DatabaseKind) -> Result<()> {
             for rows in [1, 2, 7, 39, 100] {
                 let mut asked = ReadBoard { limit: limit(rows), ..top(board) };
                 let mut paged = Vec::new();
-                loop {
+                let mut back = loop {
                     let page = agree(&asked);
                     paged.extend(lines(&page));
                     asked.after = page.next;
                     if asked.after.is_none() {
-                        break;
+                        break lines(&page);
                     }
-                }
+                };
                 assert_eq!(paged, lines(&whole), "{rows} at a time");
+                // The same pages from the end to the start.
+                asked.before = back.first().map(Ranked::key);
+                while asked.before.is_some() {
+                    let page = agree(&asked);
+                    assert_eq!(page.next.is_some(), !page.lines.is_empty());
+                    back.splice(0..0, lines(&page));
+                    asked.before = page.previous;
+                }
+                assert_eq!(back, paged, "{rows} at a time, backwards");
                 for fan in fans.iter().step_by(5) {
                     let around = ReadBoard {
                         around: Some(*fan),

@@ -76,7 +76,7 @@ fn sessions_and_tokens_outlive_clock_steps(kind: DatabaseKind) -> Result<()> {
 
 fn visit(service: &TestApp, user: UserId) -> (bool, u32) {
     let visit = service.done(VisitDaily { user, awards: service.app().awards() });
-    (visit.already_completed, visit.streak)
+    (visit.already_completed, visit.status.streak)
 }
 
 fn each_date_is_paid_once(kind: DatabaseKind) -> Result<()> {

@@ -128,6 +128,7 @@ fn with_a_history(service: &TestApp, bo: &Fan, of_bo: PostId) -> (UserId, Token,
         time_zone: "Europe/Lisbon".parse().ok(),
         favorite_team: Some(Some(service.team("foxes"))),
         leaderboard_visible: None,
+        collection_visible: None,
     };
     service.done(ChangeProfile { user: mia, change });
     let hers = CreatePost { author: mia, team: None, media: None, body: "What a save!".to_owned() };
@@ -177,7 +178,8 @@ fn a_deletion_is_visible_at_once_and_leaves_nothing(kind: DatabaseKind) -> Resul
     assert_eq!(account.card.display_name, account.card.username);
     assert_eq!((account.bio.as_str(), account.card.picture, account.favorite_team), ("", None, None));
     assert_eq!((account.time_zone, account.role), (TimeZone::UTC, Role::Fan));
-    assert_eq!((account.status, account.leaderboard_visible), (AccountStatus::Deleted, false));
+    let is_shown = account.leaderboard_visible || account.collection_visible;
+    assert_eq!((account.status, is_shown), (AccountStatus::Deleted, false));
 
     catch_up(&service);
     assert_eq!(rows_of(&service, mia), [0; 6]);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use terrace_testkit::app::graph::{FollowUser, UnfollowUser};
 use terrace_testkit::app::quests::{
-    CompleteStepRefusal, ReadOwnRuns, StartQuest, StartQuestRefusal, StepCompleted,
+    CompleteStepRefusal, ReadOwnQuests, StartQuest, StartQuestRefusal, StepCompleted,
 };
 use terrace_testkit::app::{Checked, QuestBook, QuestContent};
 use terrace_testkit::identity::TimeZone;
@@ -117,7 +117,11 @@ pub(super) fn start(service: &TestApp, user: UserId, key: &str) {
     service.done(StartQuest { user, quest: quest(service, key), book: book(service) });
 }
 
-fn complete(service: &TestApp, user: UserId, name: &str) -> Outcome<StepCompleted, CompleteStepRefusal> {
+pub(super) fn complete(
+    service: &TestApp,
+    user: UserId,
+    name: &str,
+) -> Outcome<StepCompleted, CompleteStepRefusal> {
     let step = step(service, name);
     service.run(service.app().complete_step(user, step)).map(|(_, completed)| completed)
 }
@@ -147,8 +151,8 @@ pub(super) fn paid(service: &TestApp, user: UserId) -> (i64, usize) {
 
 /// The status of a fan's run of a quest, and how many of its steps are completed.
 pub(super) fn run_of(service: &TestApp, user: UserId, key: &str) -> Option<(RunStatus, usize)> {
-    let runs = service.found(ReadOwnRuns { user });
-    runs.get(&quest(service, key)).map(|(run, done)| (run.status, done.len()))
+    let own = service.found(ReadOwnQuests { user, book: book(service) });
+    own.runs.get(&quest(service, key)).map(|(run, done)| (run.status, done.len()))
 }
 
 fn events_of(service: &TestApp, kind: EventKind) -> usize {

@@ -228,6 +228,7 @@ fn served(service: &TestApp) -> Vec<(UserId, i64)> {
         around: None,
         limit: Limit::MAX,
         after: None,
+        before: None,
         reader: None,
     };
     let page = service.run(app.read_board(now, &shown, &asked)).expect("a page");

@@ -169,7 +169,8 @@ fn the_own_profile_is_read_and_changed(kind: DatabaseKind) -> Result<()> {
     assert_eq!(answer.header("cache-control"), Some("no-store"));
     let mut expected = json!({
         "id": "[id]", "username": "mia", "displayName": "mia", "bio": "", "pictureUrl": null, "favoriteTeam": null,
-        "timeZone": "UTC", "leaderboardVisible": true, "followerCount": 0, "followingCount": 0, "points": 0,
+        "timeZone": "UTC", "leaderboardVisible": true, "collectionVisible": true, "followerCount": 0,
+        "followingCount": 0, "points": 0, "role": "fan", "balances": {"points": 0, "coins": 0},
         "createdAt": "[time]",
     });
     assert_eq!(shape(&answer), expected);
@@ -177,13 +178,15 @@ fn the_own_profile_is_read_and_changed(kind: DatabaseKind) -> Result<()> {
     let team = mia.get("/api/teams?limit=1").expect(200).str_at("/teams/0/id");
     let change = json!({
         "displayName": "Mia Carter", "bio": "North bank.\r\nRow 14.", "timeZone": "America/Sao_Paulo",
-        "favoriteTeamId": team, "leaderboardVisible": false,
+        "favoriteTeamId": team, "leaderboardVisible": false, "collectionVisible": false,
     });
     let changed = mia.patch("/api/user", &change).expect(200);
     expected["displayName"] = json!("Mia Carter");
     expected["bio"] = json!("North bank.\nRow 14.");
     expected["timeZone"] = json!("America/Sao_Paulo");
-    expected["leaderboardVisible"] = json!(false);
+    for name in ["leaderboardVisible", "collectionVisible"] {
+        expected[name] = json!(false);
+    }
     expected["favoriteTeam"] = json!({
         "id": "[id]", "key": "anchors", "name": "Anchors of the Bay", "shortName": "Anchors", "leagueId": "[id]",
         "colors": ["#003366", "#ffffff"], "crestUrl": "/content/crests/anchors-003366-ffffff.svg", "followerCount": 0,
@@ -222,9 +225,9 @@ fn others_see_a_public_profile(kind: DatabaseKind) -> Result<()> {
     let expected = json!({
         "id": "[id]", "username": "mia", "displayName": "mia", "bio": "Row 14.", "pictureUrl": null,
         "favoriteTeam": null, "followerCount": 0, "followingCount": 0, "following": false, "followsYou": false,
-        "createdAt": "[time]",
+        "points": null, "rank": null, "achievements": [], "createdAt": "[time]",
     });
-    assert_eq!(shape(&answer), expected, "neither zone nor points nor what boards show");
+    assert_eq!(shape(&answer), expected, "neither zone nor balances nor role");
     Ok(())
 }
 

@@ -93,6 +93,9 @@ fn bodies_that_are_no_json_object(kind: DatabaseKind) -> Result<()> {
             arrays.as_bytes(),
             numbers.as_bytes(),
         ] {
+            if body.is_empty() && target.operation.may_omit_body() {
+                continue;
+            }
             let shown = String::from_utf8_lossy(&body[..body.len().min(40)]).into_owned();
             let answer = target.send("application/json", body);
             assert_eq!(answer.status, 400, "{} {shown}: {}", target.operation.id, answer.text());

@@ -48,6 +48,9 @@ fn lists(sample: &Sample, client: &Client) -> Vec<List> {
         ("/api/leagues".to_owned(), "leagues", String::new()),
         ("/api/teams".to_owned(), "teams", String::new()),
         ("/api/packs".to_owned(), "packs", String::new()),
+        ("/api/seasons".to_owned(), "seasons", String::new()),
+        ("/api/collectibles".to_owned(), "album", "None None None".to_owned()),
+        (format!("/api/users/{}/collectibles", sample.user), "collectibles-of-fan", sample.user.clone()),
     ];
     own.into_iter().chain(others).map(|(target, name, filter)| List { target, name, filter }).collect()
 }

@@ -7,13 +7,15 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 use terrace_testkit::kernel::Uuid;
-use terrace_testkit::{Client, DatabaseKind, TestService, on_each_database};
+use terrace_testkit::{Answer, Client, DatabaseKind, TestService, on_each_database};
 
 on_each_database! {
     hidden_fans_leave_the_list_at_once,
     a_block_hides_the_name_and_nothing_else,
     a_cursor_does_not_reveal_a_hidden_fan,
     pages_go_to_the_end_and_around,
+    pages_around_a_fan_go_on_in_both_directions,
+    a_page_shows_each_reader_their_own_standing,
     a_page_that_did_not_change_is_304,
     a_past_season_stays_readable,
 }
@@ -143,6 +145,87 @@ fn pages_go_to_the_end_and_around(kind: DatabaseKind) -> Result<()> {
     }
     assert_eq!(lines(&reader.get(&format!("{BOARD}?around={UNKNOWN}")).expect(200)), []);
     reader.get(&format!("{BOARD}?around=me")).problem(401, "authentication_required");
+    Ok(())
+}
+
+/// Walks from a page in one direction; returns the pages in the order in which they were read.
+fn walk(client: &Client, from: &Answer, name: &str, limit: usize) -> Vec<Vec<(i64, i64, String)>> {
+    let mut pages = Vec::new();
+    let mut cursor = from.at(name).as_str().map(str::to_owned);
+    while let Some(place) = cursor {
+        let page = client.get(&format!("{BOARD}?limit={limit}&cursor={place}")).expect(200);
+        assert!(pages.len() < 30, "a walk without an end");
+        cursor = page.at(name).as_str().map(str::to_owned);
+        pages.push(lines(&page));
+    }
+    pages
+}
+
+fn pages_around_a_fan_go_on_in_both_directions(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let mut ids = Vec::new();
+    for n in 0..13_i64 {
+        let (_, id) = joined(&service, &format!("fan{n:02}"));
+        give(&service, &id, 100 - n / 2, "1");
+        ids.push(id);
+    }
+    let reader = service.client();
+    let whole = lines(&reader.get(&format!("{BOARD}?limit=100")).expect(200));
+    for (place, limit) in [(0, 3), (1, 3), (6, 1), (6, 3), (6, 4), (12, 3), (12, 100)] {
+        let around = reader.get(&format!("{BOARD}?around={}&limit={limit}", ids[place])).expect(200);
+        let before = walk(&reader, &around, "/previousCursor", limit);
+        let after = walk(&reader, &around, "/nextCursor", limit);
+        let all: Vec<_> =
+            before.iter().rev().chain([&lines(&around)]).chain(&after).flatten().cloned().collect();
+        assert_eq!(all, whole, "around {place}, limit {limit}");
+        let full = before.split_last().map_or(&[][..], |(_, full)| full);
+        assert!(full.iter().all(|page| page.len() == limit), "only the first page may be short");
+    }
+    // Pages that were reached by a cursor go back as well.
+    let first = reader.get(&format!("{BOARD}?limit=5")).expect(200);
+    assert_eq!(first.at("/previousCursor"), Value::Null);
+    let second = reader.get(&format!("{BOARD}?limit=5&cursor={}", first.str_at("/nextCursor"))).expect(200);
+    assert_eq!(walk(&reader, &second, "/previousCursor", 5), [lines(&first)]);
+    // A fan who is not listed has no page, and no cursors.
+    let nothing = reader.get(&format!("{BOARD}?around={UNKNOWN}")).expect(200);
+    assert_eq!([nothing.at("/nextCursor"), nothing.at("/previousCursor")], [Value::Null, Value::Null]);
+    // A cursor belongs to its board, and goes without `around`.
+    let (previous, team) = (second.str_at("/previousCursor"), first_team(&service));
+    reader.get(&format!("{BOARD}?teamId={team}&cursor={previous}")).problem(400, "invalid_request");
+    reader.get(&format!("{BOARD}?around={}&cursor={previous}", ids[1])).problem(400, "invalid_request");
+    Ok(())
+}
+
+/// Pages are kept in memory: what is personal on them must be the reader's own.
+fn a_page_shows_each_reader_their_own_standing(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let team = first_team(&service);
+    let ((mia, mia_id), (bo, bo_id)) = (joined(&service, "mia"), joined(&service, "bo_"));
+    give_for_team(&service, &mia_id, 20, "1", &team);
+    give_for_team(&service, &bo_id, 10, "1", &team);
+    let visitor = service.client();
+    for _ in 0..2 {
+        for path in [
+            BOARD.to_owned(),
+            format!("{BOARD}?teamId={team}"),
+            format!("{BOARD}?limit=1"),
+            format!("{BOARD}?around={mia_id}"),
+        ] {
+            let shown = [&mia, &bo, &visitor].map(|client| client.get(&path).expect(200));
+            let me = shown.each_ref().map(|page| page.at("/me/points"));
+            assert_eq!(me, [json!(20), json!(10), Value::Null], "{path}");
+            let entries = shown.each_ref().map(|page| page.at("/entries"));
+            assert!(entries.iter().all(|own| own == &entries[0]), "{path}");
+        }
+        for path in ["/api/leaderboards", "/api/seasons"] {
+            let tags = [&mia, &bo, &visitor].map(|client| client.get(path).expect(200));
+            let tags = tags.each_ref().map(|page| page.header("etag").expect("a tag"));
+            assert!(tags[0] != tags[1] && tags[1] != tags[2] && tags[0] != tags[2], "{path}");
+        }
+    }
+    // The list of boards begins with the reader's own.
+    let first = |client: &Client| client.get("/api/leaderboards").expect(200).at("/leaderboards/0/kind");
+    assert_eq!([first(&mia), first(&visitor)], [json!("team"), json!("global")]);
     Ok(())
 }
 

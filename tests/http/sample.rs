@@ -3,6 +3,8 @@
 use super::pictures::png;
 use anyhow::Result;
 use serde_json::{Value, json};
+use std::time::Duration;
+use terrace_testkit::app::boards::StartSeason;
 use terrace_testkit::{CRON_SECRET, Client, DatabaseKind, PASSWORD, Request, TestService, sandbox_secret};
 
 /// A well-formed id that does not exist.
@@ -62,6 +64,11 @@ impl Operation {
         self.said["requestBody"]["content"]["application/json"].is_object() && !self.is_signed()
     }
 
+    /// Whether a request without a body is the same as one with `{}`.
+    pub(super) fn may_omit_body(&self) -> bool {
+        self.said["requestBody"]["required"] == false
+    }
+
     /// Whether it takes a picture.
     pub(super) fn has_picture(&self) -> bool {
         self.said["requestBody"]["content"]["image/png"].is_object()
@@ -95,6 +102,8 @@ pub(super) struct Sample {
     /// A pack of which the first has a sealed copy and an opened one, and the purchase of these.
     pack: String,
     pub(super) purchase: String,
+    /// A purchase for money of the first that waits for its payment, if the service takes money.
+    pending: Option<String>,
 }
 
 impl Sample {
@@ -130,6 +139,8 @@ impl Sample {
             "INSERT INTO content_pictures (hash, content_type, bytes) VALUES ({hash}, 'image/png', {hash})"
         );
         service.storage().execute_by_hand(&[&picture_row]).expect("a row");
+        let pending = buy_for_money(&mia);
+        announce_season(&service);
         Self {
             service,
             mia,
@@ -147,6 +158,7 @@ impl Sample {
             others,
             pack,
             purchase,
+            pending,
         }
     }
 
@@ -181,7 +193,7 @@ impl Sample {
             _ => {}
         }
         if template.starts_with("/api/user/purchases/") {
-            return template.replace("{id}", &self.purchase);
+            return template.replace("{id}", self.pending.as_ref().unwrap_or(&self.purchase));
         }
         let subject = template.split('/').nth(2).unwrap_or_default();
         let id = match subject {
@@ -190,6 +202,7 @@ impl Sample {
             "leagues" => &self.league,
             "teams" => &self.team,
             "packs" => &self.pack,
+            "quests" => &self.quest,
             "locker-room" => &self.post,
             other => {
                 return if template.contains('{') {
@@ -363,6 +376,23 @@ fn buy_packs(mia: &Client) -> [String; 2] {
         keyed(&format!("/api/packs/{pack}/open"), key, &json!({})).expect(200);
     }
     [pack, purchase]
+}
+
+/// A second season, so that the list of seasons is longer than a page of one. It begins after every test.
+fn announce_season(service: &TestService) {
+    let starts_at = Some(service.app().now().plus(Duration::from_hours(20 * 365 * 24)));
+    let key = "next".parse().expect("a key");
+    let season = StartSeason { key, name: "Next".to_owned(), starts_at, ends_at: None };
+    service.run(service.app().execute(season)).expect("a season");
+}
+
+/// Buys a pack for money, if the service takes money; returns the id of the purchase, which waits for its payment.
+fn buy_for_money(mia: &Client) -> Option<String> {
+    let packs = mia.get("/api/packs").expect(200).list("/packs");
+    let pack = packs.iter().find(|pack| pack["price"]["kind"] == "money")?["id"].as_str()?.to_owned();
+    let path = format!("/api/packs/{pack}/purchase");
+    let answer = mia.ask("POST", &path).header("idempotency-key", "money").json(&json!({})).send();
+    (answer.status == 201).then(|| answer.str_at("/purchase/id"))
 }
 
 /// Completes two quests, and starts a third, whose step can be completed.

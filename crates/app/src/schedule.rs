@@ -31,6 +31,7 @@ pub(crate) const CONSUMERS: &[Consumer] = &[
             EventKind::PointsAwarded,
             EventKind::QuestStarted,
             EventKind::StepCompleted,
+            EventKind::QuestCompleted,
         ],
         handle: Handle::Many(|tx, ctx, events| check_after(tx, ctx, events)),
     },

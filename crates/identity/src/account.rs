@@ -95,6 +95,8 @@ pub struct Account {
     pub time_zone: TimeZone,
     /// Whether the fan is listed on boards.
     pub leaderboard_visible: bool,
+    /// Whether others see the fan's collectibles.
+    pub collection_visible: bool,
     /// The number of fans who follow this account.
     pub follower_count: i64,
     /// The number of fans that this account follows.
@@ -116,6 +118,8 @@ pub struct PublicProfile {
     pub bio: String,
     /// Id of the favourite team.
     pub favorite_team: Option<TeamId>,
+    /// Whether others see the fan's collectibles.
+    pub collection_visible: bool,
     /// The number of fans who follow this account.
     pub follower_count: i64,
     /// The number of fans that this account follows.

@@ -98,6 +98,8 @@ pub struct ProfileChange {
     pub favorite_team: Option<Option<TeamId>>,
     /// Whether the fan is listed on boards.
     pub leaderboard_visible: Option<bool>,
+    /// Whether others see the fan's collectibles.
+    pub collection_visible: Option<bool>,
 }
 
 impl ProfileChange {

@@ -119,7 +119,8 @@ async fn global_ranks(
     if !shown.season.is_active() {
         return Ok((Vec::new(), None));
     }
-    let asked = ReadBoard { board, season: None, around: None, limit: Limit::MAX, after, reader: None };
+    let (limit, before) = (Limit::MAX, None);
+    let asked = ReadBoard { board, season: None, around: None, limit, after, before, reader: None };
     let page = app.read_board(now, &shown, &asked).await?;
     let line = |line: &terrace_app::boards::BoardLine| {
         Some((line.ranked.user, u64::try_from(line.ranked.rank).ok()?))

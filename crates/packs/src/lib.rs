@@ -76,7 +76,8 @@ pub use ids::{CollectibleId, CollectibleKey, OwnedId, PackId, PackKey, PurchaseI
 pub use odds::{Odds, RarityOdds, SlotOdds, odds};
 pub use pack::{Content, Guarantee, Minted, Pack, Slot};
 pub use ports::{
-    Bought, CatalogueRead, CatalogueWrite, CopyList, OpeningWrite, OwnedFilter, SaleRead, SaleWrite,
+    Bought, CatalogueRead, CatalogueWrite, Collected, CopyList, Held, OpeningWrite, OwnedFilter, SaleRead,
+    SaleWrite,
 };
 pub use proof::{Algorithm, Claim, Opening, Proof, ProofFault, outcomes, verify};
 pub use purchase::{Owned, OwnedSource, Purchase, UserPack};

@@ -40,8 +40,8 @@ pub trait CatalogueWrite: CatalogueRead {
 /// Selects and orders a list of a fan's copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CopyList {
-    /// All copies, most recently bought first.
-    Bought,
+    /// All copies, or those in one state, most recently bought first.
+    Bought(Option<UserPackState>),
     /// Opened copies, most recently opened first.
     Opened,
 }
@@ -64,8 +64,34 @@ pub struct Bought {
     pub pending: u32,
 }
 
+/// What a fan has of a pack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Held {
+    /// Copies, sealed or opened, without revoked ones.
+    pub owned: u32,
+    /// Copies that count towards the limit of a fan: those of pending and completed purchases.
+    pub bought: u32,
+}
+
+/// What a fan has of a collectible, without revoked copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Collected {
+    /// The collectible.
+    pub collectible: CollectibleId,
+    /// How many copies, 1 or more.
+    pub copies: u32,
+    /// When the fan received the first of them.
+    pub first_at: Timestamp,
+}
+
 /// Reads purchases, copies and collectibles of fans.
 pub trait SaleRead {
+    /// What a fan has of each pack; packs of which the fan has nothing are left out.
+    fn held(&mut self, user: UserId) -> Result<Vec<(PackId, Held)>, StoreError>;
+
+    /// What a fan has of each collectible; collectibles that the fan does not own are left out.
+    fn collected(&mut self, user: UserId) -> Result<Vec<Collected>, StoreError>;
+
     /// A fan's purchase.
     fn purchase(&mut self, user: UserId, id: PurchaseId) -> Result<Option<Purchase>, StoreError>;
 

@@ -166,6 +166,20 @@ impl Check {
         (have.min(target), target)
     }
 
+    /// Whether the check counts towards a target, so that partial progress can be shown.
+    pub const fn counts(&self) -> bool {
+        match self {
+            Self::FollowUser { .. }
+            | Self::GetFollowers { .. }
+            | Self::PointsThreshold { .. }
+            | Self::CompleteProfile => true,
+            Self::UploadProfilePicture
+            | Self::ChooseFavoriteTeam
+            | Self::JoinLeaderboard
+            | Self::RankThreshold { .. } => false,
+        }
+    }
+
     /// Whether the condition holds.
     pub fn is_met(&self, facts: &Facts) -> bool {
         let (have, target) = self.progress(facts);
@@ -292,6 +306,15 @@ mod tests {
             let (have, target) = check.progress(&most);
             assert_eq!(have, target, "{check}");
         }
+    }
+
+    #[test]
+    fn a_check_that_counts_has_a_target_beyond_yes_or_no() {
+        for (check, met, _) in table() {
+            assert_eq!(check.counts(), check.progress(&met).1 > 1, "{check}");
+        }
+        // Also where the target is one.
+        assert!(Check::FollowUser { count: 1 }.counts());
     }
 
     #[test]

@@ -54,6 +54,6 @@ pub use run::{MalformedPeriod, Period, Run, RunStatus, StepDone};
 pub use standing::FanStanding;
 pub use title::{Mismatch, find_quest, find_step};
 pub use visits::{
-    Dates, MalformedDates, Visit, VisitOutcome, VisitRules, Visits, ZoneChange, first_instant, local_date,
-    today, visit,
+    Dates, MalformedDates, Milestone, Visit, VisitOutcome, VisitRules, VisitStatus, Visits, ZoneChange,
+    first_instant, local_date, today, visit, visit_status,
 };

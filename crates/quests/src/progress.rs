@@ -26,6 +26,9 @@ pub enum StepRefusal {
     /// The quest is not open yet, no longer open, or retired.
     #[error("the quest is not open")]
     QuestClosed,
+    /// A prerequisite of the quest was not completed.
+    #[error("another quest comes first")]
+    QuestLocked,
     /// An earlier required step was not completed.
     #[error("another step comes first")]
     OutOfOrder,
@@ -63,26 +66,28 @@ pub fn start(
     if !quest.is_open(now) {
         return Err(StartRefusal::QuestClosed);
     }
-    if !quest.prerequisites.iter().all(|before| completed.contains(before)) {
+    if quest.is_locked(completed) {
         return Err(StartRefusal::PrerequisitesMissing);
     }
     Ok(Run::started(quest.id, period, now))
 }
 
 /// The result of completing a step in a fan's run, in which the steps `done` are completed. Without `facts`, a step
-/// with a check is refused, so `facts` may be omitted for steps without one.
+/// with a check is refused, so `facts` may be omitted for steps without one. `completed` lists the quests that the fan
+/// has ever completed, at least among the prerequisites: content may add prerequisites after the run began.
 ///
 /// # Errors
 ///
-/// Returns a refusal if the step is not part of the quest, the quest was not started or is not open, earlier required
-/// steps are missing, or the check does not hold. A step that is completed already is never refused for a closed quest,
-/// its order or its check.
+/// Returns a refusal if the step is not part of the quest, the quest was not started, is not open or is locked, earlier
+/// required steps are missing, or the check does not hold. A step that is completed already is never refused for a
+/// closed or locked quest, its order or its check.
 pub fn advance(
     quest: &Quest,
     run: Option<&Run>,
     done: &[StepDone],
     step: StepId,
     facts: Option<&Facts>,
+    completed: &[QuestId],
     now: Timestamp,
 ) -> Result<Advance, StepRefusal> {
     let step = quest.step(step).ok_or(StepRefusal::NoSuchStep)?;
@@ -92,6 +97,9 @@ pub fn advance(
     }
     if !quest.is_open(now) {
         return Err(StepRefusal::QuestClosed);
+    }
+    if quest.is_locked(completed) {
+        return Err(StepRefusal::QuestLocked);
     }
     if !is_in_order(quest, step, done) {
         return Err(StepRefusal::OutOfOrder);
@@ -108,9 +116,16 @@ pub fn advance(
 }
 
 /// The steps of a run whose checks hold now, in the order in which they are to be completed: a step may become
-/// available through one before it. Empty if the quest is not open.
-pub fn met_steps(quest: &Quest, run: &Run, done: &[StepDone], facts: &Facts, now: Timestamp) -> Vec<StepId> {
-    if run.quest != quest.id || !quest.is_open(now) {
+/// available through one before it. Empty if the quest is not open or is locked; `completed` as for [`advance`].
+pub fn met_steps(
+    quest: &Quest,
+    run: &Run,
+    done: &[StepDone],
+    facts: &Facts,
+    completed: &[QuestId],
+    now: Timestamp,
+) -> Vec<StepId> {
+    if run.quest != quest.id || !quest.is_open(now) || quest.is_locked(completed) {
         return Vec::new();
     }
     let mut after = done.to_vec();
@@ -130,9 +145,16 @@ pub fn is_left_complete(quest: &Quest, run: &Run, done: &[StepDone]) -> bool {
     run.status == RunStatus::Active && quest.is_complete(done)
 }
 
-/// Whether a progress check would change a run.
-pub fn is_due(quest: &Quest, run: &Run, done: &[StepDone], facts: &Facts, now: Timestamp) -> bool {
-    is_left_complete(quest, run, done) || !met_steps(quest, run, done, facts, now).is_empty()
+/// Whether a progress check would change a run; `completed` as for [`advance`].
+pub fn is_due(
+    quest: &Quest,
+    run: &Run,
+    done: &[StepDone],
+    facts: &Facts,
+    completed: &[QuestId],
+    now: Timestamp,
+) -> bool {
+    is_left_complete(quest, run, done) || !met_steps(quest, run, done, facts, completed, now).is_empty()
 }
 
 fn is_done(step: &Step, done: &[StepDone]) -> bool {
@@ -181,7 +203,7 @@ mod tests {
             ("rr", &[], 3, Err(StepRefusal::NoSuchStep)),
         ] {
             let quest = quest(steps);
-            let advanced = advance(&quest, Some(&run(&quest)), &done(before), step_id(step), None, NOW);
+            let advanced = advance(&quest, Some(&run(&quest)), &done(before), step_id(step), None, &[], NOW);
             assert_eq!(advanced, outcome, "{steps}, {before:?}, {step}");
         }
     }
@@ -190,10 +212,16 @@ mod tests {
     fn a_quest_is_completed_once_whatever_steps_follow() {
         let quest = quest("ro");
         let run = Run { status: RunStatus::Completed, completed_at: Some(at(1)), ..run(&quest) };
-        assert_eq!(advance(&quest, Some(&run), &done(&[1]), step_id(2), None, NOW), Ok(completed(2, false)));
+        assert_eq!(
+            advance(&quest, Some(&run), &done(&[1]), step_id(2), None, &[], NOW),
+            Ok(completed(2, false))
+        );
         // A required step that was added later pays, but does not complete the quest again.
         let grown = self::quest("rr");
-        assert_eq!(advance(&grown, Some(&run), &done(&[1]), step_id(2), None, NOW), Ok(completed(2, false)));
+        assert_eq!(
+            advance(&grown, Some(&run), &done(&[1]), step_id(2), None, &[], NOW),
+            Ok(completed(2, false))
+        );
     }
 
     #[test]
@@ -205,17 +233,17 @@ mod tests {
         let retired = Quest { is_retired: true, ..open.clone() };
         let others = Run { quest: QuestId::from_uuid(Uuid::from_u128(9)), ..begun };
         for none in [None, Some(&others)] {
-            let refused = advance(&open, none, &[], step_id(1), None, NOW);
+            let refused = advance(&open, none, &[], step_id(1), None, &[], NOW);
             assert_eq!(refused, Err(StepRefusal::QuestNotStarted));
         }
         for closed in [later, over, retired] {
             assert_eq!(
-                advance(&closed, Some(&begun), &[], step_id(1), None, NOW),
+                advance(&closed, Some(&begun), &[], step_id(1), None, &[], NOW),
                 Err(StepRefusal::QuestClosed)
             );
             // The result for a completed step does not change.
             assert_eq!(
-                advance(&closed, Some(&begun), &done(&[1]), step_id(1), None, NOW),
+                advance(&closed, Some(&begun), &done(&[1]), step_id(1), None, &[], NOW),
                 Ok(Advance::AlreadyDone)
             );
             assert_eq!(start(&closed, Period::Once, &[], NOW), Err(StartRefusal::QuestClosed));
@@ -238,7 +266,7 @@ mod tests {
             let strict = Quest { is_sequential: true, ..loose.clone() };
             let begun = run(&loose);
             let refused = |quest: &Quest| {
-                advance(quest, Some(&begun), &done(before), step_id(step), None, NOW)
+                advance(quest, Some(&begun), &done(before), step_id(step), None, &[], NOW)
                     == Err(StepRefusal::OutOfOrder)
             };
             assert!(!refused(&loose));
@@ -251,7 +279,7 @@ mod tests {
         let mut quest = quest("rr");
         quest.steps[0].check = Some(Check::FollowUser { count: 2 });
         let begun = run(&quest);
-        let claim = |facts: Option<&Facts>| advance(&quest, Some(&begun), &[], step_id(1), facts, NOW);
+        let claim = |facts: Option<&Facts>| advance(&quest, Some(&begun), &[], step_id(1), facts, &[], NOW);
         assert_eq!(claim(None), Err(StepRefusal::ConditionNotMet));
         assert_eq!(claim(Some(&Facts { follows: 1, ..Facts::default() })), Err(StepRefusal::ConditionNotMet));
         assert_eq!(claim(Some(&Facts { follows: 2, ..Facts::default() })), Ok(completed(1, false)));
@@ -265,6 +293,30 @@ mod tests {
             assert_eq!(start(&quest, Period::Once, missing, NOW), Err(StartRefusal::PrerequisitesMissing));
         }
         assert!(start(&quest, Period::Once, &before, NOW).is_ok());
+    }
+
+    #[test]
+    fn the_steps_of_a_locked_quest_wait() {
+        let before = [1, 2].map(|n| QuestId::from_uuid(Uuid::from_u128(n)));
+        let mut quest = Quest { prerequisites: before.to_vec(), ..quest("rr") };
+        quest.steps[0].check = Some(Check::FollowUser { count: 1 });
+        let (begun, facts) = (run(&quest), Facts { follows: 1, ..Facts::default() });
+        for completed in [&[][..], &before[..1], &before[1..], &before] {
+            let is_locked = completed.len() < 2;
+            assert_eq!(quest.is_locked(completed), is_locked);
+            let expected =
+                if is_locked { Err(StepRefusal::QuestLocked) } else { Ok(self::completed(2, false)) };
+            assert_eq!(advance(&quest, Some(&begun), &[], step_id(2), None, completed, NOW), expected);
+            // Without its facts the check would refuse; the lock is reported first.
+            let claim = advance(&quest, Some(&begun), &[], step_id(1), None, completed, NOW);
+            let refusal = if is_locked { StepRefusal::QuestLocked } else { StepRefusal::ConditionNotMet };
+            assert_eq!(claim, Err(refusal));
+            let met = met_steps(&quest, &begun, &[], &facts, completed, NOW);
+            assert_eq!(met.is_empty(), is_locked);
+            assert_eq!(is_due(&quest, &begun, &[], &facts, completed, NOW), !is_locked);
+            let again = advance(&quest, Some(&begun), &done(&[2]), step_id(2), None, completed, NOW);
+            assert_eq!(again, Ok(Advance::AlreadyDone));
+        }
     }
 
     /// A quest whose steps have a `follow_user` check with the given count, if any.
@@ -290,9 +342,9 @@ mod tests {
             let quest = checked(is_sequential, steps);
             let facts = Facts { follows: 2, ..Facts::default() };
             let met: Vec<_> = met.iter().map(|n| step_id(*n)).collect();
-            assert_eq!(met_steps(&quest, &run(&quest), &done(before), &facts, NOW), met, "{steps:?}");
+            assert_eq!(met_steps(&quest, &run(&quest), &done(before), &facts, &[], NOW), met, "{steps:?}");
             let closed = Quest { closes_at: Some(NOW), ..quest };
-            assert!(met_steps(&closed, &run(&closed), &done(before), &facts, NOW).is_empty());
+            assert!(met_steps(&closed, &run(&closed), &done(before), &facts, &[], NOW).is_empty());
         }
     }
 
@@ -309,7 +361,7 @@ mod tests {
             let (mut run, mut done) = (run(&quest), Vec::new());
             let (mut paid, mut completions) = (0, 0);
             for claim in claims {
-                let outcome = advance(&quest, Some(&run), &done, step_id(claim), None, NOW);
+                let outcome = advance(&quest, Some(&run), &done, step_id(claim), None, &[], NOW);
                 if let Ok(Advance::StepCompleted { points, completes_quest }) = outcome {
                     done.push(StepDone { step: step_id(claim), at: NOW });
                     paid += points;
@@ -337,15 +389,15 @@ mod tests {
             let facts = Facts { follows, ..Facts::default() };
             let run = run(&quest);
             let mut done = done(&before.into_iter().collect::<Vec<_>>());
-            for step in met_steps(&quest, &run, &done, &facts, NOW) {
-                let outcome = advance(&quest, Some(&run), &done, step, Some(&facts), NOW);
+            for step in met_steps(&quest, &run, &done, &facts, &[], NOW) {
+                let outcome = advance(&quest, Some(&run), &done, step, Some(&facts), &[], NOW);
                 let is_completed = matches!(outcome, Ok(Advance::StepCompleted { .. }));
                 prop_assert!(is_completed, "{:?}", outcome);
                 done.push(StepDone { step, at: NOW });
             }
-            prop_assert!(met_steps(&quest, &run, &done, &facts, NOW).is_empty());
+            prop_assert!(met_steps(&quest, &run, &done, &facts, &[], NOW).is_empty());
             for step in quest.steps.iter().filter(|step| step.check.is_some()) {
-                let outcome = advance(&quest, Some(&run), &done, step.id, Some(&facts), NOW);
+                let outcome = advance(&quest, Some(&run), &done, step.id, Some(&facts), &[], NOW);
                 let is_completed = matches!(outcome, Ok(Advance::StepCompleted { .. }));
                 prop_assert!(!is_completed, "{:?} was overlooked", step);
             }

@@ -106,11 +106,19 @@ pub struct Quest {
 }
 
 impl Quest {
+    /// Whether the quest has opened by `now`, even if it has closed or was retired since.
+    pub fn was_open(&self, now: Timestamp) -> bool {
+        self.opens_at.is_none_or(|opens| opens.is_over(now))
+    }
+
     /// Whether the quest may be started and its steps completed at `now`.
     pub fn is_open(&self, now: Timestamp) -> bool {
-        !self.is_retired
-            && self.opens_at.is_none_or(|opens| opens.is_over(now))
-            && self.closes_at.is_none_or(|closes| !closes.is_over(now))
+        !self.is_retired && self.was_open(now) && self.closes_at.is_none_or(|closes| !closes.is_over(now))
+    }
+
+    /// Whether a prerequisite is missing among the quests that a fan has completed.
+    pub fn is_locked(&self, completed: &[QuestId]) -> bool {
+        !self.prerequisites.iter().all(|before| completed.contains(before))
     }
 
     /// The points that the whole quest pays: all steps, required or not, and the bonus.

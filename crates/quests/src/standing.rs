@@ -1,6 +1,8 @@
 //! Progress that a fan has earned but that is not recorded yet: whether a progress check would find anything.
 
-use crate::{Achievement, Facts, FanProgress, Quest, Run, StepDone, is_due, today};
+use crate::{
+    Achievement, Cadence, Facts, FanProgress, Quest, QuestId, Run, RunStatus, StepDone, is_due, today,
+};
 use terrace_kernel::{Timestamp, UserId};
 
 /// A rank that meets every threshold.
@@ -47,12 +49,24 @@ impl FanStanding {
         let today = today(self.progress.zone, self.progress.visits.as_ref(), now);
         let of_today =
             self.runs.iter().filter(|(run, _)| run.period.local_date().is_none_or(|date| date == today));
+        let completed = self.completed_at_most(quests);
         let due = of_today.filter_map(|(run, done)| {
             let quest = quests.iter().find(|quest| quest.id == run.quest)?;
-            is_due(quest, run, done, &facts, now)
-                .then(|| 1 + crate::met_steps(quest, run, done, &facts, now).len())
+            is_due(quest, run, done, &facts, &completed, now)
+                .then(|| 1 + crate::met_steps(quest, run, done, &facts, &completed, now).len())
         });
         due.sum()
+    }
+
+    /// All quests that the fan may have completed: runs of daily quests of other days may be missing here, so that each
+    /// daily quest counts.
+    fn completed_at_most(&self, quests: &[Quest]) -> Vec<QuestId> {
+        let is_completed = |id: QuestId| {
+            self.runs.iter().any(|(run, _)| run.quest == id && run.status == RunStatus::Completed)
+        };
+        let completed =
+            quests.iter().filter(|quest| quest.cadence == Cadence::Daily || is_completed(quest.id));
+        completed.map(|quest| quest.id).collect()
     }
 
     fn has_reached_one(&self, achievements: &[Achievement]) -> bool {
@@ -102,6 +116,25 @@ mod tests {
         let ranked_already = standing(vec![(run, done(&[1]))]);
         assert!(!ranked_already.asks_rank(&quests, now));
         assert!(!standing(Vec::new()).asks_rank(&quests, now));
+    }
+
+    #[test]
+    fn a_locked_quest_is_no_news_until_its_prerequisite_is_completed() {
+        let before = Quest { id: QuestId::from_uuid(Uuid::from_u128(2)), ..quest("r") };
+        let mut after = Quest { prerequisites: vec![before.id], ..quest("r") };
+        after.steps[0].check = Some(Check::FollowUser { count: 1 });
+        let (now, daily) = (at(50), Quest { cadence: Cadence::Daily, ..before.clone() });
+        let news = |before: &Quest, status: Option<RunStatus>| {
+            let begun = |quest: &Quest| Run::started(quest.id, Period::Once, at(0));
+            let mut standing = standing(vec![(begun(&after), Vec::new())]);
+            standing.progress.facts.follows = 1;
+            standing.runs.extend(status.map(|status| (Run { status, ..begun(before) }, Vec::new())));
+            standing.has_news(&[before.clone(), after.clone()], &[], None, now)
+        };
+        assert!(!news(&before, None) && !news(&before, Some(RunStatus::Active)));
+        assert!(news(&before, Some(RunStatus::Completed)));
+        // It may have been completed on another day.
+        assert!(news(&daily, None));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The list of all seasons: which season covers an event, and how seasons follow one another.
 
 use crate::{Season, SeasonId, SeasonKey, SeasonStatus, Writer};
-use terrace_kernel::Timestamp;
+use std::cmp::Reverse;
+use terrace_kernel::{Limit, Page, TimeKey, Timestamp};
 
 /// All seasons of the service, in order of time. No two overlap, at most one is active, and legacy seasons come before
 /// all counted ones.
@@ -113,6 +114,18 @@ impl Seasons {
     /// All seasons, earliest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Season> {
         self.0.iter()
+    }
+
+    /// A page of the seasons whose boards are or will be shown, latest start first. Legacy seasons have no boards.
+    pub fn page(&self, limit: Limit, after: Option<TimeKey>) -> Page<&Season> {
+        let key = |season: &&Season| TimeKey { at: season.starts_at, id: season.id.as_uuid() };
+        let mut rows: Vec<&Season> = self.0.iter().filter(|season| season.is_counted()).collect();
+        rows.sort_by_key(|season| Reverse((season.starts_at, season.id)));
+        rows.retain(|season| {
+            after.is_none_or(|after| (season.starts_at, season.id.as_uuid()) < (after.at, after.id))
+        });
+        rows.truncate(usize::from(limit.rows()).saturating_add(1));
+        Page::from_overfull(rows, limit, key)
     }
 
     /// The season with this id.
@@ -348,6 +361,26 @@ mod tests {
         assert_eq!(statuses(50), [(id(1), SeasonStatus::Closed), (id(2), SeasonStatus::Active)]);
         // No check ran for a whole season.
         assert_eq!(statuses(80), [(id(1), SeasonStatus::Closed), (id(2), SeasonStatus::Closed)]);
+    }
+
+    #[test]
+    fn a_page_has_the_newest_seasons_first_and_no_legacy_one() {
+        let history = history();
+        let page = |limit, after: Option<TimeKey>| {
+            let page = history.page(Limit::new(limit).unwrap(), after);
+            (page.items.iter().map(|season| season.key.to_string()).collect::<Vec<_>>(), page.next)
+        };
+        let key = |n, starts| Some(TimeKey { at: at(starts), id: id(n).as_uuid() });
+        for (limit, after, keys, next) in [
+            (25, None, &["1", "0.5", "0.4"][..], None),
+            (2, None, &["1", "0.5"], key(3, 300)),
+            (2, key(3, 300), &["0.4"], None),
+            (3, None, &["1", "0.5", "0.4"], None),
+            (25, key(2, 100), &[], None),
+        ] {
+            let keys: Vec<_> = keys.iter().map(ToString::to_string).collect();
+            assert_eq!(page(limit, after), (keys, next), "{limit} {after:?}");
+        }
     }
 
     #[test]

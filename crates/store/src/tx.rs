@@ -30,8 +30,8 @@ use terrace_social::{
 };
 
 read_ports! {
-    /// An own profile: the account, its favourite team and its points.
-    pub trait ProfileReadTx: AccountRead + TeamRead + PointsRead
+    /// An own profile: the account, its favourite team, its points and its balances.
+    pub trait ProfileReadTx: AccountRead + TeamRead + PointsRead + LedgerRead
 }
 
 read_ports! {
@@ -73,6 +73,16 @@ read_ports! {
 read_ports! {
     /// Profiles that other users see, and whom an account follows.
     pub trait FollowingReadTx: GraphReadTx + TeamRead + TeamFollowRead<Team>
+}
+
+read_ports! {
+    /// Profiles that other users see, with their achievements.
+    pub trait PublicProfileReadTx: FollowingReadTx + QuestRead
+}
+
+read_ports! {
+    /// Collectibles of a fan as other users see them.
+    pub trait CollectionReadTx: GraphReadTx + SaleRead
 }
 
 read_ports! {
@@ -160,6 +170,8 @@ read_ports! {
         + FeedReadTx
         + PostsOfReadTx
         + FollowingReadTx
+        + PublicProfileReadTx
+        + CollectionReadTx
         + SuggestionReadTx
         + TrendingReadTx
         + BoardReadTx

@@ -75,6 +75,37 @@ impl CursorKey for RankKey {
     }
 }
 
+/// A place on a board at which a page continues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BoardPlace {
+    /// The page begins after this line.
+    After(RankKey),
+    /// The page ends before this line.
+    Before(RankKey),
+}
+
+impl BoardPlace {
+    /// The byte before the key of a page that ends there.
+    const BEFORE: u8 = 1;
+}
+
+impl CursorKey for BoardPlace {
+    fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Self::After(key) => key.to_bytes(),
+            Self::Before(key) => [[Self::BEFORE].as_slice(), &key.to_bytes()].concat(),
+        }
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        if let Some(key) = RankKey::from_bytes(bytes) {
+            return Some(Self::After(key));
+        }
+        let (first, key) = bytes.split_first()?;
+        (*first == Self::BEFORE).then_some(Self::Before(RankKey::from_bytes(key)?))
+    }
+}
+
 impl CursorKey for String {
     fn to_bytes(&self) -> Vec<u8> {
         self.as_bytes().to_vec()
@@ -169,10 +200,10 @@ mod tests {
                 K::from_bytes(bytes).is_none_or(|key| key.to_bytes() == bytes)
             }
             let whole = |length: usize| bytes.get(..length).unwrap_or(&bytes).to_vec();
-            for bytes in [bytes.clone(), whole(16), whole(24), whole(32)] {
+            for bytes in [bytes.clone(), whole(16), whole(24), whole(32), whole(33)] {
                 prop_assert!(held::<TimeKey>(&bytes) && held::<UserId>(&bytes), "{:?}", bytes);
                 prop_assert!(held::<TrendKey>(&bytes) && held::<RankKey>(&bytes), "{:?}", bytes);
-                prop_assert!(held::<String>(&bytes), "{:?}", bytes);
+                prop_assert!(held::<String>(&bytes) && held::<BoardPlace>(&bytes), "{:?}", bytes);
             }
         }
     }

@@ -12,9 +12,11 @@ use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use std::borrow::Cow;
 use std::sync::Arc;
+use utoipa::openapi::request_body::RequestBody;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{
-    ComponentsBuilder, ContentBuilder, InfoBuilder, OpenApi, Paths, Ref, RefOr, Required, ResponseBuilder,
+    Components, ComponentsBuilder, ContentBuilder, InfoBuilder, OpenApi, Paths, Ref, RefOr, Required,
+    ResponseBuilder, Schema,
 };
 use utoipa::{PartialSchema, ToSchema};
 use utoipa_actix_web::AppExt;
@@ -119,17 +121,34 @@ fn with_problems(mut document: OpenApi) -> OpenApi {
         .description("Why the request was not done.")
         .content(problem::MEDIA_TYPE, content)
         .build();
+    let components = document.components.as_ref();
     for item in document.paths.paths.values_mut() {
+        if let Some(RefOr::T(body)) = item.post.as_mut().and_then(|post| post.request_body.as_mut())
+            && components.is_some_and(|components| may_be_absent(body, components))
+        {
+            body.required = Some(Required::False);
+        }
         let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
         for operation in operations.into_iter().flatten() {
-            // Every operation with a body requires it.
-            if let Some(RefOr::T(body)) = &mut operation.request_body {
+            // Every other operation with a body requires it.
+            if let Some(RefOr::T(body)) = &mut operation.request_body
+                && body.required != Some(Required::False)
+            {
                 body.required = Some(Required::True);
             }
             operation.responses.responses.entry("default".to_owned()).or_insert(problem.clone().into());
         }
     }
     document
+}
+
+/// Whether `{}` is a valid body. The handlers of such POST routes take an `OptionalBody`.
+fn may_be_absent(body: &RequestBody, components: &Components) -> bool {
+    let Some(RefOr::T(json)) = body.content.get("application/json") else { return false };
+    let Some(RefOr::Ref(schema)) = &json.schema else { return false };
+    let name = schema.ref_location.rsplit('/').next().unwrap_or_default();
+    let Some(RefOr::T(Schema::Object(schema))) = components.schemas.get(name) else { return false };
+    schema.required.is_empty() && schema.min_properties.is_none()
 }
 
 pub(crate) fn configure(config: &mut ServiceConfig) {

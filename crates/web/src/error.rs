@@ -102,6 +102,8 @@ codes! {
     PaymentPending = "payment_pending", CONFLICT, "The payment is not confirmed yet";
     /// The payment did not arrive in time.
     PurchaseExpired = "purchase_expired", CONFLICT, "The purchase has expired";
+    /// The purchase is paid and complete.
+    AlreadyPaid = "already_paid", CONFLICT, "The purchase is paid";
     /// The payment was declined or abandoned.
     PurchaseCancelled = "purchase_cancelled", CONFLICT, "The purchase was cancelled";
     /// The payment was refunded.

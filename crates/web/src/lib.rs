@@ -64,6 +64,12 @@ const ROUTES: &[fn(&mut ServiceConfig<'_>)] = &[
     payments::routes,
 ];
 
+/// The areas that clients may offer, as `/api/club` lists them.
+const FEATURES: &[&str] = &[
+    "accounts", "balances", "boards", "graph", "media", "packs", "payments", "quests", "room", "streams",
+    "teams", "trends",
+];
+
 /// The lists of every area in the export of an account, in the order of the document.
 const EXPORT: &[&[ExportPart]] = &[
     accounts::EXPORT,

@@ -1,8 +1,10 @@
 //! Queries for own and public profiles.
 
-use crate::store::{FollowingReadTx, ProfileReadTx, Query};
+use crate::store::{ProfileReadTx, PublicProfileReadTx, Query};
 use terrace_identity::{Account, AccountStatus, PublicProfile, Team};
 use terrace_kernel::{Failure, Outcome, StoreError, Timestamp, UserId};
+use terrace_ledger::Balance;
+use terrace_quests::AchievementKey;
 use terrace_scoring::Points;
 use terrace_social::Relationship;
 
@@ -19,10 +21,12 @@ pub struct OwnProfile {
     pub favorite_team: Option<Team>,
     /// Sum of all points ever earned, across all seasons.
     pub points: Points,
+    /// The balances; accounts that never received anything are left out.
+    pub balances: Vec<Balance>,
 }
 
 impl OwnProfile {
-    /// Reads the profile of an account, whatever its status, in at most three statements.
+    /// Reads the profile of an account, whatever its status, in at most four statements.
     pub(crate) fn read(tx: &mut dyn ProfileReadTx, user: UserId) -> Result<Option<Self>, StoreError> {
         let Some(account) = tx.account(user)? else {
             return Ok(None);
@@ -32,7 +36,7 @@ impl OwnProfile {
             None => None,
         };
         let points = tx.points_of(user)?;
-        Ok(Some(Self { account, favorite_team, points }))
+        Ok(Some(Self { account, favorite_team, points, balances: tx.balances(user)? }))
     }
 }
 
@@ -65,6 +69,8 @@ pub struct PublicView {
     pub favorite_team: Option<Team>,
     /// The reader's relationship to the user; the default for a signed-out reader and for the user's own profile.
     pub ties: Relationship,
+    /// The unlocked achievements, latest first.
+    pub achievements: Vec<(AchievementKey, Timestamp)>,
 }
 
 /// Reads the public profile of an active account that is not hidden from the reader.
@@ -78,11 +84,11 @@ pub struct GetPublicProfile {
 
 impl Query for GetPublicProfile {
     const NAME: &'static str = "get_public_profile";
-    type Ports = dyn FollowingReadTx;
+    type Ports = dyn PublicProfileReadTx;
     type Output = PublicView;
     type Refusal = NotFound;
 
-    fn run(&self, tx: &mut dyn FollowingReadTx, _now: Timestamp) -> Outcome<PublicView, NotFound> {
+    fn run(&self, tx: &mut dyn PublicProfileReadTx, _now: Timestamp) -> Outcome<PublicView, NotFound> {
         let profile = tx.public_profile(self.user)?.ok_or(Failure::Refused(NotFound))?;
         let ties = match self.reader {
             Some(reader) if reader != self.user => tx.ties(reader, self.user)?,
@@ -95,6 +101,10 @@ impl Query for GetPublicProfile {
             Some(team) => tx.team(team)?,
             None => None,
         };
-        Ok(PublicView { profile, favorite_team, ties })
+        let mut achievements = tx.achievements_of(self.user)?;
+        achievements.sort_unstable_by(|(key, at), (other, then)| {
+            then.cmp(at).then_with(|| key.as_str().cmp(other.as_str()))
+        });
+        Ok(PublicView { profile, favorite_team, ties, achievements })
     }
 }

@@ -59,6 +59,8 @@ pub struct ReadBoard {
     pub limit: Limit,
     /// The line after which the page starts.
     pub after: Option<RankKey>,
+    /// The line before which the page ends, without `after`.
+    pub before: Option<RankKey>,
     /// The reader; `None` if signed out.
     pub reader: Option<UserId>,
 }
@@ -107,6 +109,8 @@ pub struct BoardPage {
     pub version: Position,
     /// The line after which the next page begins; `None` on the last page.
     pub next: Option<RankKey>,
+    /// The line before which the previous page ends; `None` on the first page.
+    pub previous: Option<RankKey>,
     /// Log position at which an event stream continues from this page.
     pub stream_position: Position,
     /// Stamp of the board's state; `None` if the page was read from the tables.
@@ -275,7 +279,7 @@ impl App {
         let is_hidden = |line: &BoardLine| Some(line.ranked.user) == asked.around && line.user.is_none();
         if page.lines.iter().any(is_hidden) {
             page.lines.clear();
-            page.next = None;
+            (page.next, page.previous) = (None, None);
         }
         Ok(page)
     }
@@ -410,6 +414,21 @@ impl App {
         )
     }
 
+    /// A fan's standing on the global board of the season that is shown; `None` if the fan is not listed, or if there
+    /// is no season. The boards show at least the writes of the reader.
+    pub async fn shown_standing(
+        &self,
+        reader: Option<UserId>,
+        user: UserId,
+    ) -> Result<Option<Standing>, StoreError> {
+        let now = self.boards_now(reader).await;
+        match self.find_board(now, BoardChoice::Global, None).await {
+            Ok(shown) => self.standing(now, &shown, user).await,
+            Err(Failure::Refused(_)) => Ok(None),
+            Err(Failure::Broken(error)) => Err(error),
+        }
+    }
+
     /// The boards of the season that is shown: the teams' boards that the reader joined first, then the global one,
     /// then the other teams' in the order in which they were created.
     pub async fn list_boards(
@@ -429,21 +448,18 @@ pub(crate) struct Rows {
     pub(crate) lines: Vec<Ranked>,
     pub(crate) me: Option<Standing>,
     pub(crate) total: u64,
-    pub(crate) next: Option<RankKey>,
 }
 
 impl Rows {
     fn of(index: &RankIndex, asked: &ReadBoard) -> Self {
         let limit = usize::from(asked.limit.rows());
-        let mut lines = match (asked.around, &asked.after) {
-            (Some(user), _) => around(index, user, limit),
-            (None, Some(key)) => index.page_after(key, limit + 1),
-            (None, None) => index.page(0, limit + 1),
+        let lines = match (asked.around, &asked.after, &asked.before) {
+            (Some(user), _, _) => around(index, user, limit),
+            (None, Some(key), _) => index.page_after(key, limit),
+            (None, None, Some(key)) => index.page_before(key, limit),
+            (None, None, None) => index.page(0, limit),
         };
-        let more = lines.len() > limit;
-        lines.truncate(limit);
         Self {
-            next: if more { lines.last().map(Ranked::key) } else { None },
             lines,
             me: asked.reader.and_then(|reader| index.standing(reader)),
             total: num::to_u64(index.len()),
@@ -457,7 +473,10 @@ impl Rows {
         (version, stream_position): (Position, Position),
         stamp: Option<BoardStamp>,
     ) -> BoardPage {
-        let Self { lines, me, total, next } = self;
+        let Self { lines, me, total } = self;
+        let is_last = |line: &&Ranked| num::to_u64(line.position) >= total;
+        let next = lines.last().filter(|line| !is_last(line)).map(Ranked::key);
+        let previous = lines.first().filter(|line| line.position > 1).map(Ranked::key);
         let by_id: std::collections::HashMap<UserId, &Arc<AuthorCard>> =
             cards.iter().map(|card| (card.id, card)).collect();
         let line = |ranked: Ranked| BoardLine {
@@ -473,15 +492,16 @@ impl Rows {
             total,
             version,
             next,
+            previous,
             stream_position,
             stamp,
         }
     }
 }
 
-/// Up to `limit` lines centred on the fan, and one more if the board continues.
+/// Up to `limit` lines centred on the fan.
 fn around(index: &RankIndex, user: UserId, limit: usize) -> Vec<Ranked> {
     let Some(standing) = index.standing(user) else { return Vec::new() };
     let offset = standing.ranked.position.saturating_sub(1).saturating_sub(limit / 2);
-    index.page(offset, limit + 1)
+    index.page(offset, limit)
 }

@@ -184,24 +184,8 @@ impl Query for ReadRows {
         if !tx.is_published(self.season, self.board)? {
             return Ok(None);
         }
-        let (season, board, limit) = (self.season, self.board, self.asked.limit.rows());
-        let overfull = u32::from(limit) + 1;
-        let mut keys = match (self.asked.around, &self.asked.after) {
-            (Some(user), _) => match tx.listed(season, board, user)? {
-                Some(key) => {
-                    let mut keys = tx.ranked_before(season, board, u32::from(limit) / 2, &key)?;
-                    keys.reverse();
-                    keys.push(key);
-                    let rest = overfull.saturating_sub(u32::try_from(keys.len()).unwrap_or(overfull));
-                    keys.extend(tx.ranked(season, board, rest, Some(&key))?);
-                    keys
-                }
-                None => Vec::new(),
-            },
-            (None, after) => tx.ranked(season, board, overfull, after.as_ref())?,
-        };
-        let more = keys.len() > usize::from(limit);
-        keys.truncate(usize::from(limit));
+        let (season, board) = (self.season, self.board);
+        let keys = keys(tx, (season, board), &self.asked)?;
         let total = tx.count_listed(season, board)?;
         let mut lines: Vec<Ranked> = Vec::with_capacity(keys.len());
         for key in &keys {
@@ -227,8 +211,33 @@ impl Query for ReadRows {
             Some(reader) => standing(tx, (season, board), reader, total)?,
             None => None,
         };
-        let next = if more { lines.last().map(Ranked::key) } else { None };
-        Ok(Some((Rows { lines, me, total, next }, head)))
+        Ok(Some((Rows { lines, me, total }, head)))
+    }
+}
+
+/// The keys of a page, in the order of the board.
+fn keys(
+    tx: &mut dyn PointsReadTx,
+    (season, board): (SeasonId, BoardId),
+    asked: &ReadBoard,
+) -> Result<Vec<RankKey>, StoreError> {
+    let limit = u32::from(asked.limit.rows());
+    if let Some(user) = asked.around {
+        let Some(key) = tx.listed(season, board, user)? else { return Ok(Vec::new()) };
+        let mut keys = tx.ranked_before(season, board, limit / 2, &key)?;
+        keys.reverse();
+        keys.push(key);
+        let rest = limit.saturating_sub(u32::try_from(keys.len()).unwrap_or(limit));
+        keys.extend(tx.ranked(season, board, rest, Some(&key))?);
+        return Ok(keys);
+    }
+    match (&asked.after, &asked.before) {
+        (None, Some(key)) => {
+            let mut keys = tx.ranked_before(season, board, limit, key)?;
+            keys.reverse();
+            Ok(keys)
+        }
+        (after, _) => tx.ranked(season, board, limit, after.as_ref()),
     }
 }
 

@@ -29,7 +29,7 @@ pub fn copies(
     user: UserId,
     after: Option<TimeKey>,
 ) -> Result<Page<KeptCopy>, StoreError> {
-    let page = tx.copies(user, CopyList::Bought, Limit::MAX, after)?;
+    let page = tx.copies(user, CopyList::Bought(None), Limit::MAX, after)?;
     let opened = page.items.iter().filter(|copy| copy.opened_at.is_some());
     let opened: Vec<_> = opened.map(|copy| copy.id).collect();
     let mut seeds: HashMap<_, _> = if opened.is_empty() {

@@ -51,7 +51,10 @@ pub use load_packs::LoadPacks;
 pub use open_pack::{OpenPack, OpenPackRefusal, OpenPackRequest, PackOpened};
 pub use purchase_pack::{PackPurchased, PurchasePack, PurchasePackRefusal};
 pub(crate) use queries::ReadPackBook;
-pub use queries::{GetPurchase, ListCopies, ListOwned, ListPurchases, ReadSupply, Supply};
+pub use queries::{
+    GetPurchase, ListCopies, ListOwned, ListOwnedOf, ListPurchases, ReadCollected, ReadHeld, ReadSupply,
+    Supply,
+};
 
 pub use content::{PackContent, PackSummary};
 pub use copies::new_copy;
@@ -63,25 +66,24 @@ use crate::content::ContentFaults;
 
 use crate::store::into_infallible;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use terrace_kernel::{Outcome, StoreError, UserId};
+use terrace_kernel::{Outcome, StoreError, Timestamp, UserId};
 use terrace_packs::{Collectible, CollectibleId, Pack, PackId, Quantity};
 
 /// All packs and collectibles.
 #[derive(Debug, Clone, Default)]
 pub struct PackBook {
     packs: Vec<Pack>,
-    collectibles: HashMap<CollectibleId, Collectible>,
-    /// In the order of the content.
-    order: Vec<CollectibleId>,
+    collectibles: Vec<Collectible>,
+    /// The places of the collectibles.
+    places: HashMap<CollectibleId, usize>,
 }
 
 impl PackBook {
     pub(crate) fn new(packs: Vec<Pack>, collectibles: Vec<Collectible>) -> Self {
-        let order = collectibles.iter().map(|collectible| collectible.id).collect();
-        let collectibles = collectibles.into_iter().map(|collectible| (collectible.id, collectible));
-        Self { packs, collectibles: collectibles.collect(), order }
+        let places = collectibles.iter().enumerate().map(|(place, collectible)| (collectible.id, place));
+        Self { places: places.collect(), packs, collectibles }
     }
 
     /// All packs in the order of the content, including retired ones.
@@ -96,13 +98,22 @@ impl PackBook {
 
     /// The collectible with this key, and its number in the order of the content, from 1.
     pub fn numbered(&self, key: &str) -> Option<(u32, &Collectible)> {
-        let numbered = (1..).zip(self.order.iter().filter_map(|id| self.collectibles.get(id)));
-        numbered.into_iter().find(|(_, collectible)| collectible.key.as_str() == key)
+        (1..).zip(&self.collectibles).find(|(_, collectible)| collectible.key.as_str() == key)
     }
 
     /// The collectible with this id.
     pub fn collectible(&self, id: CollectibleId) -> Option<&Collectible> {
-        self.collectibles.get(&id)
+        self.collectibles.get(*self.places.get(&id)?)
+    }
+
+    /// The collectibles that packs whose sale has begun may give, in the order of the content: of all of these packs or
+    /// of one, including retired ones.
+    pub fn album(&self, pack: Option<PackId>, now: Timestamp) -> impl Iterator<Item = &Collectible> {
+        let packs =
+            self.packs.iter().filter(|known| pack.is_none_or(|id| known.id == id) && known.was_on_sale(now));
+        let contents: HashSet<CollectibleId> =
+            packs.flat_map(|pack| &pack.contents).map(|content| content.collectible).collect();
+        self.collectibles.iter().filter(move |collectible| contents.contains(&collectible.id))
     }
 }
 

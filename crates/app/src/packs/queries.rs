@@ -2,13 +2,14 @@
 
 use crate::accounts::NotFound;
 use crate::packs::{PackBook, limited};
-use crate::store::Query;
+use crate::store::{CollectionReadTx, Query};
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_kernel::{Failure, Limit, Outcome, Page, TimeKey, Timestamp, UserId};
 use terrace_packs::{
-    CatalogueRead, CopyList, Minted, Owned, OwnedFilter, Pack, PackId, Purchase, PurchaseId, SaleRead, Stock,
-    UserPack,
+    CatalogueRead, Collected, CollectibleId, CopyList, Held, Minted, Owned, OwnedFilter, Pack, PackId,
+    Purchase, PurchaseId, SaleRead, Stock, UserPack,
 };
 
 /// Reads all packs and collectibles.
@@ -132,6 +133,74 @@ impl Query for ListCopies {
 
     fn run(&self, tx: &mut dyn SaleRead, _now: Timestamp) -> Outcome<Page<UserPack>, Infallible> {
         Ok(tx.copies(self.user, self.list, self.limit, self.after)?)
+    }
+}
+
+/// Reads what a fan has of each pack.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadHeld {
+    /// The fan.
+    pub user: UserId,
+}
+
+impl Query for ReadHeld {
+    const NAME: &'static str = "read_held_packs";
+    type Ports = dyn SaleRead;
+    type Output = HashMap<PackId, Held>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn SaleRead, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.held(self.user)?.into_iter().collect())
+    }
+}
+
+/// Reads what a fan has of each collectible.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadCollected {
+    /// The fan.
+    pub user: UserId,
+}
+
+impl Query for ReadCollected {
+    const NAME: &'static str = "read_collected";
+    type Ports = dyn SaleRead;
+    type Output = HashMap<CollectibleId, Collected>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn SaleRead, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.collected(self.user)?.into_iter().map(|one| (one.collectible, one)).collect())
+    }
+}
+
+/// Reads a page of a fan's collectibles as another reader sees them. Refused if the reader may not see the fan, or if
+/// the fan hides the collection from others.
+#[derive(Debug, Clone, Copy)]
+pub struct ListOwnedOf {
+    /// The page of the fan's collectibles.
+    pub list: ListOwned,
+    /// The reader; `None` if signed out.
+    pub reader: Option<UserId>,
+}
+
+impl Query for ListOwnedOf {
+    const NAME: &'static str = "list_collectibles_of";
+    type Ports = dyn CollectionReadTx;
+    type Output = Page<Owned>;
+    type Refusal = NotFound;
+
+    fn run(&self, tx: &mut dyn CollectionReadTx, _now: Timestamp) -> Outcome<Page<Owned>, NotFound> {
+        let user = self.list.user;
+        let profile = tx.public_profile(user)?.ok_or(Failure::Refused(NotFound))?;
+        let is_own = self.reader == Some(user);
+        let is_hidden = match self.reader {
+            Some(reader) if !is_own => tx.ties(reader, user)?.hidden,
+            Some(_) | None => false,
+        };
+        if is_hidden || !(profile.collection_visible || is_own) {
+            return Err(Failure::Refused(NotFound));
+        }
+        let ListOwned { filter, limit, after, .. } = self.list;
+        Ok(tx.owned(user, filter, limit, after)?)
     }
 }
 

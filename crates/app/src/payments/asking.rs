@@ -31,6 +31,11 @@ impl fmt::Debug for Payments {
 }
 
 impl Payments {
+    /// The name of the provider.
+    pub fn provider_name(&self) -> &'static str {
+        self.provider.name()
+    }
+
     /// The path to which the buyer's browser returns.
     pub fn return_path(purchase: PurchaseId) -> String {
         format!("/?purchase={purchase}")

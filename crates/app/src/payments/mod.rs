@@ -14,7 +14,9 @@
 //! 3. `POST /api/webhooks/payments`: `PaymentProvider::read_notice` verifies the signature before anything is parsed.
 //!    `TakeNotice` locks the fan and the purchase, lets `decide` (`notice`) choose the outcome, stores the notice under
 //!    (provider, event) and applies the outcome (`settle`), in one transaction. A paid purchase gets its copies there.
-//! 4. `PUT /api/packs/{id}/purchase` returns the copies. If no notice has arrived, it asks the provider.
+//! 4. `PUT /api/packs/{id}/purchase` returns the copies. If no notice has arrived, it asks the provider. The buyer
+//!    cancels with `DELETE /api/user/purchases/{id}`: the checkout is closed at the provider between transactions,
+//!    then `CancelPurchase` ends the purchase.
 //! 5. `terrace-ops` (`purchases`) finds what was lost by `payments.due_at`: every minute as a job, by the cron route, or by
 //!    `terrace maintain reconcile`. It asks the provider between transactions and settles in transactions that read the
 //!    state again under their locks.
@@ -24,6 +26,7 @@
 //! it from the service's account `payments` to its account `revenue`, and `refund:<purchase>` moves it back.
 
 mod asking;
+mod cancel_purchase;
 mod complete_purchase;
 mod notice;
 mod provider;
@@ -33,6 +36,7 @@ mod sandbox;
 pub(crate) mod settle;
 mod take_notice;
 
+pub use cancel_purchase::{CancelPurchase, CancelPurchaseRefusal};
 pub(crate) use complete_purchase::RecordCheckout;
 pub use complete_purchase::{CloseReason, CompletePurchase, CompletePurchaseRefusal, EndPending};
 pub use queries::DuePayments;

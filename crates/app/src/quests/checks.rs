@@ -26,15 +26,22 @@ pub(crate) fn check_fan(
     loop {
         let before = checked.steps.len();
         let facts = Facts { rank, ..tx.facts(user)? };
-        for (run, done) in tx.open_runs(user, today)? {
+        let runs = tx.open_runs(user, today)?;
+        let needed: Vec<QuestId> = runs
+            .iter()
+            .filter_map(|(run, _)| book.quest(run.quest))
+            .flat_map(|quest| quest.prerequisites.iter().copied())
+            .collect();
+        let completed = tx.completed_among(user, &needed)?;
+        for (run, done) in runs {
             let Some(quest) = book.quest(run.quest) else { continue };
-            if !is_due(quest, &run, &done, &facts, ctx.now()) {
+            if !is_due(quest, &run, &done, &facts, &completed, ctx.now()) {
                 continue;
             }
             // Locked and read again, because of concurrent transactions.
             let Some((run, done)) = tx.lock_run(user, run.quest, run.period)? else { continue };
             let mut progress = Progress { user, quest, run, done };
-            let met = met_steps(quest, &progress.run, &progress.done, &facts, ctx.now());
+            let met = met_steps(quest, &progress.run, &progress.done, &facts, &completed, ctx.now());
             for step in met.into_iter().filter_map(|id| quest.step(id)) {
                 pay_step(tx, ctx, awards, &mut progress, step, &mut checked)
                     .map_err(|failure| not_given(failure, NotActive))?;
@@ -96,6 +103,12 @@ fn concerned(book: &QuestBook, event: &Event) -> Vec<UserId> {
             } else {
                 Vec::new()
             }
+        }
+        // It may unlock another quest, whose steps may have conditions that already hold.
+        (EventKind::QuestCompleted, Some(actor)) => {
+            let before = QuestId::from_uuid(subject);
+            let mut unlocked = book.quests().iter().filter(|quest| quest.prerequisites.contains(&before));
+            if unlocked.any(|quest| quest.steps.iter().any(has_check)) { vec![actor] } else { Vec::new() }
         }
         // The next step may have a condition that already holds.
         (EventKind::StepCompleted, Some(actor)) => {

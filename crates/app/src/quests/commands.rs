@@ -11,11 +11,13 @@ use crate::store::{Batched, Command, ProgressTx, QuestContentTx, QuestTx, VisitT
 use chrono::NaiveDate;
 use std::collections::HashMap;
 use std::sync::Arc;
-use terrace_kernel::{Ctx, EventKind, Failure, Outcome, StoreError, Timestamp, UserId};
-use terrace_ledger::{AccountKind, Amount, Holder, House, LedgerWrite, Transfer, TransferSource};
+use terrace_kernel::{Ctx, EventKind, Failure, Outcome, StoreError, UserId};
+use terrace_ledger::{
+    AccountKind, Amount, Holder, House, LedgerWrite, Transfer, TransferOutcome, TransferSource,
+};
 use terrace_quests::{
-    Achievement, Advance, Goal, Known, QuestId, Run, StartRefusal, StepDone, StepId, StepRefusal, Visit,
-    VisitOutcome, VisitRules, advance, plan, start, today, visit,
+    Achievement, Advance, Goal, Known, QuestId, Run, StartRefusal, StepDone, StepId, StepRefusal,
+    VisitOutcome, VisitRules, VisitStatus, advance, plan, start, today, visit, visit_status,
 };
 use terrace_scoring::{NewAward, Points, SourceKey, Writer};
 
@@ -161,7 +163,8 @@ impl Command for CompleteStep {
         };
         let (run, done) = tx.lock_run(self.user, quest.id, period)?.unzip();
         let done = done.unwrap_or_default();
-        let advanced = advance(quest, run.as_ref(), &done, step.id, facts.as_ref(), ctx.now())
+        let completed = tx.completed_among(self.user, &quest.prerequisites)?;
+        let advanced = advance(quest, run.as_ref(), &done, step.id, facts.as_ref(), &completed, ctx.now())
             .map_err(|refusal| refused(CompleteStepRefusal::Rule(refusal)))?;
         let Some(run) = run else { return Ok(StepCompleted::default()) };
         if advanced == Advance::AlreadyDone {
@@ -222,10 +225,10 @@ pub struct DailyVisit {
     pub already_completed: bool,
     /// Points awarded by this call.
     pub points: i64,
-    /// Number of consecutive dates with a visit.
-    pub streak: u32,
-    /// First instant at which a visit pays again.
-    pub next_visit_at: Timestamp,
+    /// Coins awarded by this call.
+    pub coins: i64,
+    /// The fan's visits after the call.
+    pub status: VisitStatus,
 }
 
 impl Command for VisitDaily {
@@ -238,13 +241,14 @@ impl Command for VisitDaily {
     fn run(&self, tx: &mut dyn VisitTx, ctx: &mut Ctx) -> Outcome<DailyVisit, NotActive> {
         let (zone, known) = tx.lock_fan(self.user)?.ok_or(Failure::Refused(NotActive))?;
         let before = known.as_ref().and_then(|visits| visits.last_paid);
-        let Visit { outcome, next_visit_at } = visit(known.as_ref(), zone, ctx.now(), &VisitRules::default());
-        let (state, paid) = match outcome {
-            VisitOutcome::AlreadyToday { streak, noted } => {
+        let (now, rules) = (ctx.now(), VisitRules::default());
+        let (state, paid) = match visit(known.as_ref(), zone, now, &rules).outcome {
+            VisitOutcome::AlreadyToday { streak: _, noted } => {
                 if let Some(noted) = noted {
                     tx.put_visits(self.user, &noted, before)?;
                 }
-                return Ok(DailyVisit { already_completed: true, points: 0, streak, next_visit_at });
+                let status = visit_status(known.as_ref(), zone, now, &rules);
+                return Ok(DailyVisit { already_completed: true, points: 0, coins: 0, status });
             }
             VisitOutcome::Paid { local_date, points, coins, milestone: _, state } => {
                 (state, (local_date, points, coins))
@@ -265,7 +269,7 @@ impl Command for VisitDaily {
         if !reached.is_empty() {
             grant_achievements(tx, ctx, &reached, self.user)?;
         }
-        give_coins(tx, ctx, self.user, (local_date, state.streak), coins)?;
+        let coins = give_coins(tx, ctx, self.user, (local_date, state.streak), coins)?;
         let award = NewAward {
             user: self.user,
             amount: Points::new(points),
@@ -281,21 +285,22 @@ impl Command for VisitDaily {
             crate::boards::AwardResult::Now { record, .. } => record.amount.get(),
             crate::boards::AwardResult::Before => 0,
         };
-        Ok(DailyVisit { already_completed: false, points, streak: state.streak, next_visit_at })
+        let status = visit_status(Some(&state), zone, now, &rules);
+        Ok(DailyVisit { already_completed: false, points, coins, status })
     }
 }
 
-/// Pays the coins of a milestone, once for the date on which it was reached.
+/// Pays the coins of a milestone, once for the date on which it was reached; returns what was paid now.
 fn give_coins(
     tx: &mut dyn LedgerWrite,
     ctx: &mut Ctx,
     user: UserId,
     (date, streak): (NaiveDate, u32),
     coins: i64,
-) -> Result<(), StoreError> {
+) -> Result<i64, StoreError> {
     // A milestone may pay no coins.
-    let Ok(amount) = Amount::new(coins) else { return Ok(()) };
-    tx.transfer(&Transfer {
+    let Ok(amount) = Amount::new(coins) else { return Ok(0) };
+    let moved = tx.transfer(&Transfer {
         id: ctx.new_id(),
         kind: AccountKind::Coins,
         debit: Holder::House(House::Issuance),
@@ -304,6 +309,6 @@ fn give_coins(
         reason: format!("{streak} days in a row"),
         source: TransferSource::of_fan("milestone", user, date),
         at: ctx.now(),
-    })
-    .map(drop)
+    })?;
+    Ok(if matches!(moved, TransferOutcome::Now { .. }) { coins } else { 0 })
 }

@@ -9,9 +9,9 @@
 //!    their achievements in their own transaction.
 //! 2. The fan's own request `check-progress`.
 //! 3. The consumer `check-progress` (`checks`), moments after an event. The events concern follows, profiles, points,
-//!    totals, restored accounts, started quests and completed steps. It takes up to 64 events at once. For events about
-//!    points it compares the totals in the events with open steps and missing achievements (`by_points`), in one
-//!    statement each, and checks only the fans who may have reached one.
+//!    totals, restored accounts, started and completed quests, and completed steps. It takes up to 64 events at once.
+//!    For events about points it compares the totals in the events with open steps and missing achievements
+//!    (`by_points`), in one statement each, and checks only the fans who may have reached one.
 //! 4. The job `sync-leaderboards` of `terrace-ops` reads the global board down to the lowest rank that an open quest
 //!    requires, and checks the fans on it who are in such a quest. It finds ranks that improved because other fans lost
 //!    points or left.
@@ -45,8 +45,8 @@ pub use commands::{
 };
 pub(crate) use queries::ReadQuestBook;
 pub use queries::{
-    ActiveAmong, CompletedQuest, OwnAchievements, OwnRuns, ReadAchievements, ReadCompletedQuests,
-    ReadOwnRuns, ReadStandingInQuests, ReadStandings, StandingsPortion, portion_of_standings,
+    ActiveAmong, CompletedQuest, OwnAchievements, OwnQuests, ReadAchievements, ReadCompletedQuests,
+    ReadOwnQuests, ReadStandingInQuests, ReadStandings, ReadVisits, StandingsPortion, portion_of_standings,
 };
 
 pub(crate) use checks::{check_after, check_fan, grant_achievements};
@@ -58,9 +58,10 @@ use crate::content::ContentFaults;
 
 use crate::store::into_infallible;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use terrace_kernel::{Failure, Outcome, StoreError, UserId};
-use terrace_quests::{Achievement, Check, Quest, QuestId, Step, StepId};
+use terrace_quests::{Achievement, Check, Quest, QuestId, Run, Step, StepDone, StepId};
 
 /// All quests and achievements.
 #[derive(Debug, Clone)]
@@ -95,10 +96,27 @@ impl QuestBook {
         self.quests.iter().find_map(|quest| Some((quest, quest.step(id)?)))
     }
 
+    /// The quests that other quests require, each once.
+    pub(crate) fn prerequisites(&self) -> Vec<QuestId> {
+        let required: BTreeSet<QuestId> =
+            self.quests.iter().flat_map(|quest| quest.prerequisites.iter().copied()).collect();
+        required.into_iter().collect()
+    }
+
+    /// Whether a step has a check that counts.
+    pub(crate) fn counts(&self) -> bool {
+        self.quests.iter().any(counts)
+    }
+
     /// All achievements.
     pub fn achievements(&self) -> &[Achievement] {
         &self.achievements
     }
+}
+
+/// Whether a step of the quest has a check that counts.
+fn counts(quest: &Quest) -> bool {
+    quest.steps.iter().any(|step| step.check.is_some_and(|check| check.counts()))
 }
 
 /// Result of a progress check.
@@ -158,6 +176,22 @@ impl App {
         let command = CompleteStep { user, step, book: Arc::clone(&book), rank, awards: self.awards() };
         let completed = self.execute(command).await?;
         Ok((book, completed))
+    }
+
+    /// What the fan's view of a quest shows of the fan, with the run as a command left it. The rest is read only for a
+    /// quest that shows it.
+    pub async fn own_quest(
+        &self,
+        user: UserId,
+        book: &Arc<QuestBook>,
+        quest: &Quest,
+        run: Option<(Run, Vec<StepDone>)>,
+    ) -> Result<OwnQuests, StoreError> {
+        if quest.prerequisites.is_empty() && !counts(quest) {
+            return Ok(OwnQuests::default().with_run(run));
+        }
+        let own = into_infallible(self.query(ReadOwnQuests { user, book: Arc::clone(book) }).await)?;
+        Ok(own.with_run(run))
     }
 
     /// Completes the steps and quests whose conditions a fan meets. If nothing is due, nothing is written.

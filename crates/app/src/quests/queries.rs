@@ -1,16 +1,16 @@
 //! Queries for the quests of fans.
 
 use crate::content::ContentFaults;
-use crate::quests::{QuestBook, read_achievements};
+use crate::quests::{NotActive, QuestBook, read_achievements};
 use crate::store::{Query, QuestBookReadTx, StandingsReadTx};
 use chrono::NaiveDate;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
-use terrace_kernel::{Limit, Outcome, Page, StoreError, TimeKey, Timestamp, UserId};
+use terrace_kernel::{Failure, Limit, Outcome, Page, StoreError, TimeKey, Timestamp, UserId};
 use terrace_quests::{
-    AchievementFacts, AchievementKey, FanStanding, QuestId, QuestRead, Run, StandingsRead, StepDone,
-    local_date, today,
+    AchievementFacts, AchievementKey, Facts, FanStanding, QuestId, QuestRead, Run, StandingsRead, StepDone,
+    VisitRules, VisitStatus, local_date, today, visit_status,
 };
 use terrace_scoring::{PointsRead, PointsRecord, SourceKey};
 
@@ -32,27 +32,69 @@ impl Query for ReadQuestBook {
     }
 }
 
-/// Reads a fan's current runs.
+/// Reads what a fan's list of quests shows of the fan, in two to four statements.
 #[derive(Debug, Clone)]
-pub struct ReadOwnRuns {
-    /// Fan whose runs are read.
+pub struct ReadOwnQuests {
+    /// The fan.
+    pub user: UserId,
+    /// All quests.
+    pub book: Arc<QuestBook>,
+}
+
+/// What a list of quests shows of its reader; empty for a signed-out one.
+#[derive(Debug, Clone, Default)]
+pub struct OwnQuests {
+    /// The current runs, each with its completed steps, by quest.
+    pub runs: HashMap<QuestId, (Run, Vec<StepDone>)>,
+    /// The prerequisites of quests that the reader has completed.
+    pub completed: Vec<QuestId>,
+    /// The facts that checks count.
+    pub facts: Facts,
+}
+
+impl OwnQuests {
+    /// The same with this run in place of the one that was read, if any.
+    #[must_use]
+    pub fn with_run(mut self, run: Option<(Run, Vec<StepDone>)>) -> Self {
+        self.runs.extend(run.map(|(run, done)| (run.quest, (run, done))));
+        self
+    }
+}
+
+impl Query for ReadOwnQuests {
+    const NAME: &'static str = "read_own_quests";
+    type Ports = dyn QuestRead;
+    type Output = OwnQuests;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn QuestRead, now: Timestamp) -> Outcome<OwnQuests, Infallible> {
+        let Some((zone, visits)) = tx.visits_and_zone(self.user)? else { return Ok(OwnQuests::default()) };
+        let runs = tx.open_runs(self.user, today(zone, visits.as_ref(), now))?;
+        let facts = if self.book.counts() { tx.facts(self.user)? } else { Facts::default() };
+        Ok(OwnQuests {
+            runs: runs.into_iter().map(|(run, done)| (run.quest, (run, done))).collect(),
+            completed: tx.completed_among(self.user, &self.book.prerequisites())?,
+            facts,
+        })
+    }
+}
+
+/// Reads the status of a fan's daily visits.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadVisits {
     /// The fan.
     pub user: UserId,
 }
 
-/// A fan's runs, by quest.
-pub type OwnRuns = HashMap<QuestId, (Run, Vec<StepDone>)>;
-
-impl Query for ReadOwnRuns {
-    const NAME: &'static str = "read_own_quests";
+impl Query for ReadVisits {
+    const NAME: &'static str = "read_visits";
     type Ports = dyn QuestRead;
-    type Output = OwnRuns;
-    type Refusal = Infallible;
+    type Output = VisitStatus;
+    type Refusal = NotActive;
 
-    fn run(&self, tx: &mut dyn QuestRead, now: Timestamp) -> Outcome<OwnRuns, Infallible> {
-        let Some((zone, visits)) = tx.visits_and_zone(self.user)? else { return Ok(OwnRuns::new()) };
-        let runs = tx.open_runs(self.user, today(zone, visits.as_ref(), now))?;
-        Ok(runs.into_iter().map(|(run, done)| (run.quest, (run, done))).collect())
+    fn run(&self, tx: &mut dyn QuestRead, now: Timestamp) -> Outcome<VisitStatus, NotActive> {
+        let (zone, visits) = tx.visits_and_zone(self.user)?.ok_or(Failure::Refused(NotActive))?;
+        Ok(visit_status(visits.as_ref(), zone, now, &VisitRules::default()))
     }
 }
 

@@ -27,8 +27,8 @@ struct Sorted<'a> {
 }
 
 /// Completes steps as [`CompleteStep`] does for each. There is no result for a further step of the same fan, for a fan
-/// whose account is not active or is held by another transaction, for a step with a check, and for the last step of a
-/// quest: these run alone.
+/// whose account is not active or is held by another transaction, for a step with a check, for a step of a quest with
+/// prerequisites, and for the last step of a quest: these run alone.
 pub(crate) fn complete_steps(
     batch: &mut [(&CompleteStep, Ctx)],
     tx: &mut dyn QuestTx,
@@ -44,6 +44,11 @@ pub(crate) fn complete_steps(
     Ok((0..batch.len()).map(|place| results.remove(&place)).collect())
 }
 
+/// Whether the rules for the step depend only on the run of its quest.
+fn is_plain(quest: &Quest, step: &Step) -> bool {
+    step.check.is_none() && quest.prerequisites.is_empty()
+}
+
 /// Locks the fans and their runs, and applies the rules.
 fn sort<'a>(batch: &[(&'a CompleteStep, Ctx)], tx: &mut dyn QuestTx) -> Result<Sorted<'a>, StoreError> {
     let mut sorted = Sorted::default();
@@ -52,7 +57,7 @@ fn sort<'a>(batch: &[(&'a CompleteStep, Ctx)], tx: &mut dyn QuestTx) -> Result<S
     for (place, (command, ctx)) in batch.iter().enumerate() {
         match command.book.step(command.step) {
             None => drop(sorted.results.insert(place, Err(CompleteStepRefusal::UnknownStep))),
-            Some((quest, step)) if step.check.is_none() && users.insert(command.user) => {
+            Some((quest, step)) if is_plain(quest, step) && users.insert(command.user) => {
                 wanted.push((place, *command, quest, step, ctx.now()));
             }
             Some(_) => {}
@@ -73,7 +78,7 @@ fn sort<'a>(batch: &[(&'a CompleteStep, Ctx)], tx: &mut dyn QuestTx) -> Result<S
         }
         let (run, done) = found.remove(&command.user).unzip();
         let mut done = done.unwrap_or_default();
-        let advanced = advance(quest, run.as_ref(), &done, step.id, None, at);
+        let advanced = advance(quest, run.as_ref(), &done, step.id, None, &[], at);
         let result = match (advanced, run) {
             (Err(refusal), _) => Err(CompleteStepRefusal::Rule(refusal)),
             (Ok(_), None) => Ok(StepCompleted::default()),

@@ -16,6 +16,9 @@ use chrono_tz::Tz;
 use std::time::Duration;
 use terrace_kernel::{Timestamp, num};
 
+/// Longer than any date.
+const TWO_DAYS: Duration = Duration::from_hours(48);
+
 /// A pending change of the time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ZoneChange {
@@ -105,7 +108,66 @@ pub enum VisitOutcome {
     },
 }
 
+/// A length of a streak that pays more than a visit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Milestone {
+    /// The length of the streak.
+    pub days: u32,
+    /// The points in addition to those of the visit.
+    pub points: i64,
+    /// The coins.
+    pub coins: i64,
+}
+
+/// A fan's visits as of an instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VisitStatus {
+    /// The current streak; 0 if it is broken.
+    pub streak: u32,
+    /// The longest streak so far.
+    pub longest: u32,
+    /// How many further dates may be missed without breaking the streak.
+    pub freezes: u32,
+    /// Whether the fan's date is paid.
+    pub visited_today: bool,
+    /// The first instant at which a visit pays: the start of the next date, or of the fan's date if it is not paid.
+    pub next_visit_at: Timestamp,
+    /// The next milestone; `None` after the last one.
+    pub next_milestone: Option<Milestone>,
+}
+
+/// The status of a fan whose zone is `zone`. It changes nothing: a pending change of zone is taken into account as in
+/// [`visit`].
+pub fn visit_status(state: Option<&Visits>, zone: Tz, now: Timestamp, rules: &VisitRules) -> VisitStatus {
+    let known = state.map_or_else(|| Visits::none(zone), |state| state.in_zone(zone, now));
+    let today = local_date(known.zone, now);
+    let visited_today = known.last_paid.is_some_and(|last| today <= last);
+    let next_visit_at = if visited_today {
+        known.next_visit_at(now)
+    } else {
+        first_instant(known.zone, today, now.minus(TWO_DAYS))
+    };
+    let missed = u32::try_from(known.missed_before(today)).unwrap_or(u32::MAX);
+    let streak = if missed > known.freezes { 0 } else { known.streak };
+    VisitStatus {
+        streak,
+        longest: known.longest,
+        freezes: known.freezes.saturating_sub(missed),
+        visited_today,
+        next_visit_at,
+        next_milestone: rules.next_milestone(streak),
+    }
+}
+
 impl VisitRules {
+    /// The first milestone of a streak that is longer than `streak`.
+    pub fn next_milestone(&self, streak: u32) -> Option<Milestone> {
+        let lengths = self.milestones.iter().chain(&self.coins).map(|(days, _)| *days);
+        let days = lengths.filter(|days| *days > streak).min()?;
+        let extra = |rewards: &[(u32, i64)]| of(rewards, days).map_or(0, |(_, extra)| extra);
+        Some(Milestone { days, points: extra(&self.milestones), coins: extra(&self.coins) })
+    }
+
     /// The points of the visit that extends a streak to this length: for the visit and for the milestone that it
     /// reaches.
     pub fn pays(&self, streak: u32) -> i64 {
@@ -155,13 +217,6 @@ impl Visits {
     /// earliest possible time of that visit for an account that was created at `from`.
     pub fn last_paid_from(&self, from: Timestamp) -> Option<Timestamp> {
         self.last_paid.map(|date| first_instant(self.zone, date, from))
-    }
-
-    /// The current streak if the fan's zone is `zone`: 0 once more dates were missed than there are freezes.
-    pub fn streak_now(&self, zone: Tz, now: Timestamp) -> u32 {
-        let visits = self.in_zone(zone, now);
-        let missed = visits.missed_before(local_date(visits.zone, now));
-        if missed > i64::from(visits.freezes) { 0 } else { visits.streak }
     }
 
     /// Applies the pending change of zone if its time has come.

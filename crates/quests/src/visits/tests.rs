@@ -131,10 +131,63 @@ fn a_missed_date_uses_up_a_freeze_or_breaks_the_streak() {
         let back = day("2026-01-01") + chrono::Days::new(u64::try_from(days + missed).unwrap());
         let now = at(&format!("{back}T12:00:00Z"));
         let state = fan.state.clone().unwrap();
-        assert_eq!(state.streak_now(fan.zone, now), if streak == 1 { 0 } else { before }, "{days}, {missed}");
+        let status = visit_status(Some(&state), fan.zone, now, &fan.rules);
+        assert_eq!(status.streak, if streak == 1 { 0 } else { before }, "{days}, {missed}");
+        let since = at(&format!("{back}T00:00:00Z"));
+        assert_eq!((status.longest, status.visited_today, status.next_visit_at), (before, false, since));
         assert_eq!(paid(&fan.visit_at(now)), Some(back));
         assert_eq!((fan.streak(), fan.freezes()), (streak, freezes), "{days} days, then {missed} missed");
         assert_eq!(fan.state.map(|state| state.longest), Some(before.max(streak)));
+    }
+}
+
+#[test]
+fn a_status_is_what_a_visit_finds_and_leaves() {
+    let mut fan = Fan::new("Europe/Lisbon");
+    let now = at("2026-01-01T12:00:00Z");
+    let first = Milestone { days: 2, points: 0, coins: 10 };
+    let none = visit_status(None, fan.zone, now, &fan.rules);
+    let expected = VisitStatus {
+        streak: 0,
+        longest: 0,
+        freezes: 0,
+        visited_today: false,
+        next_visit_at: at("2026-01-01T00:00:00Z"),
+        next_milestone: Some(first),
+    };
+    assert_eq!(none, expected);
+    let visit = fan.visit_at(now);
+    let status = visit_status(fan.state.as_ref(), fan.zone, now, &fan.rules);
+    let paid = VisitStatus {
+        streak: 1,
+        longest: 1,
+        visited_today: true,
+        next_visit_at: visit.next_visit_at,
+        ..expected
+    };
+    assert_eq!(status, paid);
+    fan.visits_daily("2026-01-02", 6);
+    let later = at("2026-01-09T12:00:00Z");
+    let status = visit_status(fan.state.as_ref(), fan.zone, later, &fan.rules);
+    // One date was missed, which used up the freeze that seven dates earned.
+    assert_eq!((status.streak, status.freezes, status.visited_today), (7, 0, false));
+    assert_eq!(status.next_milestone, Some(Milestone { days: 30, points: 250, coins: 50 }));
+}
+
+#[test]
+fn the_next_milestone_is_the_nearest_that_is_longer() {
+    let rules = VisitRules::default();
+    let next = |streak| rules.next_milestone(streak).map(|next| (next.days, next.points, next.coins));
+    for (streak, expected) in [
+        (0, Some((2, 0, 10))),
+        (1, Some((2, 0, 10))),
+        (2, Some((7, 50, 10))),
+        (29, Some((30, 250, 50))),
+        (30, Some((100, 1_000, 200))),
+        (100, None),
+        (u32::MAX, None),
+    ] {
+        assert_eq!(next(streak), expected, "{streak}");
     }
 }
 

@@ -192,6 +192,14 @@ impl RankIndex {
         self.page(self.order.count_while(|other| other <= key), limit)
     }
 
+    /// Up to `limit` fans before `key`, the nearest ones, in the order of the board; whether or not a fan has that key
+    /// now.
+    pub fn page_before(&self, key: &RankKey, limit: usize) -> Vec<Ranked> {
+        let end = self.order.count_while(|other| other < key);
+        let offset = end.saturating_sub(limit);
+        self.page(offset, end - offset)
+    }
+
     /// A fan with up to `each_way` fans before and after them; `None` if they are not listed.
     pub fn around(&self, user: UserId, each_way: usize) -> Option<Vec<Ranked>> {
         let key = self.fans.listed(user)?;

@@ -2,12 +2,16 @@
 
 use clap::Args;
 use std::time::Duration;
+use terrace_kernel::text::{TextError, line};
 use terrace_web::WebConfig;
 
 /// The HTTP server.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "HTTP")]
 pub(crate) struct WebSettings {
+    /// The name of the club, as clients show it: one line of 1 to 80 characters.
+    #[arg(long, env = "TERRACE_CLUB_NAME", global = true, default_value = "Terrace", value_name = "NAME", value_parser = club_name)]
+    pub(crate) club_name: String,
     /// Threads that serve; by default one per core.
     #[arg(long, env = "TERRACE_WORKERS", global = true, value_name = "COUNT")]
     pub(crate) workers: Option<usize>,
@@ -46,10 +50,15 @@ pub(crate) struct WebSettings {
     pub(crate) shutdown_timeout: u64,
 }
 
+fn club_name(text: &str) -> Result<String, TextError> {
+    line(text, 1, 80)
+}
+
 impl WebSettings {
     /// Copies the settings into the web configuration.
     pub(crate) fn apply(&self, config: WebConfig) -> WebConfig {
         WebConfig {
+            club_name: self.club_name.clone(),
             json_limit: self.json_limit,
             body_timeout: Duration::from_secs(self.body_timeout),
             workers: self.workers,
@@ -59,6 +68,26 @@ impl WebSettings {
             drain_delay: Duration::from_secs(self.drain_delay),
             shutdown_timeout: Duration::from_secs(self.shutdown_timeout),
             ..config
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cli::Cli;
+    use clap::Parser;
+    use terrace_web::WebConfig;
+
+    #[test]
+    fn the_name_of_the_club_is_one_line() {
+        let name = |arguments: &[&str]| {
+            let cli = Cli::try_parse_from([&["terrace"], arguments].concat())?;
+            Ok::<_, clap::Error>(cli.settings.web.apply(WebConfig::default()).club_name)
+        };
+        assert_eq!(name(&[]).unwrap(), WebConfig::default().club_name);
+        assert_eq!(name(&["--club-name", " Moorland Foxes "]).unwrap(), "Moorland Foxes");
+        for wrong in ["", " ", "a\nb", &"x".repeat(81)] {
+            assert!(name(&["--club-name", wrong]).is_err(), "{wrong}");
         }
     }
 }

@@ -168,6 +168,7 @@ impl AccountWrite for DieselTx<'_> {
             time_zone: change.time_zone.map(terrace_identity::TimeZone::name),
             favorite_team_id: change.favorite_team.map(|team| team.map(Key::of)),
             leaderboard_visible: change.leaderboard_visible,
+            collection_visible: change.collection_visible,
             updated_at: At(at),
         };
         on!(self.conn, |conn| diesel::update(active(Key::of(id))).set(&changes).execute(conn))
@@ -238,6 +239,7 @@ impl AccountWrite for DieselTx<'_> {
             users::favorite_team_id.eq(None::<Key>),
             users::time_zone.eq(TimeZone::UTC.name()),
             users::leaderboard_visible.eq(false),
+            users::collection_visible.eq(false),
             users::role.eq(Role::Fan.as_str()),
             users::status.eq(DELETED),
             users::updated_at.eq(At(at)),

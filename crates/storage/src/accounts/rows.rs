@@ -40,6 +40,7 @@ pub(super) struct AccountRow {
     favorite_team_id: Option<Key>,
     time_zone: String,
     leaderboard_visible: bool,
+    collection_visible: bool,
     follower_count: i64,
     following_count: i64,
     role: String,
@@ -55,6 +56,7 @@ impl AccountRow {
             favorite_team: self.favorite_team_id.map(Key::id),
             time_zone: named("users", "time_zone", &self.time_zone)?,
             leaderboard_visible: self.leaderboard_visible,
+            collection_visible: self.collection_visible,
             follower_count: self.follower_count,
             following_count: self.following_count,
             role: named("users", "role", &self.role)?,
@@ -71,6 +73,7 @@ pub(super) struct ProfileRow {
     card: CardRow,
     bio: String,
     favorite_team_id: Option<Key>,
+    collection_visible: bool,
     follower_count: i64,
     following_count: i64,
     created_at: At,
@@ -82,6 +85,7 @@ impl ProfileRow {
             card: self.card.into_card()?,
             bio: self.bio,
             favorite_team: self.favorite_team_id.map(Key::id),
+            collection_visible: self.collection_visible,
             follower_count: self.follower_count,
             following_count: self.following_count,
             created_at: self.created_at.0,
@@ -153,5 +157,6 @@ pub(super) struct ProfileChangeset<'a> {
     #[expect(clippy::option_option, reason = "a change to no team differs from no change")]
     pub(super) favorite_team_id: Option<Option<Key>>,
     pub(super) leaderboard_visible: Option<bool>,
+    pub(super) collection_visible: Option<bool>,
     pub(super) updated_at: At,
 }

@@ -16,6 +16,7 @@ table! {
         favorite_team_id -> Nullable<Uid>,
         time_zone -> Text,
         leaderboard_visible -> Bool,
+        collection_visible -> Bool,
         role -> Text,
         status -> Text,
         follower_count -> BigInt,

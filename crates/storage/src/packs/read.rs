@@ -2,16 +2,17 @@
 
 use crate::conn::on;
 use crate::error::broken;
-use crate::packs::{CopyRow, OwnedRow, PurchaseRow};
+use crate::packs::{CopyRow, OwnedRow, PurchaseRow, count};
 use crate::rows::{digest, keyset, named, overfull};
 use crate::schema::{collectibles, owned_collectibles, pack_openings, pack_purchases, user_packs};
 use crate::tx::DieselTx;
-use crate::types::{At, Key};
+use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
+use diesel::sql_types::Integer;
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, UserId};
 use terrace_packs::{
-    Algorithm, ClientSeed, ClientSeedSource, CopyList, Digest, Opening, Owned, OwnedFilter, Proof, Purchase,
-    PurchaseId, SaleRead, ServerSeed, UserPack, UserPackId,
+    Algorithm, ClientSeed, ClientSeedSource, Collected, CopyList, Digest, Held, Opening, Owned, OwnedFilter,
+    PackId, Proof, Purchase, PurchaseId, SaleRead, ServerSeed, UserPack, UserPackId, UserPackState,
 };
 
 #[derive(Queryable, Selectable)]
@@ -41,7 +42,63 @@ impl OpeningRow {
     }
 }
 
+/// Each number is read from an index made for it.
+const HELD: &str = "\
+    SELECT pack_id, CAST(sum(owned) AS integer) AS owned, CAST(sum(bought) AS integer) AS bought FROM (\
+        SELECT pack_id, count(*) AS owned, 0 AS bought FROM user_packs \
+            WHERE user_id = $1 AND state <> 'revoked' GROUP BY pack_id \
+        UNION ALL SELECT pack_id, 0 AS owned, sum(quantity) AS bought FROM pack_purchases \
+            WHERE user_id = $1 AND state IN ('pending', 'completed') GROUP BY pack_id) AS held \
+    GROUP BY pack_id";
+
+const COLLECTED: &str = "\
+    SELECT collectible_id, CAST(count(*) AS integer) AS copies, min(acquired_at) AS first_at \
+    FROM owned_collectibles WHERE user_id = $1 AND revoked_at IS NULL GROUP BY collectible_id";
+
+#[derive(QueryableByName)]
+struct HeldRow {
+    #[diesel(sql_type = Uid)]
+    pack_id: Key,
+    #[diesel(sql_type = Integer)]
+    owned: i32,
+    #[diesel(sql_type = Integer)]
+    bought: i32,
+}
+
+#[derive(QueryableByName)]
+struct CollectedRow {
+    #[diesel(sql_type = Uid)]
+    collectible_id: Key,
+    #[diesel(sql_type = Integer)]
+    copies: i32,
+    #[diesel(sql_type = Instant)]
+    first_at: At,
+}
+
 impl SaleRead for DieselTx<'_> {
+    fn held(&mut self, user: UserId) -> Result<Vec<(PackId, Held)>, StoreError> {
+        let rows: Vec<HeldRow> =
+            on!(self.conn, |conn| diesel::sql_query(HELD).bind::<Uid, _>(Key::of(user)).load(conn))
+                .map_err(broken("count what a fan has of packs"))?;
+        let held = |row: HeldRow| {
+            let owned = count("user_packs", "id", row.owned)?;
+            let bought = count("pack_purchases", "quantity", row.bought)?;
+            Ok((row.pack_id.id(), Held { owned, bought }))
+        };
+        rows.into_iter().map(held).collect()
+    }
+
+    fn collected(&mut self, user: UserId) -> Result<Vec<Collected>, StoreError> {
+        let rows: Vec<CollectedRow> =
+            on!(self.conn, |conn| diesel::sql_query(COLLECTED).bind::<Uid, _>(Key::of(user)).load(conn))
+                .map_err(broken("count the collectibles of a fan"))?;
+        let collected = |row: CollectedRow| {
+            let copies = count("owned_collectibles", "id", row.copies)?;
+            Ok(Collected { collectible: row.collectible_id.id(), copies, first_at: row.first_at.0 })
+        };
+        rows.into_iter().map(collected).collect()
+    }
+
     fn purchase(&mut self, user: UserId, id: PurchaseId) -> Result<Option<Purchase>, StoreError> {
         let row: Option<PurchaseRow> = on!(self.conn, |conn| {
             pack_purchases::table
@@ -102,7 +159,7 @@ impl SaleRead for DieselTx<'_> {
         after: Option<TimeKey>,
     ) -> Result<Page<UserPack>, StoreError> {
         match list {
-            CopyList::Bought => self.bought_copies(user, limit, after),
+            CopyList::Bought(state) => self.bought_copies(user, state, limit, after),
             CopyList::Opened => self.opened_copies(user, limit, after),
         }
     }
@@ -201,6 +258,7 @@ impl DieselTx<'_> {
     fn bought_copies(
         &mut self,
         user: UserId,
+        state: Option<UserPackState>,
         limit: Limit,
         after: Option<TimeKey>,
     ) -> Result<Page<UserPack>, StoreError> {
@@ -209,6 +267,9 @@ impl DieselTx<'_> {
                 .filter(user_packs::user_id.eq(Key::of(user)))
                 .select(CopyRow::as_select())
                 .into_boxed();
+            if let Some(state) = state {
+                query = query.filter(user_packs::state.eq(state.as_str()));
+            }
             if let Some(TimeKey { at, id }) = after {
                 query = keyset!(query, user_packs::bought_at < At(at), user_packs::id < Key(id));
             }

@@ -4,8 +4,11 @@ use crate::dto::{IdText, Time, UserCard, given, media_url, nullable};
 use crate::teams::dto::Team;
 use serde::{Deserialize, Serialize};
 use terrace_app::accounts::{OwnProfile as OwnProfileView, PublicView};
-use terrace_identity::DeviceSession;
-use terrace_kernel::{SessionId, TeamId};
+use terrace_identity::{DeviceSession, Role};
+use terrace_kernel::{SessionId, TeamId, Timestamp};
+use terrace_ledger::{AccountKind, Balance};
+use terrace_quests::{Achievement, AchievementKey};
+use terrace_scoring::Standing;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -105,6 +108,10 @@ pub(crate) struct ChangeProfileBody {
     #[serde(default, deserialize_with = "given")]
     #[schema(nullable = false)]
     pub(crate) leaderboard_visible: Option<bool>,
+    /// Whether other fans see the fan's collectibles.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(nullable = false)]
+    pub(crate) collection_visible: Option<bool>,
 }
 
 /// The account that registered or signed in.
@@ -132,6 +139,50 @@ pub(crate) struct TokenPair {
     pub(crate) user: UserCard,
 }
 
+/// The role of an account.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum AccountRole {
+    /// No permissions beyond those of a fan.
+    Fan,
+    /// Manages the pages of a team.
+    TeamManager,
+    /// Operates the service.
+    Admin,
+    /// Appoints administrators.
+    SuperAdmin,
+}
+
+impl From<Role> for AccountRole {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Fan => Self::Fan,
+            Role::TeamManager => Self::TeamManager,
+            Role::Admin => Self::Admin,
+            Role::SuperAdmin => Self::SuperAdmin,
+        }
+    }
+}
+
+/// What a fan can spend.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OwnBalances {
+    /// Spendable points.
+    points: i64,
+    /// Coins.
+    coins: i64,
+}
+
+impl From<&[Balance]> for OwnBalances {
+    fn from(balances: &[Balance]) -> Self {
+        let of = |kind: AccountKind| {
+            balances.iter().find(|balance| balance.kind == kind).map_or(0, |balance| balance.amount)
+        };
+        Self { points: of(AccountKind::Points), coins: of(AccountKind::Coins) }
+    }
+}
+
 /// The caller's own profile.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -152,12 +203,18 @@ pub(crate) struct OwnProfile {
     time_zone: String,
     /// Whether leaderboards list the fan.
     leaderboard_visible: bool,
+    /// Whether other fans see the fan's collectibles.
+    collection_visible: bool,
     /// The number of followers.
     follower_count: i64,
     /// The number of fans that the fan follows.
     following_count: i64,
     /// The sum of all points ever earned.
     points: i64,
+    /// The role of the account.
+    role: AccountRole,
+    /// What the fan can spend.
+    balances: OwnBalances,
     /// When the account was registered.
     created_at: Time,
 }
@@ -174,9 +231,12 @@ impl From<&OwnProfileView> for OwnProfile {
             favorite_team: view.favorite_team.as_ref().map(Team::from),
             time_zone: account.time_zone.name().to_owned(),
             leaderboard_visible: account.leaderboard_visible,
+            collection_visible: account.collection_visible,
             follower_count: account.follower_count,
             following_count: account.following_count,
             points: view.points.get(),
+            role: account.role.into(),
+            balances: OwnBalances::from(view.balances.as_slice()),
             created_at: Time(account.created_at),
         }
     }
@@ -206,13 +266,48 @@ pub(crate) struct PublicProfile {
     following: bool,
     /// Whether the fan follows the caller; false for signed-out callers.
     follows_you: bool,
+    /// The fan's points in the season that is shown; null if the leaderboard does not list the fan.
+    points: Option<i64>,
+    /// The fan's rank on the global leaderboard of the season; null if the leaderboard does not list the fan.
+    #[schema(minimum = 1)]
+    rank: Option<usize>,
+    /// The achievements that the fan unlocked last, at most three, latest first; secret ones are left out.
+    achievements: Vec<UnlockedAchievement>,
     /// When the account was registered.
     created_at: Time,
 }
 
-impl From<&PublicView> for PublicProfile {
-    fn from(view: &PublicView) -> Self {
+/// An achievement that a fan has unlocked.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UnlockedAchievement {
+    /// The key of the achievement.
+    #[schema(example = "first-quest")]
+    key: String,
+    /// The title of the achievement.
+    title: String,
+    /// The description of the achievement.
+    description: String,
+    /// When the fan unlocked it.
+    unlocked_at: Time,
+}
+
+/// The number of achievements in a profile.
+const SHOWN_ACHIEVEMENTS: usize = 3;
+
+impl PublicProfile {
+    pub(crate) fn new(view: &PublicView, standing: Option<&Standing>, known: &[Achievement]) -> Self {
         let profile = &view.profile;
+        let unlocked = |(key, at): &(AchievementKey, Timestamp)| {
+            let found = known.iter().find(|achievement| achievement.key == *key && !achievement.is_secret)?;
+            Some(UnlockedAchievement {
+                key: key.to_string(),
+                title: found.title.clone(),
+                description: found.description.clone(),
+                unlocked_at: Time(*at),
+            })
+        };
+        let ranked = standing.map(|standing| &standing.ranked);
         Self {
             id: profile.card.id.as_uuid(),
             username: profile.card.username.clone(),
@@ -224,6 +319,9 @@ impl From<&PublicView> for PublicProfile {
             following_count: profile.following_count,
             following: view.ties.following,
             follows_you: view.ties.follows_you,
+            points: ranked.map(|ranked| ranked.points.get()),
+            rank: ranked.map(|ranked| ranked.rank),
+            achievements: view.achievements.iter().filter_map(unlocked).take(SHOWN_ACHIEVEMENTS).collect(),
             created_at: Time(profile.created_at),
         }
     }

@@ -62,6 +62,7 @@ fn profile_change(dto: ChangeProfileBody) -> Result<ProfileChange, ApiError> {
         time_zone: dto.time_zone.and_then(|name| invalid.check("/timeZone", name.parse::<TimeZone>())),
         favorite_team: dto.favorite_team_id.map(|team| team.map(|id| id.0)),
         leaderboard_visible: dto.leaderboard_visible,
+        collection_visible: dto.collection_visible,
     };
     invalid.finish(Some(change))
 }
@@ -110,6 +111,12 @@ pub(crate) async fn get_public_profile(
     PathId(user): PathId<UserId>,
     app: Data<App>,
 ) -> Result<Json<PublicProfile>, ApiError> {
-    let reader = viewer.0.map(|viewer| viewer.user_id);
-    Ok(Json(PublicProfile::from(&app.query(GetPublicProfile { user, reader }).await?)))
+    Ok(Json(public_profile(&app, viewer.0.map(|viewer| viewer.user_id), user).await?))
+}
+
+async fn public_profile(app: &App, reader: Option<UserId>, user: UserId) -> Result<PublicProfile, ApiError> {
+    let view = app.query(GetPublicProfile { user, reader }).await?;
+    let standing = app.shown_standing(reader, user).await?;
+    let book = app.quest_book().await?;
+    Ok(PublicProfile::new(&view, standing.as_ref(), book.achievements()))
 }

@@ -6,7 +6,8 @@ use terrace_app::boards::OwnPoints;
 use terrace_app::{BoardLine, BoardPage, ShownBoard};
 use terrace_kernel::{TeamId, Timestamp, UserId};
 use terrace_scoring::{
-    Board as ScoredBoard, BoardId, BoardScope, PointsRecord, Season as ScoredSeason, Standing,
+    Board as ScoredBoard, BoardId, BoardScope, PointsRecord, Season as ScoredSeason,
+    SeasonStatus as ScoredStatus, Standing,
 };
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -46,12 +47,37 @@ impl Leaderboard {
     }
 }
 
+/// The status of a season.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SeasonStatus {
+    /// Announced, but not started.
+    Upcoming,
+    /// Current.
+    Active,
+    /// Over.
+    Closed,
+}
+
+impl From<ScoredStatus> for SeasonStatus {
+    fn from(status: ScoredStatus) -> Self {
+        match status {
+            ScoredStatus::Planned => Self::Upcoming,
+            ScoredStatus::Active => Self::Active,
+            ScoredStatus::Legacy | ScoredStatus::Closed => Self::Closed,
+        }
+    }
+}
+
 /// A season.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Season {
     /// The id of the season.
     id: Uuid,
+    /// The stable key of the season.
+    #[schema(example = "0.5")]
+    key: String,
     /// The name of the season.
     #[schema(example = "Season 0.5")]
     name: String,
@@ -59,17 +85,31 @@ pub(crate) struct Season {
     starts_at: Time,
     /// The first instant after the season; null while no end is set.
     ends_at: Option<Time>,
+    /// The status.
+    status: SeasonStatus,
 }
 
 impl From<&ScoredSeason> for Season {
     fn from(season: &ScoredSeason) -> Self {
         Self {
             id: season.id.as_uuid(),
+            key: season.key.to_string(),
             name: season.name.clone(),
             starts_at: Time(season.starts_at),
             ends_at: season.ends_at.map(Time),
+            status: season.status.into(),
         }
     }
+}
+
+/// Seasons.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SeasonList {
+    /// The seasons, newest first.
+    pub(crate) seasons: Vec<Season>,
+    /// The cursor of the next page; null on the last page.
+    pub(crate) next_cursor: Option<String>,
 }
 
 /// A row of a leaderboard.
@@ -145,13 +185,20 @@ pub(crate) struct LeaderboardPage {
     version: i64,
     /// The cursor of the next page; null on the last page.
     next_cursor: Option<String>,
+    /// The cursor of the page before; null on the first page.
+    previous_cursor: Option<String>,
     /// The position at which a stream continues after this page.
     #[schema(minimum = 0)]
     stream_position: i64,
 }
 
 impl LeaderboardPage {
-    pub(crate) fn new(shown: &ShownBoard, page: &BoardPage, next_cursor: Option<String>) -> Self {
+    pub(crate) fn new(
+        shown: &ShownBoard,
+        page: &BoardPage,
+        next_cursor: Option<String>,
+        previous_cursor: Option<String>,
+    ) -> Self {
         Self {
             leaderboard: Leaderboard::new(&shown.board, &shown.name),
             season: Season::from(&shown.season),
@@ -160,6 +207,7 @@ impl LeaderboardPage {
             total: page.total,
             version: page.version.get(),
             next_cursor,
+            previous_cursor,
             stream_position: page.stream_position.get(),
         }
     }
@@ -167,8 +215,18 @@ impl LeaderboardPage {
     /// All fields that the entity tag covers. It excludes the stream position, which changes with every event elsewhere
     /// although the content is the same.
     pub(crate) fn content(&self) -> impl Serialize {
-        let Self { leaderboard, season, entries, me, total, version, next_cursor, stream_position: _ } = self;
-        (leaderboard, season, entries, me, total, version, next_cursor)
+        let Self {
+            leaderboard,
+            season,
+            entries,
+            me,
+            total,
+            version,
+            next_cursor,
+            previous_cursor,
+            stream_position: _,
+        } = self;
+        (leaderboard, season, entries, me, total, version, next_cursor, previous_cursor)
     }
 }
 

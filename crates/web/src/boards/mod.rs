@@ -17,6 +17,7 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
     config
         .service(routes::read_leaderboard)
         .service(routes::list_leaderboards)
+        .service(routes::list_seasons)
         .service(routes::join_leaderboard)
         .service(routes::leave_leaderboard)
         .service(routes::read_points);

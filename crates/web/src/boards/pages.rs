@@ -5,6 +5,7 @@
 //! latest commit before its stamp is read. A signed-in reader has separate pages.
 
 use crate::boards::dto::LeaderboardPage;
+use crate::cursor::BoardPlace;
 use crate::edge::{JSON, Tag, tagged};
 use crate::error::ApiError;
 use crate::platform::next_cursor;
@@ -36,6 +37,7 @@ struct Name {
     around: Option<UserId>,
     limit: u8,
     after: Option<RankKey>,
+    before: Option<RankKey>,
 }
 
 impl Hash for Name {
@@ -48,6 +50,7 @@ impl Hash for Name {
         state.write_u64(fan(self.around));
         state.write_u64(fan(self.reader));
         self.after.hash(state);
+        self.before.hash(state);
         state.write_u8(self.limit);
     }
 }
@@ -91,6 +94,7 @@ impl BoardPages {
             around: asked.around,
             limit: asked.limit.rows(),
             after: asked.after,
+            before: asked.before,
         };
         let is_private = viewer.is_some();
         if let Some(stamp) = app.board_stamp(now, shown)
@@ -102,8 +106,11 @@ impl BoardPages {
         }
         let at = Instant::now();
         let page = app.read_board(now, shown, &asked).await?;
-        let next = next_cursor(app, page.next.as_ref(), LEADERBOARD, &Self::filter(shown));
-        let list = LeaderboardPage::new(shown, &page, next);
+        let filter = Self::filter(shown);
+        let cursor = |place: Option<BoardPlace>| next_cursor(app, place.as_ref(), LEADERBOARD, &filter);
+        let next = cursor(page.next.map(BoardPlace::After));
+        let previous = cursor(page.previous.map(BoardPlace::Before));
+        let list = LeaderboardPage::new(shown, &page, next, previous);
         let tag = Tag::of_json(viewer, &list.content())?;
         let mut body = serde_json::to_vec(&list).map_err(ApiError::internal)?;
         // The weigher counts the length, and the buffer may have up to twice that capacity.

@@ -1,9 +1,11 @@
 //! Leaderboards, and the points of the signed-in account.
 
 use crate::boards::dto::{
-    JoinBody, JoinedBoard, Leaderboard, LeaderboardList, LeaderboardPage, OwnStanding, PointsPage,
+    JoinBody, JoinedBoard, Leaderboard, LeaderboardList, LeaderboardPage, OwnStanding, PointsPage, Season,
+    SeasonList,
 };
 use crate::boards::pages::{BoardPages, LEADERBOARD};
+use crate::cursor::BoardPlace;
 use crate::edge::conditional_json;
 use crate::error::{ApiError, Code};
 use crate::extract::{JsonBody, MaybeSignedIn, Query, SignedIn};
@@ -18,6 +20,7 @@ use terrace_scoring::{BoardId, SeasonId};
 use utoipa::IntoParams;
 
 const POINTS: &str = "points";
+const SEASONS: &str = "seasons";
 
 /// The parameters of a board.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -38,7 +41,7 @@ struct BoardQuery {
     /// The number of rows: 1 to 100, by default 25.
     #[param(minimum = 1, maximum = 100, default = 25)]
     limit: Option<i64>,
-    /// The `nextCursor` of the previous page.
+    /// The `nextCursor` or `previousCursor` of another page.
     cursor: Option<String>,
 }
 
@@ -106,17 +109,53 @@ pub(crate) async fn read_leaderboard(
     let around = query.around(reader)?;
     // Validated before the board is looked up, because a lookup may create the board and a bad request must
     // not.
-    let page = asked::<terrace_scoring::RankKey>(&app, query.limit, None, LEADERBOARD, "")?;
+    let page = asked::<BoardPlace>(&app, query.limit, None, LEADERBOARD, "")?;
     let now = app.boards_now(reader).await;
     let shown = app.find_board(now, board, season).await?;
-    let after = match query.cursor.as_deref() {
+    let place = match query.cursor.as_deref() {
         Some(cursor) => {
             asked(&app, query.limit, Some(cursor), LEADERBOARD, &BoardPages::filter(&shown))?.after
         }
         None => None,
     };
-    let asked = ReadBoard { board, season, around, limit: page.limit, after, reader };
+    let (after, before) = match place {
+        None => (None, None),
+        Some(BoardPlace::After(key)) => (Some(key), None),
+        Some(BoardPlace::Before(key)) => (None, Some(key)),
+    };
+    let asked = ReadBoard { board, season, around, limit: page.limit, after, before, reader };
     pages.answer(&app, now, &shown, asked, viewer.0.as_ref()).await
+}
+
+/// List seasons.
+///
+/// Ordered by their start, latest first. The time before seasons were counted is not a season. Responses carry an
+/// `ETag`.
+#[utoipa::path(
+    tag = "Leaderboard",
+    operation_id = "listSeasons",
+    params(PageQuery),
+    responses(
+        (status = 200, description = "A page of seasons.", body = SeasonList),
+        (status = 304, description = "Nothing has changed."),
+    ),
+    security((), ("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/seasons")]
+pub(crate) async fn list_seasons(
+    viewer: MaybeSignedIn,
+    Query(query): Query<PageQuery>,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    let page = query.asked(&app, SEASONS, "")?;
+    let reader = viewer.0.as_ref().map(|viewer| viewer.user_id);
+    let seasons = app.seasons(app.boards_now(reader).await).await?;
+    let seasons = seasons.page(page.limit, page.after);
+    let body = SeasonList {
+        seasons: seasons.items.iter().copied().map(Season::from).collect(),
+        next_cursor: next_cursor(&app, seasons.next.as_ref(), SEASONS, ""),
+    };
+    conditional_json(viewer.0.as_ref(), &body)
 }
 
 /// List leaderboards.

@@ -18,6 +18,8 @@ pub enum MetricsOnMain {
 /// Configuration of the HTTP server.
 #[derive(Debug, Clone)]
 pub struct WebConfig {
+    /// Name of the club, as clients show it.
+    pub club_name: String,
     /// Where browsers reach the service, if configured; decides the cookie's `Secure` and the allowed origin.
     pub public_url: Option<PublicUrl>,
     /// Origins, besides the service's own, whose pages may read and write; none by default.
@@ -74,6 +76,7 @@ impl Default for WebConfig {
     fn default() -> Self {
         const SECOND: Duration = Duration::from_secs(1);
         Self {
+            club_name: "Terrace".to_owned(),
             public_url: None,
             cors_origins: Vec::new(),
             allowed_hosts: Vec::new(),

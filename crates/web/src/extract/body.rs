@@ -46,12 +46,46 @@ impl<T: DeserializeOwned + 'static> FromRequest for JsonBody<T> {
             let limit = shell_of(req)?.config().json_limit;
             read(req, payload.take(), limit)
         });
+        Box::pin(async move { parsed(&bytes?.await?) })
+    }
+}
+
+/// A JSON body whose fields may all be omitted: no body at all is the same as `{}`, with or without a content type.
+#[derive(Debug)]
+pub(crate) struct OptionalBody<T>(JsonBody<T>);
+
+impl<T> OptionalBody<T> {
+    /// The parsed body.
+    pub(crate) fn into_body(self) -> JsonBody<T> {
+        self.0
+    }
+}
+
+impl<T: DeserializeOwned + 'static> FromRequest for OptionalBody<T> {
+    type Error = ApiError;
+    type Future = Extracting<Self>;
+
+    fn from_request(req: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        const NONE: &[u8] = b"{}";
+        let (checked, is_typed) = (check_json(req), req.headers().contains_key(header::CONTENT_TYPE));
+        let bytes = shell_of(req).and_then(|shell| read(req, payload.take(), shell.config().json_limit));
         Box::pin(async move {
+            let checked = match checked {
+                Err(error) if is_typed => return Err(error),
+                checked => checked,
+            };
             let bytes = bytes?.await?;
-            let value = parse(&bytes)?;
-            Ok(Self { value, fingerprint: Sha256::digest(&bytes).into() })
+            if bytes.is_empty() {
+                return parsed(NONE).map(Self);
+            }
+            checked?;
+            parsed(&bytes).map(Self)
         })
     }
+}
+
+fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<JsonBody<T>, ApiError> {
+    Ok(JsonBody { value: parse(bytes)?, fingerprint: Sha256::digest(bytes).into() })
 }
 
 pub(super) fn shell_of(req: &HttpRequest) -> Result<&Data<Shell>, ApiError> {

@@ -12,7 +12,7 @@ mod query;
 mod raw;
 mod viewer;
 
-pub(crate) use body::JsonBody;
+pub(crate) use body::{JsonBody, OptionalBody};
 pub(crate) use header::IdempotencyKey;
 pub(crate) use image::ImageBody;
 pub(crate) use path::{PathId, PathIds};

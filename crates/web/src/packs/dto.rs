@@ -7,7 +7,7 @@ use terrace_app::packs::Supply;
 use terrace_kernel::Timestamp;
 use terrace_kernel::{Price, PriceKind};
 use terrace_packs::{
-    Collectible as DomainCollectible, Content, Odds, Pack as DomainPack, Quantity, Rarity as Named,
+    Collectible as DomainCollectible, Content, Held, Odds, Pack as DomainPack, Quantity, Rarity as Named,
     RarityOdds as Chance, odds,
 };
 use utoipa::ToSchema;
@@ -128,6 +128,11 @@ pub(crate) struct Pack {
     remaining: Option<u32>,
     /// The number of copies that one fan may buy; null if unlimited.
     per_user_limit: Option<u32>,
+    /// The number of copies that the reader has, sealed or opened; null if the reader is signed out.
+    owned: Option<u32>,
+    /// The number of copies that count towards `perUserLimit`: those of the reader's pending and completed purchases;
+    /// null if the reader is signed out.
+    bought: Option<u32>,
     /// The first instant of the sale.
     opens_at: Option<Time>,
     /// The first instant after the sale.
@@ -162,6 +167,8 @@ impl Pack {
             available: pack.is_on_sale(now) && remaining != Some(0),
             remaining,
             per_user_limit: pack.per_user_limit,
+            owned: None,
+            bought: None,
             opens_at: pack.opens_at.map(Time),
             closes_at: pack.closes_at.map(Time),
             slots: pack.slots.len(),
@@ -180,6 +187,12 @@ impl Pack {
         };
         let contents = pack.contents.iter().filter_map(content).collect();
         Self { contents: Some(contents), ..Self::with_odds(pack, supply, now, &odds) }
+    }
+
+    /// The pack with what the reader has of it; nothing for a signed-out reader.
+    pub(crate) fn held(self, held: Option<Held>) -> Self {
+        let (owned, bought) = held.map(|held| (held.owned, held.bought)).unzip();
+        Self { owned, bought, ..self }
     }
 }
 

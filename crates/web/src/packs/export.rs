@@ -2,16 +2,17 @@
 
 use crate::account_data::{ExportPart, pages};
 use crate::dto::Time;
-use crate::packs::own_packs_dto::{Purchase, UserPackStatus};
+use crate::packs::dto::PackPrice;
+use crate::packs::own_packs_dto::{PurchaseStatus, UserPackStatus};
 use serde::Serialize;
 use terrace_app::packs::export::{self, KeptCopy};
-use terrace_packs::{Owned, OwnedSource};
+use terrace_packs::{Owned, OwnedSource, Purchase};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 pub(crate) const EXPORT: &[ExportPart] = &[
-    ExportPart::of::<Purchase>("purchases", "Purchases of packs, newest first.", |app, viewer| {
-        pages::<Purchase, _, _>(app, viewer, export::purchases)
+    ExportPart::of::<ExportedPurchase>("purchases", "Purchases of packs, newest first.", |app, viewer| {
+        pages::<ExportedPurchase, _, _>(app, viewer, export::purchases)
     }),
     ExportPart::of::<ExportedCopy>("packs", "Copies of packs, newest first.", |app, viewer| {
         pages::<ExportedCopy, _, _>(app, viewer, export::copies)
@@ -20,6 +21,43 @@ pub(crate) const EXPORT: &[ExportPart] = &[
         pages::<ExportedOwned, _, _>(app, viewer, export::owned)
     }),
 ];
+
+/// A purchase in an export.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExportedPurchase {
+    /// The id of the purchase.
+    id: Uuid,
+    /// The id of the pack.
+    pack_id: Uuid,
+    /// The number of copies.
+    quantity: u32,
+    /// The state of the purchase.
+    status: PurchaseStatus,
+    /// The price of all copies together.
+    price: PackPrice,
+    /// The URL at which to pay, while a payment in money is pending.
+    checkout_url: Option<String>,
+    /// When the pending payment expires; null for purchases that completed immediately.
+    expires_at: Option<Time>,
+    /// When the purchase was started.
+    created_at: Time,
+}
+
+impl From<&Purchase> for ExportedPurchase {
+    fn from(purchase: &Purchase) -> Self {
+        Self {
+            id: purchase.id.as_uuid(),
+            pack_id: purchase.pack.as_uuid(),
+            quantity: purchase.quantity.copies(),
+            status: purchase.state.into(),
+            price: PackPrice::of(&purchase.price, purchase.quantity),
+            checkout_url: purchase.checkout_url.clone(),
+            expires_at: purchase.expires_at.map(Time),
+            created_at: Time(purchase.created_at),
+        }
+    }
+}
 
 /// A copy of a pack in an export.
 #[derive(Serialize, ToSchema)]

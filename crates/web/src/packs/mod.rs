@@ -1,5 +1,6 @@
 //! Packs, purchases and collections over HTTP.
 
+mod album;
 pub(crate) mod dto;
 mod export;
 mod own_packs;
@@ -28,5 +29,8 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(own_packs::list_opened_packs)
         .service(own_packs::list_collectibles)
         .service(own_packs::list_purchases)
-        .service(own_packs::get_purchase);
+        .service(own_packs::get_purchase)
+        .service(own_packs::cancel_purchase)
+        .service(album::list_album)
+        .service(album::list_collectibles_of);
 }

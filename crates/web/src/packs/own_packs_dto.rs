@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use terrace_app::PackBook;
 use terrace_app::packs::{PackOpened, PackPurchased};
 use terrace_packs::{
-    Owned, OwnedSource, Proof as DomainProof, PurchaseState, RarityRow, Tables, UserPack as DomainUserPack,
-    UserPackId, UserPackState,
+    Owned, OwnedSource, PackId, Proof as DomainProof, PurchaseState, RarityRow, Tables,
+    UserPack as DomainUserPack, UserPackId, UserPackState,
 };
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -72,6 +72,8 @@ pub(crate) struct Purchase {
     id: Uuid,
     /// The id of the pack.
     pack_id: Uuid,
+    /// The pack; null for a moment if it was just added to the content.
+    pack: Option<PackCard>,
     /// The number of copies.
     quantity: u32,
     /// The state of the purchase.
@@ -82,15 +84,16 @@ pub(crate) struct Purchase {
     checkout_url: Option<String>,
     /// When the pending payment expires; null for purchases that completed immediately.
     expires_at: Option<Time>,
-    /// When the quest was started.
+    /// When the purchase was started.
     created_at: Time,
 }
 
-impl From<&terrace_packs::Purchase> for Purchase {
-    fn from(purchase: &terrace_packs::Purchase) -> Self {
+impl Purchase {
+    pub(crate) fn new(purchase: &terrace_packs::Purchase, book: &PackBook) -> Self {
         Self {
             id: purchase.id.as_uuid(),
             pack_id: purchase.pack.as_uuid(),
+            pack: PackCard::of(purchase.pack, book),
             quantity: purchase.quantity.copies(),
             status: purchase.state.into(),
             price: PackPrice::of(&purchase.price, purchase.quantity),
@@ -138,6 +141,17 @@ pub(crate) struct PackCard {
     image_url: Option<String>,
 }
 
+impl PackCard {
+    fn of(pack: PackId, book: &PackBook) -> Option<Self> {
+        book.pack(pack).map(|pack| Self {
+            id: pack.id.as_uuid(),
+            key: pack.key.to_string(),
+            name: pack.name.clone(),
+            image_url: pack.image_url.clone(),
+        })
+    }
+}
+
 /// A copy of a pack.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -165,16 +179,10 @@ pub(crate) struct UserPack {
 
 impl UserPack {
     pub(crate) fn new(copy: &DomainUserPack, book: &PackBook) -> Self {
-        let card = |pack: &terrace_packs::Pack| PackCard {
-            id: pack.id.as_uuid(),
-            key: pack.key.to_string(),
-            name: pack.name.clone(),
-            image_url: pack.image_url.clone(),
-        };
         Self {
             id: copy.id.as_uuid(),
             pack_id: copy.pack.as_uuid(),
-            pack: book.pack(copy.pack).map(card),
+            pack: PackCard::of(copy.pack, book),
             purchase_id: copy.purchase.as_uuid(),
             nonce: copy.nonce,
             status: copy.state.into(),
@@ -202,7 +210,7 @@ impl PurchaseResult {
         book: &PackBook,
     ) -> Self {
         let user_packs = copies.iter().map(|copy| UserPack::new(copy, book)).collect();
-        Self { purchase: purchase.into(), user_packs }
+        Self { purchase: Purchase::new(purchase, book), user_packs }
     }
 }
 
@@ -210,6 +218,14 @@ impl From<&PackPurchased> for PurchaseResult {
     fn from(purchased: &PackPurchased) -> Self {
         Self::new(&purchased.purchase, &purchased.copies, &purchased.book)
     }
+}
+
+/// A purchase.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PurchaseEnvelope {
+    /// The purchase in its current state.
+    pub(crate) purchase: Purchase,
 }
 
 /// Purchases.

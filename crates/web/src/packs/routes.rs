@@ -3,7 +3,7 @@
 use crate::edge::WebConfig;
 use crate::edge::{Shell, conditional_json, host};
 use crate::error::{ApiError, Code, Invalid};
-use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, Query, SignedIn};
+use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, OptionalBody, PathId, Query, SignedIn};
 use crate::packs::dto::{Pack, PackEnvelope, PackList};
 use crate::packs::own_packs_dto::{OpenBody, OpenResult, PurchaseBody, PurchaseResult};
 use crate::packs::pages::{PackPage, Shown};
@@ -11,10 +11,12 @@ use crate::payments::dto::CompleteBody;
 use crate::platform::{PageQuery, created, done, keyed, needed, next_cursor, respond};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get, post, put};
-use terrace_app::packs::{OpenPackRequest, PackOpened, PackPurchased, ReadSupply};
+use std::collections::HashMap;
+use terrace_app::packs::{OpenPackRequest, PackOpened, PackPurchased, ReadHeld, ReadSupply};
 use terrace_app::store::StoredAnswer;
 use terrace_app::{App, PackBook};
-use terrace_packs::{ClientSeed, PackId, PurchaseId, Quantity};
+use terrace_identity::Viewer;
+use terrace_packs::{ClientSeed, Held, Pack as DomainPack, PackId, PurchaseId, Quantity};
 
 const PACKS: &str = "packs";
 
@@ -51,8 +53,10 @@ pub(crate) async fn list_packs(
     let ids: Vec<_> = packs.iter().map(|pack| pack.id).collect();
     let supply = app.query(ReadSupply { book: book.clone(), packs: ids.clone() }).await?;
     let next_cursor = next_cursor(&app, last.as_ref(), PACKS, "");
+    let own = own_copies(&app, viewer.0.as_ref()).await?;
+    let pack = |pack: &DomainPack, shown: &Shown| Pack::new(pack, &shown.supply, now).held(own.of(pack));
     let answer = |shown: &Shown| PackList {
-        packs: packs.into_iter().map(|pack| Pack::new(pack, &shown.supply, now)).collect(),
+        packs: packs.into_iter().map(|one| pack(one, shown)).collect(),
         next_cursor: shown.next_cursor.clone(),
     };
     let shown = Shown { book: book.clone(), packs: ids, next_cursor, supply };
@@ -60,6 +64,22 @@ pub(crate) async fn list_packs(
         Some(viewer) => conditional_json(Some(viewer), &answer(&shown)),
         None => kept.answer(shown, answer),
     }
+}
+
+/// What the reader has of each pack; `None` if the reader is signed out. It is never part of a cached page.
+struct OwnCopies(Option<HashMap<PackId, Held>>);
+
+impl OwnCopies {
+    fn of(&self, pack: &DomainPack) -> Option<Held> {
+        self.0.as_ref().map(|held| held.get(&pack.id).copied().unwrap_or_default())
+    }
+}
+
+async fn own_copies(app: &App, viewer: Option<&Viewer>) -> Result<OwnCopies, ApiError> {
+    Ok(OwnCopies(match viewer {
+        Some(viewer) => Some(app.query(ReadHeld { user: viewer.user_id }).await?),
+        None => None,
+    }))
 }
 
 /// The packs after the one with this key. If the key no longer exists, all packs.
@@ -91,7 +111,8 @@ pub(crate) async fn get_pack(
     let (book, now) = (app.pack_book().await?, app.now());
     let pack = book.pack(pack).filter(|pack| pack.was_on_sale(now)).ok_or_else(no_pack)?;
     let supply = app.query(ReadSupply { book: book.clone(), packs: vec![pack.id] }).await?;
-    let body = PackEnvelope { pack: Pack::in_full(pack, &book, &supply, now) };
+    let own = own_copies(&app, viewer.0.as_ref()).await?;
+    let body = PackEnvelope { pack: Pack::in_full(pack, &book, &supply, now).held(own.of(pack)) };
     conditional_json(viewer.0.as_ref(), &body)
 }
 
@@ -118,13 +139,14 @@ pub(crate) async fn purchase_pack(
     SignedIn(viewer): SignedIn,
     PathId(pack): PathId<PackId>,
     key: IdempotencyKey,
-    body: JsonBody<PurchaseBody>,
+    body: OptionalBody<PurchaseBody>,
     http: HttpRequest,
     app: Data<App>,
     shell: Data<Shell>,
 ) -> Result<HttpResponse, ApiError> {
     const ROUTE: &str = "POST /api/packs/{id}/purchase";
     needed(&key)?;
+    let body = body.into_body();
     let request = keyed(key, Some(viewer.user_id), ROUTE, &pack.to_string(), body.fingerprint());
     let quantity = body.into_inner().quantity.map_or(Ok(Quantity::ONE), Quantity::new);
     let quantity = quantity.map_err(|error| Invalid::at("/quantity", error.to_string()))?;
@@ -219,10 +241,11 @@ pub(crate) async fn open_pack(
     SignedIn(viewer): SignedIn,
     PathId(pack): PathId<PackId>,
     key: IdempotencyKey,
-    body: JsonBody<OpenBody>,
+    body: OptionalBody<OpenBody>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
     const ROUTE: &str = "POST /api/packs/{id}/open";
+    let body = body.into_body();
     let fingerprint = body.fingerprint();
     let OpenBody { user_pack_id, client_seed } = body.into_inner();
     if user_pack_id.is_none() {

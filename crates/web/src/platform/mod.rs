@@ -1,6 +1,7 @@
 //! Code that the routes of every area share (pages, idempotency keys, refusals), and the routes for operators'
 //! timers.
 
+mod club;
 pub(crate) mod dto;
 mod export;
 mod once;
@@ -10,7 +11,7 @@ mod routes;
 
 pub(crate) use export::EXPORT;
 pub(crate) use once::{REPLAYED, created, done, keyed, needed, respond};
-pub(crate) use page::{PageQuery, asked, next_cursor};
+pub(crate) use page::{PageQuery, PageRequest, asked, next_cursor};
 pub(crate) use refusals::{no_fan, no_longer, unknown_team};
 
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -18,6 +19,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 /// The routes of the area, in the order in which the router tries them.
 pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
     config
+        .service(club::get_club)
         .service(routes::sync_trends)
         .service(routes::sync_leaderboards)
         .service(routes::sync_quests)

@@ -3,11 +3,11 @@
 use crate::dto::{IdText, Time};
 use serde::{Deserialize, Serialize};
 use terrace_app::QuestBook;
-use terrace_app::quests::{CompletedQuest as Completed, DailyVisit as VisitMade, OwnRuns};
+use terrace_app::quests::{CompletedQuest as Completed, DailyVisit as VisitMade, OwnQuests};
 use terrace_kernel::Timestamp;
 use terrace_quests::{
-    Achievement as Known, AchievementFacts, Check, Quest as DomainQuest, QuestId, Run, RunStatus,
-    Step as DomainStep, StepDone, StepId,
+    Achievement as Known, AchievementFacts, Check, Quest as DomainQuest, QuestId, RunStatus,
+    Step as DomainStep, StepId, VisitStatus as Visits,
 };
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -50,6 +50,16 @@ pub(crate) enum StepStatus {
     Completed,
 }
 
+/// The reader's progress towards the target of a check.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StepProgress {
+    /// The current value, at most the target.
+    value: u64,
+    /// The value that completes the step.
+    target: u64,
+}
+
 /// A step of a quest.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -73,11 +83,18 @@ pub(crate) struct QuestStep {
     status: StepStatus,
     /// When the reader completed the step.
     completed_at: Option<Time>,
+    /// The reader's progress if the check counts fans, points or parts of the profile; null otherwise.
+    progress: Option<StepProgress>,
 }
 
 impl QuestStep {
-    pub(crate) fn new(step: &DomainStep, done: &[StepDone]) -> Self {
-        let done = done.iter().find(|done| done.step == step.id);
+    pub(crate) fn new(step: &DomainStep, quest: QuestId, own: &OwnQuests) -> Self {
+        let done = own.runs.get(&quest).and_then(|(_, done)| done.iter().find(|done| done.step == step.id));
+        let progress = step.check.filter(Check::counts).map(|check| {
+            let (value, target) = check.progress(&own.facts);
+            // A completed step stays complete if the value falls later.
+            StepProgress { value: if done.is_some() { target } else { value }, target }
+        });
         Self {
             id: step.id.as_uuid(),
             key: step.key.to_string(),
@@ -88,8 +105,21 @@ impl QuestStep {
             check: step.check.as_ref().map(StepCheck::from),
             status: if done.is_some() { StepStatus::Completed } else { StepStatus::Available },
             completed_at: done.map(|done| Time(done.at)),
+            progress,
         }
     }
+}
+
+/// A quest that must be completed before another one.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RequiredQuest {
+    /// The id of the quest.
+    quest_id: Uuid,
+    /// The title of the quest.
+    title: String,
+    /// Whether the reader has completed it, on any day.
+    completed: bool,
 }
 
 /// The reader's status in a quest.
@@ -134,17 +164,28 @@ pub(crate) struct Quest {
     closes_at: Option<Time>,
     /// The reader's status.
     status: QuestStatus,
+    /// The quests that must be completed first.
+    requires: Vec<RequiredQuest>,
+    /// Whether the reader can neither start the quest nor complete its steps, because a required quest is not
+    /// completed; false for a completed quest.
+    locked: bool,
     /// The steps, in order.
     steps: Vec<QuestStep>,
 }
 
 impl Quest {
-    pub(crate) fn new(quest: &DomainQuest, own: Option<&(Run, Vec<StepDone>)>) -> Self {
-        let done = own.map(|(_, done)| done.as_slice()).unwrap_or_default();
-        let status = match own.map(|(run, _)| run.status) {
+    pub(crate) fn new(quest: &DomainQuest, book: &QuestBook, own: &OwnQuests) -> Self {
+        let status = match own.runs.get(&quest.id).map(|(run, _)| run.status) {
             None => QuestStatus::Available,
             Some(RunStatus::Active) => QuestStatus::Active,
             Some(RunStatus::Completed) => QuestStatus::Completed,
+        };
+        let required = |id: &QuestId| {
+            book.quest(*id).map(|before| RequiredQuest {
+                quest_id: id.as_uuid(),
+                title: before.title.clone(),
+                completed: own.completed.contains(id),
+            })
         };
         Self {
             id: quest.id.as_uuid(),
@@ -159,7 +200,9 @@ impl Quest {
             opens_at: quest.opens_at.map(Time),
             closes_at: quest.closes_at.map(Time),
             status,
-            steps: quest.steps.iter().map(|step| QuestStep::new(step, done)).collect(),
+            requires: quest.prerequisites.iter().filter_map(required).collect(),
+            locked: status != QuestStatus::Completed && quest.is_locked(&own.completed),
+            steps: quest.steps.iter().map(|step| QuestStep::new(step, quest.id, own)).collect(),
         }
     }
 }
@@ -173,9 +216,9 @@ pub(crate) struct QuestList {
 
 impl QuestList {
     /// The open quests with the reader's progress.
-    pub(crate) fn open(book: &QuestBook, own: &OwnRuns, now: Timestamp) -> Self {
+    pub(crate) fn open(book: &QuestBook, own: &OwnQuests, now: Timestamp) -> Self {
         let open = book.quests().iter().filter(|quest| quest.is_open(now));
-        Self { quests: open.map(|quest| Quest::new(quest, own.get(&quest.id))).collect() }
+        Self { quests: open.map(|quest| Quest::new(quest, book, own)).collect() }
     }
 }
 
@@ -235,6 +278,53 @@ pub(crate) struct CheckResult {
     pub(crate) points_awarded: i64,
 }
 
+/// A length of the streak of daily visits that pays more than a visit.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct VisitMilestone {
+    /// The length of the streak.
+    days: u32,
+    /// The points in addition to those of the visit.
+    points: i64,
+    /// The coins.
+    coins: i64,
+}
+
+/// The caller's daily visits.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct VisitStatus {
+    /// The number of consecutive dates with a visit; 0 if the streak is broken.
+    streak: u32,
+    /// The longest streak so far.
+    longest_streak: u32,
+    /// The number of further dates that may be missed without breaking the streak.
+    freezes: u32,
+    /// Whether the fan's date is paid.
+    visited_today: bool,
+    /// The first instant at which a visit pays: the start of the next date, or of the fan's date if it is not paid.
+    next_visit_at: Time,
+    /// The next milestone; null after the last one.
+    next_milestone: Option<VisitMilestone>,
+}
+
+impl From<Visits> for VisitStatus {
+    fn from(visits: Visits) -> Self {
+        Self {
+            streak: visits.streak,
+            longest_streak: visits.longest,
+            freezes: visits.freezes,
+            visited_today: visits.visited_today,
+            next_visit_at: Time(visits.next_visit_at),
+            next_milestone: visits.next_milestone.map(|next| VisitMilestone {
+                days: next.days,
+                points: next.points,
+                coins: next.coins,
+            }),
+        }
+    }
+}
+
 /// The result of a daily visit.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -243,19 +333,36 @@ pub(crate) struct VisitResult {
     already_completed: bool,
     /// The points paid by this request.
     points_awarded: i64,
+    /// The coins paid by this request.
+    coins_awarded: i64,
     /// The number of consecutive dates with a visit.
     streak: u32,
+    /// The longest streak so far.
+    longest_streak: u32,
+    /// The number of further dates that may be missed without breaking the streak.
+    freezes: u32,
+    /// Whether the fan's date is paid.
+    visited_today: bool,
     /// The first instant at which a visit pays again.
     next_visit_at: Time,
+    /// The next milestone; null after the last one.
+    next_milestone: Option<VisitMilestone>,
 }
 
 impl From<VisitMade> for VisitResult {
     fn from(visit: VisitMade) -> Self {
+        let VisitStatus { streak, longest_streak, freezes, visited_today, next_visit_at, next_milestone } =
+            visit.status.into();
         Self {
             already_completed: visit.already_completed,
             points_awarded: visit.points,
-            streak: visit.streak,
-            next_visit_at: Time(visit.next_visit_at),
+            coins_awarded: visit.coins,
+            streak,
+            longest_streak,
+            freezes,
+            visited_today,
+            next_visit_at,
+            next_milestone,
         }
     }
 }

@@ -9,7 +9,17 @@ mod routes;
 pub(crate) use export::EXPORT;
 pub(crate) use pages::QuestPage;
 
+use crate::edge::fallback;
+use actix_web::web;
 use utoipa_actix_web::service_config::ServiceConfig;
+
+/// Paths that other methods must not reach as a quest with such an id: these get 405.
+const COMMANDS: [&str; 4] = [
+    "/api/quests/start",
+    "/api/quests/complete-step",
+    "/api/quests/check-progress",
+    "/api/quests/daily-visit",
+];
 
 /// The routes of the area, in the order in which the router tries them.
 pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
@@ -18,7 +28,12 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(routes::start_quest)
         .service(routes::complete_step)
         .service(routes::check_progress)
+        .service(routes::read_daily_visits)
         .service(routes::visit_daily)
         .service(routes::list_completed_quests)
         .service(routes::list_achievements);
+    for path in COMMANDS {
+        config.route(path, web::to(fallback::answer));
+    }
+    config.service(routes::get_quest);
 }

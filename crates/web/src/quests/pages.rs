@@ -7,7 +7,7 @@ use actix_web::HttpResponse;
 use bytes::Bytes;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
-use terrace_app::quests::OwnRuns;
+use terrace_app::quests::OwnQuests;
 use terrace_app::{App, QuestBook};
 
 /// Maximum age of the list: quests open and close by the clock.
@@ -33,7 +33,7 @@ impl QuestPage {
             return Ok(tagged(false, &kept.tag, JSON, kept.body));
         }
         let at = Instant::now();
-        let list = QuestList::open(book, &OwnRuns::new(), app.now());
+        let list = QuestList::open(book, &OwnQuests::default(), app.now());
         let body: Bytes = serde_json::to_vec(&list).map_err(ApiError::internal)?.into();
         let tag = Tag::of(None, &body);
         let fresh = Encoded { book: Arc::clone(book), at, body: body.clone(), tag: tag.clone() };

@@ -24,6 +24,7 @@ impl From<CompleteStepRefusal> for ApiError {
             }
             CompleteStepRefusal::Rule(StepRefusal::QuestNotStarted) => Code::QuestNotStarted.into(),
             CompleteStepRefusal::Rule(StepRefusal::QuestClosed) => Code::QuestClosed.into(),
+            CompleteStepRefusal::Rule(StepRefusal::QuestLocked) => Code::QuestLocked.into(),
             CompleteStepRefusal::Rule(StepRefusal::OutOfOrder) => Code::StepOutOfOrder.into(),
             CompleteStepRefusal::Rule(StepRefusal::ConditionNotMet) => Code::StepConditionNotMet.into(),
             CompleteStepRefusal::NotActive => no_longer(),

@@ -2,18 +2,19 @@
 
 use crate::edge::conditional_json;
 use crate::error::{ApiError, Code};
-use crate::extract::{JsonBody, MaybeSignedIn, Query, SignedIn};
+use crate::extract::{JsonBody, MaybeSignedIn, OptionalBody, PathId, Query, SignedIn};
 use crate::platform::{PageQuery, next_cursor};
 use crate::quests::dto::{
     Achievement, AchievementList, CheckResult, CompletedQuest, CompletedQuestList, EmptyBody, Quest,
-    QuestEnvelope, QuestList, QuestStep, StartBody, StepBody, StepResult, VisitResult,
+    QuestEnvelope, QuestList, QuestStep, StartBody, StepBody, StepResult, VisitResult, VisitStatus,
 };
 use crate::quests::pages::QuestPage;
 use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, get, post};
-use terrace_app::quests::{ReadAchievements, ReadCompletedQuests, ReadOwnRuns, StartQuest, VisitDaily};
-use terrace_app::{App, QuestBook};
-use terrace_kernel::UserId;
+use terrace_app::App;
+use terrace_app::quests::{
+    OwnQuests, ReadAchievements, ReadCompletedQuests, ReadOwnQuests, ReadVisits, StartQuest, VisitDaily,
+};
 use terrace_quests::{QuestId, StepId};
 
 const COMPLETED: &str = "completed-quests";
@@ -41,7 +42,7 @@ pub(crate) async fn list_quests(
     match viewer.0 {
         None => page.answer(&app, &book),
         Some(viewer) => {
-            let own = app.query(ReadOwnRuns { user: viewer.user_id }).await?;
+            let own = app.query(ReadOwnQuests { user: viewer.user_id, book: book.clone() }).await?;
             conditional_json(Some(&viewer), &QuestList::open(&book, &own, app.now()))
         }
     }
@@ -51,10 +52,33 @@ fn no_quest() -> ApiError {
     ApiError::new(Code::NotFound, "there is no such quest")
 }
 
-async fn own_quest(app: &App, book: &QuestBook, user: UserId, id: QuestId) -> Result<Quest, ApiError> {
-    let quest = book.quest(id).ok_or_else(no_quest)?;
-    let own = app.query(ReadOwnRuns { user }).await?;
-    Ok(Quest::new(quest, own.get(&id)))
+/// Read a quest.
+///
+/// Returns any quest that was ever open, with the caller's status when signed in. Responses carry an `ETag`.
+#[utoipa::path(
+    tag = "Quests",
+    operation_id = "getQuest",
+    params(("id" = uuid::Uuid, Path, description = "The id of the quest.")),
+    responses(
+        (status = 200, description = "The quest.", body = QuestEnvelope),
+        (status = 304, description = "Nothing has changed."),
+    ),
+    security((), ("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/quests/{id}")]
+pub(crate) async fn get_quest(
+    viewer: MaybeSignedIn,
+    PathId(quest): PathId<QuestId>,
+    app: Data<App>,
+) -> Result<HttpResponse, ApiError> {
+    let book = app.quest_book().await?;
+    let quest = book.quest(quest).filter(|quest| quest.was_open(app.now())).ok_or_else(no_quest)?;
+    let own = match &viewer.0 {
+        None => OwnQuests::default(),
+        Some(viewer) => app.query(ReadOwnQuests { user: viewer.user_id, book: book.clone() }).await?,
+    };
+    let body = QuestEnvelope { quest: Quest::new(quest, &book, &own) };
+    conditional_json(viewer.0.as_ref(), &body)
 }
 
 /// Start a quest.
@@ -77,7 +101,9 @@ pub(crate) async fn start_quest(
     let (user, quest) = (viewer.user_id, body.into_inner().quest_id.0);
     let book = app.quest_book().await?;
     app.execute(StartQuest { user, quest, book: book.clone() }).await?;
-    Ok(Json(QuestEnvelope { quest: own_quest(&app, &book, user, quest).await? }))
+    let quest = book.quest(quest).ok_or_else(no_quest)?;
+    let own = app.query(ReadOwnQuests { user, book: book.clone() }).await?;
+    Ok(Json(QuestEnvelope { quest: Quest::new(quest, &book, &own) }))
 }
 
 /// Complete a step.
@@ -100,13 +126,12 @@ pub(crate) async fn complete_step(
     let (user, id) = (viewer.user_id, body.into_inner().step_id.0);
     let (book, completed) = app.complete_step(user, id).await?;
     let (quest, step) = book.step(id).ok_or_else(no_quest)?;
-    let own = completed.run.as_ref();
-    let done = own.map(|(_, done)| done.as_slice()).unwrap_or_default();
+    let own = app.own_quest(user, &book, quest, completed.run).await?;
     Ok(Json(StepResult {
-        step: QuestStep::new(step, done),
+        step: QuestStep::new(step, quest.id, &own),
         points_awarded: completed.points,
         quest_completed: completed.completes_quest,
-        quest: Quest::new(quest, own),
+        quest: Quest::new(quest, &book, &own),
     }))
 }
 
@@ -123,7 +148,7 @@ pub(crate) async fn complete_step(
 #[post("/api/quests/check-progress")]
 pub(crate) async fn check_progress(
     SignedIn(viewer): SignedIn,
-    _body: JsonBody<EmptyBody>,
+    _body: OptionalBody<EmptyBody>,
     app: Data<App>,
 ) -> Result<Json<CheckResult>, ApiError> {
     let user = viewer.user_id;
@@ -135,17 +160,33 @@ pub(crate) async fn check_progress(
     };
     if !checked.steps.is_empty() {
         let book = app.quest_book().await?;
-        let own = app.query(ReadOwnRuns { user }).await?;
+        let own = app.query(ReadOwnQuests { user, book: book.clone() }).await?;
         let step = |id: &StepId| {
             let (quest, step) = book.step(*id)?;
-            let done = own.get(&quest.id).map(|(_, done)| done.as_slice()).unwrap_or_default();
-            Some(QuestStep::new(step, done))
+            Some(QuestStep::new(step, quest.id, &own))
         };
         result.completed_steps = checked.steps.iter().filter_map(step).collect();
         let quests = checked.quests.iter().filter_map(|id| book.quest(*id));
-        result.completed_quests = quests.map(|quest| Quest::new(quest, own.get(&quest.id))).collect();
+        result.completed_quests = quests.map(|quest| Quest::new(quest, &book, &own)).collect();
     }
     Ok(Json(result))
+}
+
+/// Read the caller's daily visits.
+///
+/// Changes nothing: a visit is recorded with POST.
+#[utoipa::path(
+    tag = "Quests",
+    operation_id = "readDailyVisits",
+    responses((status = 200, description = "The streak, and when the next visit pays.", body = VisitStatus)),
+    security(("cookie" = []), ("bearer" = [])),
+)]
+#[get("/api/quests/daily-visit")]
+pub(crate) async fn read_daily_visits(
+    SignedIn(viewer): SignedIn,
+    app: Data<App>,
+) -> Result<Json<VisitStatus>, ApiError> {
+    Ok(Json(app.query(ReadVisits { user: viewer.user_id }).await?.into()))
 }
 
 /// Record a daily visit.
@@ -162,7 +203,7 @@ pub(crate) async fn check_progress(
 #[post("/api/quests/daily-visit")]
 pub(crate) async fn visit_daily(
     SignedIn(viewer): SignedIn,
-    _body: JsonBody<EmptyBody>,
+    _body: OptionalBody<EmptyBody>,
     app: Data<App>,
 ) -> Result<Json<VisitResult>, ApiError> {
     let visit = app.execute(VisitDaily { user: viewer.user_id, awards: app.awards() }).await?;
