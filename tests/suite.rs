@@ -89,6 +89,7 @@ mod contract {
     pub(crate) mod repairs;
     mod replica;
     mod schema;
+    mod search;
     mod sessions;
     mod trends;
     mod trends_runs;
@@ -132,6 +133,7 @@ mod http {
     mod quests_noticed;
     mod recommended;
     mod sample;
+    mod search;
     /// What the service hides, and from which callers.
     mod security {
         mod allowances;

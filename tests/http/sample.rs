@@ -159,6 +159,15 @@ impl Sample {
             .replace("{id}", id)
             .replace("{commentId}", &self.comment)
             .replace("{userId}", &self.others[0])
+            .replace("{username}", "mia")
+    }
+
+    /// The same with a query that has the parameters that the operation needs, and these.
+    pub(super) fn target_with(&self, operation: &Operation, query: &str) -> String {
+        let needed = if operation.id == "search" { "q=save&kind=posts" } else { "" };
+        let query: Vec<_> = [needed, query].into_iter().filter(|part| !part.is_empty()).collect();
+        let target = self.target(&operation.template);
+        if query.is_empty() { target } else { format!("{target}?{}", query.join("&")) }
     }
 
     /// A valid request of the operation, with its parameters and body.

@@ -24,6 +24,7 @@ pub mod ports;
 mod post;
 mod reaction;
 pub mod recommend;
+pub mod search;
 mod suggest;
 mod topics;
 mod trend_ports;
@@ -38,6 +39,7 @@ pub use graph::{
 pub use ports::{CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite};
 pub use post::{Comment, NewComment, NewPost, Post, PostView, comment_body, post_body, report_reason};
 pub use reaction::{ReactionCounts, ReactionKind};
+pub use search::{SearchAudit, SearchRead, SearchText, SearchWrite};
 pub use suggest::{Acquaintance, DismissalWrite, Edges, FollowGraphRead, Member, Names, SuggestionRead};
 pub use topics::{TAG_LENGTH, TAGS_OF_POST, Tag, tags};
 pub use trend_ports::{

@@ -24,7 +24,7 @@ use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsRead, PointsRepa
 use terrace_social::{
     AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
     GraphErasure, GraphRead, GraphWrite, OwnGraphRead, PostRead, PostWrite, ReactionWrite, ReportWrite,
-    SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
+    SearchAudit, SearchRead, SearchWrite, SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
 };
 
 read_ports! {
@@ -84,6 +84,11 @@ read_ports! {
 }
 
 read_ports! {
+    /// Searches for fans, teams, posts and topics.
+    pub trait SearchReadTx: SearchRead<AuthorCard, Team>
+}
+
+read_ports! {
     /// Leaderboards, with the names of their teams.
     pub trait BoardReadTx: BoardRead + TeamRead
 }
@@ -135,6 +140,8 @@ read_ports! {
         + SaleRead
         + MintingRead
         + BackfillRead
+        + EventRead
+        + SearchAudit
 }
 
 read_ports! {
@@ -147,6 +154,7 @@ read_ports! {
         + FollowingReadTx
         + SuggestionReadTx
         + TrendingReadTx
+        + SearchReadTx
         + BoardReadTx
         + PointsReadTx
         + StandingsReadTx
@@ -318,6 +326,7 @@ ports! {
         + QuestContentTx
         + QuestTx
         + CatalogueTx
+        + SearchWrite
         + Audit
 }
 
@@ -346,6 +355,7 @@ ports! {
         + PointsRepairTx
         + MintingUpkeep
         + TopicWrite
+        + SearchWrite
 }
 
 ports! {

@@ -21,6 +21,7 @@ mod platform;
 mod problem;
 mod quests;
 mod room;
+mod search;
 mod server;
 mod service;
 mod streams;
@@ -53,6 +54,7 @@ const ROUTES: &[fn(&mut ServiceConfig<'_>)] = &[
     media::routes,
     teams::routes,
     room::routes,
+    search::routes,
     graph::routes,
     trends::routes,
     packs::routes,

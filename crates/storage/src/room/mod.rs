@@ -13,6 +13,6 @@ pub(crate) mod schema;
 mod topics;
 
 pub(crate) use pairs::{Pair, PairColumns, pairs, with_pairs};
-pub(crate) use posts::{NoText, PostRow, ViewRow, into_view, own};
+pub(crate) use posts::{NoText, PostRow, ViewRow, into_view, own, shown};
 pub(crate) use reactions::kind;
 pub(crate) use topics::NEWEST;
