@@ -189,10 +189,10 @@ fn blocks_suspensions_and_deletions_apply_at_once(kind: DatabaseKind) -> Result<
         (Some(mia.id), vec![], vec![hers]),
         (Some(bo.id), vec!["bob"], vec![his]),
     ] {
-        assert_eq!((names(&service, "bob", reader), posts(&service, "goal", reader)), (
-            fan.into_iter().map(str::to_owned).collect::<Vec<_>>(),
-            expected
-        ));
+        assert_eq!(
+            (names(&service, "bob", reader), posts(&service, "goal", reader)),
+            (fan.into_iter().map(str::to_owned).collect::<Vec<_>>(), expected)
+        );
     }
     assert_eq!(names(&service, "mia", Some(bo.id)), [""; 0]);
     service.done(UnblockUser { fan: mia.id, other: bo.id });
@@ -224,7 +224,10 @@ fn the_index_follows_profiles_and_deletions(kind: DatabaseKind) -> Result<()> {
     rename(&service, mia, "Maria Silva");
     assert_eq!(names(&service, "silva", None), [""; 0]);
     index(&service);
-    assert_eq!((names(&service, "silva", None), names(&service, "mia", None)), (vec!["mia".into()], vec!["mia".into()]));
+    assert_eq!(
+        (names(&service, "silva", None), names(&service, "mia", None)),
+        (vec!["mia".into()], vec!["mia".into()])
+    );
     rename(&service, mia, "M.");
     index(&service);
     assert_eq!(names(&service, "silva", None), [""; 0]);
@@ -302,7 +305,14 @@ fn many(service: &TestApp, author: UserId, count: u32, body: fn(u32) -> String) 
             for n in from..count.min(from + 500) {
                 let at = ctx.now().minus(Duration::from_millis(u64::from(count - n)));
                 let id = ctx.new_id_at(at);
-                tx.insert_post(&NewPost { id, author, team: None, body: body(n), image: None, created_at: at })?;
+                tx.insert_post(&NewPost {
+                    id,
+                    author,
+                    team: None,
+                    body: body(n),
+                    image: None,
+                    created_at: at,
+                })?;
                 posts.push(id);
             }
             tx.index_posts(&posts)?;
@@ -353,7 +363,14 @@ fn posts_of_one_instant_have_an_order(kind: DatabaseKind) -> Result<()> {
         let mut posts = Vec::new();
         for _ in 0..200 {
             let id = ctx.new_id();
-            tx.insert_post(&NewPost { id, author: mia, team: None, body: "goal".into(), image: None, created_at })?;
+            tx.insert_post(&NewPost {
+                id,
+                author: mia,
+                team: None,
+                body: "goal".into(),
+                image: None,
+                created_at,
+            })?;
             posts.push(id);
         }
         tx.index_posts(&posts)?;
@@ -398,7 +415,10 @@ fn what_is_older_than_the_index_is_indexed_once_and_resumes(kind: DatabaseKind) 
     });
     assert_eq!(turn(&app), Turn::Failed);
     assert_eq!(names(&service, "mia", None), ["mia"]);
-    assert_eq!((posts(&service, "number449", None), posts(&service, "number0", None)), (vec![old[449]], vec![]));
+    assert_eq!(
+        (posts(&service, "number449", None), posts(&service, "number0", None)),
+        (vec![old[449]], vec![])
+    );
     store.let_be(|_| Fate::Done);
     service.clock().advance(Duration::from_mins(1));
     assert_eq!(turn(&app), Turn::Done);
@@ -428,16 +448,24 @@ fn a_damaged_index_is_found_and_repaired(kind: DatabaseKind) -> Result<()> {
     assert_eq!(wrong(&service), BTreeMap::new());
 
     let words = if kind == DatabaseKind::Postgres { "array_to_tsvector(ARRAY['gaol'])" } else { "'gaol'" };
-    damage(&service, &[
-        "DELETE FROM search_names WHERE name = 'mia'",
-        &format!("UPDATE search_posts SET words = {words} WHERE number = (SELECT min(number) FROM search_posts)"),
-    ]);
+    damage(
+        &service,
+        &[
+            "DELETE FROM search_names WHERE name = 'mia'",
+            &format!(
+                "UPDATE search_posts SET words = {words} WHERE number = (SELECT min(number) FROM search_posts)"
+            ),
+        ],
+    );
     let expected = BTreeMap::from([("names of fans in the search", 1), ("posts in the search", 1)]);
     assert_eq!(wrong(&service), expected);
     assert_eq!(posts(&service, "number2", None), []);
     run(&service, &["repair-search"], false);
     assert_eq!(wrong(&service), BTreeMap::new());
-    assert_eq!((posts(&service, "number2", None), names(&service, "mia", None)), (vec![old[2]], vec!["mia".into()]));
+    assert_eq!(
+        (posts(&service, "number2", None), names(&service, "mia", None)),
+        (vec![old[2]], vec!["mia".into()])
+    );
     let after = stored(&service, &["search_words", "backfills"]);
     for table in ["search_names", "search_posts"] {
         assert_eq!(after[table], whole[table]);

@@ -8,7 +8,9 @@ use terrace_app::App;
 use terrace_app::platform::{Consumer, Job};
 use terrace_app::search::{INDEX_NAMES, INDEX_POSTS, changed_since};
 use terrace_kernel::{Ctx, Outcome, PostId, StoreError, TimeKey, Timestamp, UserId, Uuid, num};
-use terrace_store::{Backfill, BackfillRead, BackfillWrite, Command, OpsReadTx, OpsTx, Query, into_infallible};
+use terrace_store::{
+    Backfill, BackfillRead, BackfillWrite, Command, OpsReadTx, OpsTx, Query, into_infallible,
+};
 
 /// Name of the task and of the job.
 pub(crate) const NAME: &str = "backfill-search";

@@ -24,7 +24,8 @@ use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsRead, PointsRepa
 use terrace_social::{
     AuthoredRead, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead, FollowGraphRead,
     GraphErasure, GraphRead, GraphWrite, OwnGraphRead, PostRead, PostWrite, ReactionWrite, ReportWrite,
-    SearchAudit, SearchRead, SearchWrite, SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
+    SearchAudit, SearchRead, SearchWrite, SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite,
+    TrendRead, TrendWrite,
 };
 
 read_ports! {

@@ -34,8 +34,8 @@ pub struct Found {
     pub topics: Option<Page<Tag, Tag>>,
 }
 
-/// Searches for one or more kinds of resources: two statements for each, three for posts (on SQLite four for words that
-/// are common), one for topics.
+/// Searches for one or more kinds of resources: two statements for fans and for teams, one for topics, and three for
+/// posts, or four if many posts contain the words.
 #[derive(Debug, Clone)]
 pub struct Search {
     /// The search text.

@@ -179,9 +179,15 @@ impl DieselTx<'_> {
             diesel::delete(old).execute(conn)
         })
         .map_err(broken("remove indexed names"))?;
-        let entries = changed.iter().flat_map(|owner| names.get(owner).into_iter().flatten().map(|one| (*owner, one)));
+        let entries =
+            changed.iter().flat_map(|owner| names.get(owner).into_iter().flatten().map(|one| (*owner, one)));
         let rows: Vec<NameRow<'_>> = entries
-            .map(|(owner_id, entry)| NameRow { owner_id, name: entry.key.as_str(), kind, is_part: entry.is_part })
+            .map(|(owner_id, entry)| NameRow {
+                owner_id,
+                name: entry.key.as_str(),
+                kind,
+                is_part: entry.is_part,
+            })
             .collect();
         for rows in rows.chunks(ROWS) {
             on!(self.conn, |conn| diesel::insert_into(search_names::table).values(rows).execute(conn))
@@ -219,7 +225,8 @@ impl DieselTx<'_> {
                 .load(*conn),
         }
         .map_err(broken("read indexed posts"))?;
-        let indexed = |(number, id, words): (i64, Key, String)| (id, Indexed { number, words: Words::stored(&words) });
+        let indexed =
+            |(number, id, words): (i64, Key, String)| (id, Indexed { number, words: Words::stored(&words) });
         Ok(rows.into_iter().map(indexed).collect())
     }
 

@@ -11,6 +11,8 @@ mod names;
 mod posts;
 pub(crate) mod schema;
 mod tags;
+#[cfg(test)]
+mod tests;
 
 use crate::tx::DieselTx;
 use crate::types::Key;

@@ -30,13 +30,13 @@ impl From<PlaceRow> for NamePlace {
     }
 }
 
-/// The places after `($4, $5, $6)` of the names of kind `$1` from `$2` to before `$3`, in their order. An owner with
+/// The places after `($2, $4, $5)` of the names of kind `$1` from `$6` to before `$3`, in their order. An owner with
 /// several such names is found at the first of them.
 fn statement(shown: &str, last: &str) -> String {
     format!(
         "SELECT n.name, n.is_part, n.owner_id FROM search_names AS n \
-         WHERE n.kind = $1 AND n.name >= $2 AND n.name < $3 AND (n.name, n.is_part, n.owner_id) > ($4, $5, $6) \
-            AND n.name = (SELECT min(m.name) FROM search_names AS m WHERE m.owner_id = n.owner_id AND m.name >= $2) \
+         WHERE n.kind = $1 AND n.name >= $2 AND n.name < $3 AND (n.name, n.is_part, n.owner_id) > ($2, $4, $5) \
+            AND n.name = (SELECT min(m.name) FROM search_names AS m WHERE m.owner_id = n.owner_id AND m.name >= $6) \
             AND {shown} \
          ORDER BY n.name, n.is_part, n.owner_id LIMIT {last}"
     )
@@ -55,11 +55,11 @@ impl DieselTx<'_> {
         let rows: Vec<PlaceRow> = on!(self.conn, |conn| {
             diesel::sql_query(&sql)
                 .bind::<Text, _>(USER)
-                .bind::<Text, _>(name.as_str())
-                .bind::<Text, _>(name.end())
                 .bind::<Text, _>(start.key.as_str())
+                .bind::<Text, _>(name.end())
                 .bind::<Bool, _>(start.is_part)
                 .bind::<Uid, _>(Key(start.owner))
+                .bind::<Text, _>(name.as_str())
                 .bind::<Uid, _>(reader_key(reader))
                 .bind::<BigInt, _>(overfull(limit))
                 .load(conn)
@@ -81,11 +81,11 @@ impl DieselTx<'_> {
         let rows: Vec<PlaceRow> = on!(self.conn, |conn| {
             diesel::sql_query(statement("TRUE", "$7"))
                 .bind::<Text, _>(TEAM)
-                .bind::<Text, _>(name.as_str())
-                .bind::<Text, _>(name.end())
                 .bind::<Text, _>(start.key.as_str())
+                .bind::<Text, _>(name.end())
                 .bind::<Bool, _>(start.is_part)
                 .bind::<Uid, _>(Key(start.owner))
+                .bind::<Text, _>(name.as_str())
                 .bind::<BigInt, _>(overfull(limit))
                 .load(conn)
         })
@@ -112,10 +112,7 @@ pub(super) fn by_key<K: Eq + Hash, T>(rows: Vec<T>, key: impl Fn(&T) -> K) -> Ha
 }
 
 /// An owner that was hidden between the two statements is left out.
-fn with_owners<T>(
-    places: Page<NamePlace, NamePlace>,
-    owners: &mut HashMap<Uuid, T>,
-) -> Page<T, NamePlace> {
+fn with_owners<T>(places: Page<NamePlace, NamePlace>, owners: &mut HashMap<Uuid, T>) -> Page<T, NamePlace> {
     let items = places.items.iter().filter_map(|place| owners.remove(&place.owner)).collect();
     Page { items, next: places.next }
 }

@@ -16,7 +16,7 @@ use diesel::sqlite::Sqlite;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use terrace_identity::AuthorCard;
-use terrace_kernel::{Limit, Page, StoreError, UserId};
+use terrace_kernel::{Limit, Page, StoreError, UserId, num};
 use terrace_social::PostView;
 use terrace_social::search::{COMMON, PostPlace, Words};
 
@@ -28,16 +28,26 @@ struct PlaceRow {
     post_id: Key,
 }
 
+/// The newest posts are looked at first if as many posts contain each of the words: a page is usually among them.
+const LOOK_FIRST: i64 = 1_000;
+
 /// A page to look for.
 struct Wanted<'w> {
     /// The words, the rarest one first.
     words: Vec<&'w str>,
-    /// Whether each of the words is common.
-    are_common: bool,
+    /// The number of posts that contain the rarest word.
+    rarest: i64,
     me: Key,
     /// The posts have smaller numbers.
     below: i64,
     rows: i64,
+}
+
+impl Wanted<'_> {
+    /// Whether each of the words is common.
+    fn are_common(&self) -> bool {
+        self.rarest > i64::from(COMMON)
+    }
 }
 
 /// On PostgreSQL: all posts that contain the words, in order. The number is part of an expression, so that the index on
@@ -52,7 +62,7 @@ static RARE: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// On PostgreSQL: the newest posts, one by one.
-static IN_COMMON: LazyLock<String> = LazyLock::new(|| {
+static NEWEST: LazyLock<String> = LazyLock::new(|| {
     let visible = visible_post("s.post_id", "$3");
     format!(
         "SELECT s.number, s.post_id FROM (SELECT number, post_id, words FROM search_posts \
@@ -97,7 +107,7 @@ impl DieselTx<'_> {
         let mut rarest_first: Vec<&str> = words.iter().collect();
         rarest_first.sort_by_key(|word| count(word));
         let wanted = Wanted {
-            are_common: rarest_first.first().is_some_and(|word| count(word) > i64::from(COMMON)),
+            rarest: rarest_first.first().map_or(0, |word| count(word)),
             words: rarest_first,
             me: reader_key(reader),
             below: after.map_or(i64::MAX, |place| place.0),
@@ -124,22 +134,29 @@ impl DieselTx<'_> {
     }
 
     fn places_of_posts(&mut self, wanted: &Wanted<'_>) -> QueryResult<Vec<PlaceRow>> {
-        let Wanted { words, are_common, me, below, rows } = wanted;
+        let Wanted { words, me, below, rows, .. } = wanted;
         match &mut self.conn {
-            Conn::Pg(conn) if *are_common => diesel::sql_query(&*IN_COMMON)
-                .bind::<BigInt, _>(below)
-                .bind::<Text, _>(tsquery(words))
-                .bind::<Uid, _>(me)
-                .bind::<BigInt, _>(rows)
-                .load(*conn),
-            Conn::Pg(conn) => diesel::sql_query(&*RARE)
-                .bind::<Text, _>(tsquery(words))
-                .bind::<BigInt, _>(below)
-                .bind::<Uid, _>(me)
-                .bind::<BigInt, _>(rows)
-                .load(*conn),
+            Conn::Pg(conn) => {
+                if wanted.rarest > LOOK_FIRST {
+                    let newest: Vec<PlaceRow> = diesel::sql_query(&*NEWEST)
+                        .bind::<BigInt, _>(below)
+                        .bind::<Text, _>(tsquery(words))
+                        .bind::<Uid, _>(me)
+                        .bind::<BigInt, _>(rows)
+                        .load(*conn)?;
+                    if wanted.are_common() || num::to_i64(newest.len()) == *rows {
+                        return Ok(newest);
+                    }
+                }
+                diesel::sql_query(&*RARE)
+                    .bind::<Text, _>(tsquery(words))
+                    .bind::<BigInt, _>(below)
+                    .bind::<Uid, _>(me)
+                    .bind::<BigInt, _>(rows)
+                    .load(*conn)
+            }
             Conn::Sqlite(conn) => {
-                let first: Option<i64> = if *are_common {
+                let first: Option<i64> = if wanted.are_common() {
                     search_posts::table
                         .filter(search_posts::number.lt(below))
                         .order(search_posts::number.desc())

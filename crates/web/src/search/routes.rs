@@ -2,13 +2,13 @@
 
 use crate::accounts::dto::PublicProfile;
 use crate::cursor::CursorKey;
+use crate::dto::UserCard;
 use crate::error::{ApiError, Code, Invalid};
 use crate::extract::{MaybeSignedIn, Query};
 use crate::platform::{asked, next_cursor};
 use crate::room::dto::Post;
 use crate::search::dto::{FoundTopic, SearchKind, SearchResults};
 use crate::teams::dto::Team;
-use crate::dto::UserCard;
 use actix_web::get;
 use actix_web::web::{Data, Json, Path};
 use serde::Deserialize;
