@@ -13,6 +13,8 @@ use serde_json::Value;
 const CONNECTIONS: usize = 8;
 /// The maximum p99 in milliseconds.
 const P99_MILLIS: f64 = 20.0;
+/// Two words of half of the posts each, which no post has in common.
+const APART: &str = "even+odd";
 /// The number of different searches of a kind.
 const DIFFERENT: u64 = 1_000;
 
@@ -24,7 +26,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     let mut figures = Vec::new();
     for (what, queries) in queries(size) {
         log::info!("{what}");
-        if let Some(first) = queries.first() {
+        if let Some(first) = queries.first().filter(|first| !first.contains(APART)) {
             let found: Value = serde_json::from_slice(&terrace.caller()?.get(&target(first), &[])?.body)?;
             let lists =
                 ["users", "posts"].map(|list| found.get(list).and_then(Value::as_array).map(Vec::len));
@@ -51,7 +53,7 @@ fn queries(size: u64) -> Vec<(&'static str, Vec<String>)> {
     vec![
         ("the most frequent word", vec![posts("goal")]),
         ("frequent words", ["goal", "even", "the+whole+terrace", "odd+goal", "singing"].map(posts).to_vec()),
-        ("frequent words that are never together", vec![posts("even+odd")]),
+        ("frequent words that are never together", vec![posts(APART)]),
         ("a word in one of a hundred posts", each(&|n| posts(&format!("mid{}", n % MIDDLING)))),
         ("a word in a hundred posts", each(&|n| posts(&format!("some{}", n % SELDOM)))),
         ("a word in one post", each(&|n| posts(&format!("rare{n}")))),

@@ -185,7 +185,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_text_is_found_by_its_parts(before in "\\PC{0,20}", part in "[a-zA-Zß一-丈カｶ가-갈éA 0-9]{1,30}", after in "\\PC{0,20}") {
-            prop_assert!(contains_all(&format!("{before} {part} {after}"), &part));
+            let text = format!("{before} {part} {after}");
+            prop_assert!(contains_all(&text, &part));
         }
 
         #[test]

@@ -125,7 +125,9 @@ impl Command for MoveLegacy {
             return Err(Failure::Refused(MoveRefusal::NameTaken(names)));
         }
         moved.users = tx.move_users(import, &PasswordHash::of_nothing())?;
-        forget_indexed(tx, Indexed::Users)?;
+        if moved.users > 0 {
+            forget_indexed(tx, Indexed::Users)?;
+        }
         // Locked: no follows, awards or deletions of these accounts meanwhile.
         let fans = tx.hold_moved(import)?;
         (moved.follows, moved.team_follows) = tx.move_follows(import)?;
