@@ -74,7 +74,7 @@ impl SearchWrite for DieselTx<'_> {
         self.hold_index()?;
         let ids: BTreeSet<Key> = users.iter().copied().map(Key::of).collect();
         let names = self.names_of_users(&ids)?;
-        self.put_names(USER, &ids, names)
+        self.put_names(USER, &ids, &names)
     }
 
     fn index_posts(&mut self, posts: &[PostId]) -> Result<u64, StoreError> {
@@ -97,7 +97,7 @@ impl SearchWrite for DieselTx<'_> {
             changed += 1;
         }
         changed += num::to_u64(indexed.len());
-        self.remove_indexed(indexed.into_values().collect(), change)?;
+        self.remove_indexed(&indexed.into_values().collect::<Vec<_>>(), change)?;
         Ok(changed)
     }
 }
@@ -116,13 +116,13 @@ impl DieselTx<'_> {
     /// Indexes the names of a team.
     pub(crate) fn index_team(&mut self, id: Key, team: &Team) -> Result<(), StoreError> {
         let entries = name_entries(&[&team.name, &team.short_name]);
-        self.put_names(TEAM, &BTreeSet::from([id]), HashMap::from([(id, entries)])).map(drop)
+        self.put_names(TEAM, &BTreeSet::from([id]), &HashMap::from([(id, entries)])).map(drop)
     }
 
     /// Removes posts from the index, before their rows are removed.
     pub(crate) fn unindex_posts(&mut self, ids: &BTreeSet<Key>) -> Result<(), StoreError> {
         let indexed = self.indexed_posts(ids)?;
-        self.remove_indexed(indexed.into_values().collect(), Change::default())
+        self.remove_indexed(&indexed.into_values().collect::<Vec<_>>(), Change::default())
     }
 
     pub(super) fn names_of_users(
@@ -166,7 +166,7 @@ impl DieselTx<'_> {
         &mut self,
         kind: &str,
         owners: &BTreeSet<Key>,
-        names: HashMap<Key, Vec<NameEntry>>,
+        names: &HashMap<Key, Vec<NameEntry>>,
     ) -> Result<u64, StoreError> {
         let stored = self.stored_names(owners)?;
         let changed: Vec<Key> =
@@ -269,8 +269,8 @@ impl DieselTx<'_> {
         .map_err(broken("index a post again"))
     }
 
-    fn remove_indexed(&mut self, rows: Vec<Indexed>, mut change: Change) -> Result<(), StoreError> {
-        for row in &rows {
+    fn remove_indexed(&mut self, rows: &[Indexed], mut change: Change) -> Result<(), StoreError> {
+        for row in rows {
             change.add(&row.words, -1);
         }
         if !rows.is_empty() {

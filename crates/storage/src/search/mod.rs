@@ -42,7 +42,7 @@ fn visible_post(post: &str, me: &str) -> String {
     format!("(SELECT p.deleted_at IS NULL AND {visible_author} FROM posts AS p WHERE p.id = {post})")
 }
 
-/// The reader as a parameter; nobody blocks or is blocked by a signed-out reader.
+/// The reader as a parameter; a signed-out reader has an id that no account has.
 fn reader_key(reader: Option<UserId>) -> Key {
     Key(reader.map_or(Uuid::nil(), UserId::as_uuid))
 }
