@@ -94,6 +94,7 @@ mod contract {
     mod replica;
     mod replies;
     mod schema;
+    mod search;
     mod sessions;
     mod trends;
     mod trends_runs;
@@ -146,6 +147,7 @@ mod http {
     mod recommended;
     mod replies;
     mod sample;
+    mod search;
     mod seasons;
     /// What the service hides, and from which callers.
     mod security {

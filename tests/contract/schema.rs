@@ -179,6 +179,7 @@ fn fits(kind: DatabaseKind, known: &str, column: &ColumnDescription) -> bool {
         "Binary" => ("bytea", "BLOB"),
         "Uid" => ("uuid", "BLOB"),
         "Instant" => ("timestamp with time zone", "INTEGER"),
+        "WordList" => ("tsvector", "TEXT"),
         other => panic!("the type {other} is new here"),
     };
     let sql_type = if kind == DatabaseKind::Postgres { postgres } else { sqlite };

@@ -28,20 +28,18 @@ impl Operation {
         !security.iter().any(|requirement| requirement.as_object().is_some_and(serde_json::Map::is_empty))
     }
 
-    /// The target with the required parameters, which are the examples in the document.
-    pub(super) fn with_required_parameters(&self, target: &str) -> String {
+    /// The required parameters of the query, with the examples in the document as values.
+    fn required_query(&self) -> String {
         let parameters = self.said["parameters"].as_array().into_iter().flatten();
         let required =
             parameters.filter(|parameter| parameter["in"] == "query" && parameter["required"] == true);
-        let pairs: Vec<String> = required
-            .map(|parameter| {
-                let example = [&parameter["example"], &parameter["schema"]["example"]].into_iter();
-                let example =
-                    example.filter_map(Value::as_str).next().expect("an example of a required parameter");
-                format!("{}={example}", parameter["name"].as_str().unwrap_or_default())
-            })
-            .collect();
-        if pairs.is_empty() { target.to_owned() } else { format!("{target}?{}", pairs.join("&")) }
+        let pair = |parameter: &Value| {
+            let examples = [&parameter["example"], &parameter["schema"]["example"]];
+            let example = examples.into_iter().find_map(Value::as_str);
+            let example = example.expect("an example of a required parameter");
+            format!("{}={example}", parameter["name"].as_str().unwrap_or_default())
+        };
+        required.map(pair).collect::<Vec<_>>().join("&")
     }
 
     /// Whether an operator's timer calls it, with a separate secret.
@@ -216,12 +214,20 @@ impl Sample {
             .replace("{id}", id)
             .replace("{commentId}", &self.comment)
             .replace("{userId}", &self.others[0])
+            .replace("{username}", "mia")
+    }
+
+    /// The same with a query that has the parameters that the operation needs, and these.
+    pub(super) fn target_with(&self, operation: &Operation, query: &str) -> String {
+        let needed = operation.required_query();
+        let query: Vec<_> = [needed.as_str(), query].into_iter().filter(|part| !part.is_empty()).collect();
+        let target = self.target(&operation.template);
+        if query.is_empty() { target } else { format!("{target}?{}", query.join("&")) }
     }
 
     /// A valid request of the operation, with its parameters and body.
     pub(super) fn good<'c>(&self, client: &'c Client, operation: &Operation, target: &str) -> Request<'c> {
-        let request = client.ask(&operation.method, &operation.with_required_parameters(target));
-        let request = keyed(request, operation);
+        let request = keyed(client.ask(&operation.method, target), operation);
         if operation.is_signed() {
             let body = br#"{"kind":"whatever"}"#;
             let signature = sandbox_secret().sign(self.service.app().now(), body);

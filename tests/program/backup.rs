@@ -1,6 +1,6 @@
 //! `terrace backup` and `terrace restore`, as operators run them (docs/operations/backup.md).
 
-use crate::contract::migrations::{record, without_later};
+use crate::contract::migrations::{record, revert_later};
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeSet;
 use std::fs;
@@ -272,7 +272,7 @@ fn record_in(terrace: &Invocation, versions: &[&str]) -> Result<usize> {
     let url = format!("sqlite:{}", terrace.folder().join("data/terrace.db").display());
     let (clock, entropy) = (ManualClock::default(), SeededEntropy::default());
     let storage = Storage::open(StorageConfig::new(&url), Arc::new(clock), Arc::new(entropy))?;
-    let later = without_later(&storage)?;
+    let later = revert_later(&storage)?.len();
     record(&storage, versions)?;
     storage.close();
     Ok(later)

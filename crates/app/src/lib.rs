@@ -19,6 +19,7 @@ pub mod platform;
 pub mod quests;
 pub mod room;
 mod schedule;
+pub mod search;
 pub mod streams;
 pub mod teams;
 pub mod trends;

@@ -5,6 +5,7 @@ use crate::accounts::erase_account;
 use crate::platform::{Consumer, Handle, Job};
 use crate::quests::check_after;
 use crate::room::remove_deleted_post;
+use crate::search::{INDEX_NAMES, INDEX_POSTS};
 use std::sync::Arc;
 use terrace_kernel::{EventKind, Position, StoreError};
 use tokio::sync::watch;
@@ -35,6 +36,8 @@ pub(crate) const CONSUMERS: &[Consumer] = &[
         ],
         handle: Handle::Many(|tx, ctx, events| check_after(tx, ctx, events)),
     },
+    INDEX_NAMES,
+    INDEX_POSTS,
 ];
 
 /// The jobs of the use cases. The crates above register their own beside them.

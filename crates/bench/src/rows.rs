@@ -8,6 +8,7 @@ pub(crate) mod followed;
 pub(crate) mod maintain;
 pub(crate) mod packs;
 pub(crate) mod quests;
+pub(crate) mod search;
 pub(crate) mod streams;
 
 use uuid::Uuid;
@@ -69,6 +70,8 @@ pub(crate) struct Dialect {
     /// The last digit of the identifier `{id}`, as text; and an arbitrary identifier.
     last_digit: &'static str,
     any_id: &'static str,
+    /// The stored form of the words in `{text}`.
+    words: &'static str,
 }
 
 /// `synchronous` stays on: the single commit writes everything, so that no writes are left for the time in which the
@@ -85,6 +88,7 @@ pub(crate) static SQLITE: Dialect = Dialect {
     sha256: None,
     last_digit: "substr(hex({id}), 32)",
     any_id: "randomblob(16)",
+    words: "{text}",
 };
 
 /// Foreign keys are not checked: the rows are consistent, and checking them one by one takes most of the time.
@@ -100,6 +104,7 @@ pub(crate) static POSTGRES: Dialect = Dialect {
     sha256: Some("sha256(convert_to({text}, 'UTF8'))"),
     last_digit: "right(CAST({id} AS text), 1)",
     any_id: "gen_random_uuid()",
+    words: "array_to_tsvector(string_to_array({text}, ' '))",
 };
 
 impl Dialect {

@@ -280,6 +280,11 @@ impl World {
         self.write(&self.dialect().maintained(bulk))
     }
 
+    /// Writes posts and fans to search for; see [`rows::search`].
+    pub(crate) fn fill_search(&self, posts: u64, fans: u64) -> Result<()> {
+        self.write(&self.dialect().searched(posts, fans))
+    }
+
     /// The statement that writes the missing records.
     pub(crate) fn backfill(&self) -> String {
         self.dialect().backfill()

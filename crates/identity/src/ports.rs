@@ -51,6 +51,9 @@ pub trait AccountRead {
     /// The public profile of an active account.
     fn public_profile(&mut self, id: UserId) -> Result<Option<PublicProfile>, StoreError>;
 
+    /// The active account with this username key.
+    fn account_named(&mut self, username_key: &str) -> Result<Option<UserId>, StoreError>;
+
     /// The credentials for a login with this username key; `None` for deleted accounts.
     fn credentials_by_key(&mut self, username_key: &str) -> Result<Option<Credentials>, StoreError>;
 

@@ -16,6 +16,7 @@ mod on_demand;
 mod points;
 mod purchases;
 mod quests;
+mod search;
 mod topics;
 mod verify;
 mod walk;
@@ -59,6 +60,7 @@ pub fn jobs() -> Vec<Job> {
     let mut jobs = housekeeping::jobs();
     jobs.push(topics::job());
     jobs.push(name_skeletons::job());
+    jobs.push(search::job());
     jobs.extend(points::jobs());
     jobs.push(balances::job());
     jobs.push(quests::SYNC_JOB.job());

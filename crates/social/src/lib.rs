@@ -25,6 +25,7 @@ pub mod ports;
 mod post;
 mod reaction;
 pub mod recommend;
+pub mod search;
 mod suggest;
 mod topics;
 mod trend_ports;
@@ -48,6 +49,7 @@ pub use post::{
     image_alt, is_editable, post_body, report_reason,
 };
 pub use reaction::{ReactionCounts, ReactionKind};
+pub use search::{SearchAudit, SearchRead, SearchText, SearchWrite};
 pub use suggest::{Acquaintance, DismissalWrite, Edges, FollowGraphRead, Member, Names, SuggestionRead};
 pub use topics::{TAG_LENGTH, TAGS_OF_POST, Tag, tags};
 pub use trend_ports::{

@@ -20,7 +20,7 @@ pub const TAGS_OF_POST: usize = 5;
 /// `#` and the characters that NFKC turns into it.
 const SIGNS: [char; 3] = ['#', '\u{fe5f}', '\u{ff03}'];
 /// Joiners, which only affect how letters are rendered. They are removed from tags before comparison.
-const JOINERS: [char; 2] = ['\u{200c}', '\u{200d}'];
+pub(crate) const JOINERS: [char; 2] = ['\u{200c}', '\u{200d}'];
 
 /// A normalised tag without its `#`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,7 +90,7 @@ pub fn tags(text: &str) -> Vec<Tag> {
 }
 
 /// Full case folding does not preserve NFKC, and NFKC can create characters that fold: fold, normalise, fold.
-fn fold(text: &str) -> String {
+pub(crate) fn fold(text: &str) -> String {
     let normal: String = text.nfkc().collect();
     let folded: String = default_case_fold_str(&normal).nfkc().collect();
     default_case_fold_str(&folded).nfkc().collect()

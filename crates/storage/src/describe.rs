@@ -28,7 +28,7 @@ pub struct ColumnDescription {
     pub key_place: Option<i32>,
 }
 
-/// A schema, without the tables that the migrations themselves use.
+/// A schema, without the tables that the migrations themselves and full-text indexes use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaDescription {
     /// All columns, by table and in the order of the table.
@@ -48,7 +48,8 @@ const SQLITE_COLUMNS: &str = r#"
 SELECT tables.name AS "table", columns.name AS "column", columns.type AS sql_type,
        columns."notnull" = 0 AS nullable, nullif(columns.pk, 0) AS key_place
 FROM sqlite_schema AS tables JOIN pragma_table_info(tables.name) AS columns
-WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite\_%' ESCAPE '\'
+WHERE tables.name IN (SELECT name FROM pragma_table_list WHERE type = 'table')
+  AND tables.name NOT LIKE 'sqlite\_%' ESCAPE '\'
   AND tables.name NOT LIKE '\_\_diesel%' ESCAPE '\'
 ORDER BY tables.name, columns.cid"#;
 
@@ -56,6 +57,7 @@ const SQLITE_DEFINITIONS: &str = r"
 WITH ours AS (
     SELECT * FROM sqlite_schema
     WHERE tbl_name NOT LIKE 'sqlite\_%' ESCAPE '\' AND tbl_name NOT LIKE '\_\_diesel%' ESCAPE '\'
+      AND tbl_name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')
 )
 SELECT type || ' ' || name || ': ' || coalesce(sql, '') AS text FROM ours
 UNION ALL

@@ -56,6 +56,7 @@ mod replica;
 mod room;
 mod rows;
 mod schema;
+mod search;
 mod sqlite;
 mod store;
 mod teams;

@@ -22,6 +22,12 @@ pub struct Uid;
 #[diesel(sqlite_type(name = "Long"))]
 pub struct Instant;
 
+/// The distinct words of a text: `tsvector` on PostgreSQL, a text with a space between each two on SQLite.
+#[derive(Debug, Clone, Copy, Default, SqlType, diesel::query_builder::QueryId)]
+#[diesel(postgres_type(oid = 3614, array_oid = 3643))]
+#[diesel(sqlite_type(name = "Text"))]
+pub struct WordList;
+
 impl diesel::sql_types::SqlOrd for Uid {}
 impl diesel::sql_types::SqlOrd for Instant {}
 

@@ -25,8 +25,8 @@ use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsRead, PointsRepa
 use terrace_social::{
     AuthoredRead, CommentLikeWrite, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead,
     FollowGraphRead, GraphErasure, GraphRead, GraphWrite, MentionWrite, OwnGraphRead, PostListRead, PostRead,
-    PostWrite, ReactionWrite, ReportWrite, SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite,
-    TrendRead, TrendWrite,
+    PostWrite, ReactionWrite, ReportWrite, SearchAudit, SearchRead, SearchWrite, SuggestionRead,
+    TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
 };
 
 read_ports! {
@@ -101,6 +101,11 @@ read_ports! {
 }
 
 read_ports! {
+    /// Searches for fans, teams, posts and topics.
+    pub trait SearchReadTx: SearchRead<AuthorCard, Team>
+}
+
+read_ports! {
     /// Leaderboards, with the names of their teams.
     pub trait BoardReadTx: BoardRead + TeamRead
 }
@@ -159,6 +164,8 @@ read_ports! {
         + BackfillRead
         + ContentRead
         + CatalogueRead
+        + EventRead
+        + SearchAudit
 }
 
 read_ports! {
@@ -174,6 +181,7 @@ read_ports! {
         + CollectionReadTx
         + SuggestionReadTx
         + TrendingReadTx
+        + SearchReadTx
         + BoardReadTx
         + PointsReadTx
         + StandingsReadTx
@@ -352,6 +360,7 @@ ports! {
         + QuestContentTx
         + QuestTx
         + CatalogueTx
+        + SearchWrite
         + Audit
 }
 
@@ -381,6 +390,7 @@ ports! {
         + PointsRepairTx
         + MintingUpkeep
         + TopicWrite
+        + SearchWrite
 }
 
 ports! {

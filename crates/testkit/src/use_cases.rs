@@ -368,6 +368,7 @@ impl TestApp {
                 assert!(tx.insert_account(&account)?, "{name} is taken");
                 ids.push(account.id);
             }
+            tx.index_users(&ids)?;
             Ok(ids)
         })
     }

@@ -10,7 +10,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use terrace_app::CursorSeal;
 use terrace_kernel::{TimeKey, Timestamp, UserId};
 use terrace_scoring::{Points, RankKey};
-use terrace_social::{EpochId, TrendKey};
+use terrace_social::search::{NameKey, NamePlace, PostPlace};
+use terrace_social::{EpochId, Tag, TrendKey};
 use uuid::Uuid;
 
 /// The first byte of every cursor, so that the format can change.
@@ -117,6 +118,44 @@ impl CursorKey for String {
     }
 }
 
+impl CursorKey for NamePlace {
+    fn to_bytes(&self) -> Vec<u8> {
+        [self.owner.as_bytes(), [u8::from(self.is_part)].as_slice(), self.key.as_str().as_bytes()].concat()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (owner, rest) = bytes.split_first_chunk::<16>()?;
+        let (is_part, key) = rest.split_first()?;
+        let is_part = match is_part {
+            0 => false,
+            1 => true,
+            _ => return None,
+        };
+        let key = NameKey::stored(<String as CursorKey>::from_bytes(key)?);
+        Some(Self { key, is_part, owner: Uuid::from_bytes(*owner) })
+    }
+}
+
+impl CursorKey for PostPlace {
+    fn to_bytes(&self) -> Vec<u8> {
+        self.0.to_be_bytes().to_vec()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        Some(Self(i64::from_be_bytes(bytes.try_into().ok()?)))
+    }
+}
+
+impl CursorKey for Tag {
+    fn to_bytes(&self) -> Vec<u8> {
+        self.as_str().as_bytes().to_vec()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        <String as CursorKey>::from_bytes(bytes).map(Self::stored)
+    }
+}
+
 /// A cursor into `list` under `filter` that continues after `key`. `filter` is any text that differs for
 /// different lists.
 pub(crate) fn encode(seal: &CursorSeal, list: &str, filter: &str, key: &impl CursorKey) -> String {
@@ -200,10 +239,12 @@ mod tests {
                 K::from_bytes(bytes).is_none_or(|key| key.to_bytes() == bytes)
             }
             let whole = |length: usize| bytes.get(..length).unwrap_or(&bytes).to_vec();
-            for bytes in [bytes.clone(), whole(16), whole(24), whole(32), whole(33)] {
+            for bytes in [bytes.clone(), whole(8), whole(16), whole(24), whole(32), whole(33)] {
                 prop_assert!(held::<TimeKey>(&bytes) && held::<UserId>(&bytes), "{:?}", bytes);
                 prop_assert!(held::<TrendKey>(&bytes) && held::<RankKey>(&bytes), "{:?}", bytes);
                 prop_assert!(held::<String>(&bytes) && held::<BoardPlace>(&bytes), "{:?}", bytes);
+                prop_assert!(held::<Tag>(&bytes), "{:?}", bytes);
+                prop_assert!(held::<NamePlace>(&bytes) && held::<PostPlace>(&bytes), "{:?}", bytes);
             }
         }
     }

@@ -23,6 +23,7 @@ mod platform;
 mod problem;
 mod quests;
 mod room;
+mod search;
 mod server;
 mod service;
 mod streams;
@@ -56,6 +57,7 @@ const ROUTES: &[fn(&mut ServiceConfig<'_>)] = &[
     teams::routes,
     content::routes,
     room::routes,
+    search::routes,
     graph::routes,
     trends::routes,
     packs::routes,

@@ -158,11 +158,13 @@ impl Command for LoadDemo {
             return Err(Failure::Refused(DemoOutcome::AlreadyThere));
         };
         self.load_graph(tx, ctx, &teams, &fans)?;
-        let mut comments = 0;
+        let (mut comments, mut posts) = (0, Vec::new());
         for (nth, post) in self.demo.post.iter().enumerate() {
-            self.load_post(tx, ctx, &teams, &fans, nth, post)?;
+            posts.push(self.load_post(tx, ctx, &teams, &fans, nth, post)?);
             comments += post.comments.len();
         }
+        tx.index_users(&fans.values().copied().collect::<Vec<_>>())?;
+        tx.index_posts(&posts)?;
         let awards = self.load_points(tx, ctx, &teams, &fans)?;
         self.load_progress(tx, ctx, &fans)?;
         Ok(DemoOutcome::Loaded { fans: fans.len(), posts: self.demo.post.len(), comments, awards })
@@ -285,7 +287,7 @@ impl LoadDemo {
         fans: &HashMap<&str, UserId>,
         nth: usize,
         entry: &DemoPost,
-    ) -> Result<(), StoreError> {
+    ) -> Result<PostId, StoreError> {
         let created_at = ctx.now().minus(minutes(entry.minutes_ago));
         let post = NewPost {
             id: ctx.new_id_at(created_at),
@@ -310,7 +312,8 @@ impl LoadDemo {
                 created_at: at,
             })?;
         }
-        self.load_reactions(tx, fans, nth, entry, &post.id, created_at)
+        self.load_reactions(tx, fans, nth, entry, &post.id, created_at)?;
+        Ok(post.id)
     }
 
     /// Distributes the reactions over the fans except the author, starting with a different fan for each post.

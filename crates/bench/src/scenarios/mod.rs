@@ -11,6 +11,7 @@ mod packs;
 mod posts;
 mod quests;
 mod reactions;
+mod search;
 mod soak;
 mod streams;
 
@@ -42,6 +43,8 @@ pub(crate) enum Scenario {
     Graph,
     /// Boards: reading them, awards, starting with them, their memory, and what Redis does.
     Leaderboard,
+    /// Searches of posts and fans, of frequent and of rare words.
+    Search,
     /// Quests: steps that are completed durably, the list, and a check that finds nothing.
     Quests,
     /// Packs: the odds of draws, buying and opening durably, and a crowd that races for numbered editions.
@@ -57,12 +60,13 @@ pub(crate) enum Scenario {
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Feed,
         Self::Posts,
         Self::Accounts,
         Self::Graph,
         Self::Leaderboard,
+        Self::Search,
         Self::Quests,
         Self::Packs,
         Self::Streams,
@@ -78,6 +82,7 @@ impl Scenario {
             Self::Accounts => "accounts",
             Self::Graph => "graph",
             Self::Leaderboard => "leaderboard",
+            Self::Search => "search",
             Self::Quests => "quests",
             Self::Packs => "packs",
             Self::Streams => "streams",
@@ -97,6 +102,7 @@ impl Scenario {
             | Self::Accounts
             | Self::Graph
             | Self::Leaderboard
+            | Self::Search
             | Self::Quests
             | Self::Packs
             | Self::Streams
@@ -110,6 +116,7 @@ impl Scenario {
             Self::Feed => feed::run,
             Self::Posts => posts::run,
             Self::Accounts => accounts::run,
+            Self::Search => search::run,
             Self::Quests => quests::run,
             Self::Packs => packs::run,
             Self::MatchDay => match_day::run,

@@ -1,7 +1,7 @@
 //! Tasks that fill in data that older rows lack and repair inconsistent data.
 
 use crate::maintenance::{Category, Extent, Need, Task};
-use crate::{balances, minting, name_skeletons, points, purchases, quests, topics};
+use crate::{balances, minting, name_skeletons, points, purchases, quests, search, topics};
 use terrace_app::ReconcileReport;
 use terrace_app::boards::TurnSeasons;
 use terrace_kernel::num;
@@ -44,6 +44,16 @@ pub(super) fn name_skeletons() -> Task {
         }
         work.count("name skeletons", filled.names);
         Ok(())
+    })
+}
+
+/// Indexes accounts and posts that are older than the search, or were imported.
+pub(super) fn backfill_search() -> Task {
+    let about = "Indexes the names of fans and the words of posts that the search does not know";
+    Task::new(search::NAME, Category::Backfill, about, |work| async move {
+        work.expect_all(Extent::Accounts).await?;
+        work.expect_all(Extent::Posts).await?;
+        search::index_again(work.app(), work.pace()).await
     })
 }
 

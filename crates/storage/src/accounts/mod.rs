@@ -74,6 +74,19 @@ impl AccountRead for DieselTx<'_> {
         row.map(ProfileRow::into_profile).transpose()
     }
 
+    fn account_named(&mut self, username_key: &str) -> Result<Option<UserId>, StoreError> {
+        let id: Option<Key> = on!(self.conn, |conn| {
+            users::table
+                .filter(users::username_key.eq(username_key))
+                .filter(users::status.eq(ACTIVE))
+                .select(users::id)
+                .first(conn)
+                .optional()
+        })
+        .map_err(broken("find an account by name"))?;
+        Ok(id.map(Key::id))
+    }
+
     fn credentials_by_key(&mut self, username_key: &str) -> Result<Option<Credentials>, StoreError> {
         let row: Option<CredentialsRow> = on!(self.conn, |conn| {
             credentials_with_status()

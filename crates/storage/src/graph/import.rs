@@ -14,6 +14,7 @@ use diesel::prelude::*;
 use std::collections::HashSet;
 use terrace_identity::ports::NewAccount;
 use terrace_kernel::{StoreError, Timestamp, UserId};
+use terrace_social::SearchWrite;
 use terrace_store::FollowImportWrite;
 
 /// The maximum number of accounts in one insert, each with twelve columns.
@@ -67,6 +68,7 @@ impl FollowImportWrite for DieselTx<'_> {
                 .map_err(broken("note when accounts were seen"))?;
             all.extend(is_new);
         }
+        self.index_users(&all)?;
         Ok(all)
     }
 

@@ -16,6 +16,6 @@ pub(crate) mod schema;
 mod topics;
 
 pub(crate) use pairs::{Pair, PairColumns, pairs, with_pairs};
-pub(crate) use posts::{NoText, PictureRow, PostRow, RoomRow, ViewRow, into_view, own, view_columns};
+pub(crate) use posts::{NoText, PictureRow, PostRow, RoomRow, ViewRow, into_view, own, shown, view_columns};
 pub(crate) use reactions::kind;
 pub(crate) use topics::NEWEST;

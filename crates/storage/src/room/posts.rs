@@ -13,6 +13,7 @@ use crate::types::{At, Key, Uid};
 use diesel::dsl::{AsExprOf, auto_type, exists};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
+use std::collections::BTreeSet;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{MediaHash, PostId, StoreError, Timestamp, UserId, num};
 use terrace_social::{
@@ -324,6 +325,7 @@ impl PostWrite<AuthorCard> for DieselTx<'_> {
                 return Ok(false);
             }
         }
+        self.unindex_posts(&BTreeSet::from([id]))?;
         on!(self.conn, |conn| diesel::delete(posts::table.find(id)).execute(conn))
             .map(|_| true)
             .map_err(broken("remove a deleted post"))

@@ -83,6 +83,18 @@ struct TeamContent<'a> {
     is_retired: bool,
 }
 
+impl DieselTx<'_> {
+    /// The teams with these ids, in no particular order.
+    pub(crate) fn teams_among(&mut self, ids: &[TeamId]) -> Result<Vec<Team>, StoreError> {
+        let ids = ids.iter().copied().map(Key::of);
+        let rows: Vec<TeamRow> = on!(self.conn, |conn| {
+            teams::table.filter(teams::id.eq_any(ids)).select(TeamRow::as_select()).load(conn)
+        })
+        .map_err(broken("read teams by their ids"))?;
+        Ok(rows.into_iter().map(Team::from).collect())
+    }
+}
+
 impl TeamRead for DieselTx<'_> {
     fn team_by_key(&mut self, key: &str) -> Result<Option<TeamId>, StoreError> {
         let id: Option<Key> = on!(self.conn, |conn| {
@@ -206,6 +218,7 @@ impl TeamWrite for DieselTx<'_> {
                 .get_result(conn)
         })
         .map_err(broken("upsert a team"))?;
+        self.index_team(id, team)?;
         Ok(id.id())
     }
 }

@@ -9,6 +9,7 @@ mod routes;
 mod sessions;
 
 pub(crate) use export::EXPORT;
+pub(crate) use profile::public_profile;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 

@@ -114,7 +114,12 @@ pub(crate) async fn get_public_profile(
     Ok(Json(public_profile(&app, viewer.0.map(|viewer| viewer.user_id), user).await?))
 }
 
-async fn public_profile(app: &App, reader: Option<UserId>, user: UserId) -> Result<PublicProfile, ApiError> {
+/// Reads a fan's profile as `reader` sees it.
+pub(crate) async fn public_profile(
+    app: &App,
+    reader: Option<UserId>,
+    user: UserId,
+) -> Result<PublicProfile, ApiError> {
     let view = app.query(GetPublicProfile { user, reader }).await?;
     let standing = app.shown_standing(reader, user).await?;
     let book = app.quest_book().await?;

@@ -11,8 +11,6 @@ use terrace_app::App;
 use terrace_kernel::Currency;
 use utoipa::ToSchema;
 
-/// The colours of a club that has chosen none.
-const COLORS: [&str; 2] = ["#14532d", "#ffffff"];
 /// `payments` of a service that sells nothing for money.
 const NO_PAYMENTS: &str = "off";
 
@@ -61,11 +59,13 @@ pub(crate) async fn get_club(
     shell: Data<Shell>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
+    let current = app.club().await?;
+    let has_content = current.club.version > 0;
     let club = Club {
-        name: shell.config().club_name.clone(),
-        colors: COLORS.map(str::to_owned).to_vec(),
-        logo_url: None,
-        texts: BTreeMap::new(),
+        name: if has_content { current.club.name.clone() } else { shell.config().club_name.clone() },
+        colors: current.club.colors.to_vec(),
+        logo_url: current.logo_url.clone(),
+        texts: current.club.texts.clone(),
         currency: Currency::DEFAULT.to_string(),
         payments: app.payments().map_or(NO_PAYMENTS, terrace_app::payments::Payments::provider_name),
         push: false,

@@ -37,6 +37,8 @@ use crate::import::legacy::known::{Here, Known, Read};
 use crate::import::legacy::moving::MoveLegacy;
 use crate::import::legacy::records::{Header, Records};
 use crate::import::legacy::staging::{BATCH, Staging};
+use crate::maintenance::{TaskContext, TaskFailure};
+use crate::search::fill_index;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -189,7 +191,11 @@ pub async fn import_legacy(
         .map_err(|error| LegacyError::Read { file: "the terminal".to_owned(), error })?;
     let moving = MoveLegacy::new(import, staged, &known);
     match app.execute(moving).await {
-        Ok(moved) => Ok(moved),
+        Ok(moved) => {
+            // If this is interrupted, the job of a server does the rest.
+            fill_index(app, &TaskContext::unwatched()).await.map_err(TaskFailure::into_store)?;
+            Ok(moved)
+        }
         Err(Failure::Refused(refusal)) => Err(refusal.into()),
         Err(Failure::Broken(error)) => Err(error.into()),
     }

@@ -4,6 +4,7 @@ use crate::balances::held_ledgers;
 use crate::import::legacy::known::Known;
 use crate::import::legacy::seasons::fit;
 use crate::points::reconcile;
+use crate::search::{Indexed, forget_indexed};
 use std::collections::BTreeMap;
 use terrace_app::graph::follows_imported;
 use terrace_identity::PasswordHash;
@@ -124,6 +125,9 @@ impl Command for MoveLegacy {
             return Err(Failure::Refused(MoveRefusal::NameTaken(names)));
         }
         moved.users = tx.move_users(import, &PasswordHash::of_nothing())?;
+        if moved.users > 0 {
+            forget_indexed(tx, Indexed::Users)?;
+        }
         // Locked: no follows, awards or deletions of these accounts meanwhile.
         let fans = tx.hold_moved(import)?;
         (moved.follows, moved.team_follows) = tx.move_follows(import)?;

@@ -10,6 +10,7 @@ mod facts;
 mod lanes;
 mod packs;
 mod quests;
+mod search;
 mod stock;
 mod verify;
 
@@ -21,5 +22,6 @@ pub(super) use facts::{quest_points, visit_points};
 pub(super) use lanes::minting_lanes;
 pub(super) use packs::{packs, purchases};
 pub(super) use quests::{onboarding, quest_runs, step_order};
+pub(super) use search::search;
 pub(super) use stock::pack_stock;
 pub use verify::verify_rows;

@@ -1,0 +1,200 @@
+//! Finds posts by their words.
+
+use crate::conn::{Conn, on};
+use crate::error::broken;
+use crate::room::{ViewRow, into_view, own, shown, view_columns};
+use crate::rows::overfull;
+use crate::schema::{posts, reactions, search_posts, search_words};
+use crate::search::names::by_key;
+use crate::search::{reader_key, visible_post};
+use crate::tx::DieselTx;
+use crate::types::{Key, Uid};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+use diesel::sqlite::Sqlite;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+use terrace_identity::AuthorCard;
+use terrace_kernel::{Limit, Page, StoreError, UserId, num};
+use terrace_social::PostView;
+use terrace_social::search::{COMMON, PostPlace, Words};
+
+#[derive(QueryableByName)]
+struct PlaceRow {
+    #[diesel(sql_type = BigInt)]
+    number: i64,
+    #[diesel(sql_type = Uid)]
+    post_id: Key,
+}
+
+/// The newest posts are looked at first if as many posts contain each of the words: a page is usually among them.
+const LOOK_FIRST: i64 = 1_000;
+
+/// A page to look for.
+struct Wanted<'w> {
+    /// The words, the rarest one first.
+    words: Vec<&'w str>,
+    /// The number of posts that contain the rarest word.
+    rarest: i64,
+    me: Key,
+    /// The posts have smaller numbers.
+    below: i64,
+    rows: i64,
+}
+
+impl Wanted<'_> {
+    /// Whether each of the words is common.
+    fn are_common(&self) -> bool {
+        self.rarest > i64::from(COMMON)
+    }
+}
+
+/// On PostgreSQL: all posts that contain the words, in order. The number is part of an expression, so that the index on
+/// numbers is not used: the words are rarer than what it would skip.
+static RARE: LazyLock<String> = LazyLock::new(|| {
+    let visible = visible_post("s.post_id", "$3");
+    format!(
+        "SELECT s.number, s.post_id FROM (SELECT number + 0 AS number, post_id FROM search_posts \
+            WHERE words @@ CAST($1 AS tsquery) AND number + 0 < $2 ORDER BY number + 0 DESC OFFSET 0) AS s \
+         WHERE {visible} ORDER BY s.number DESC LIMIT $4"
+    )
+});
+
+/// On PostgreSQL: the newest posts, one by one.
+static NEWEST: LazyLock<String> = LazyLock::new(|| {
+    let visible = visible_post("s.post_id", "$3");
+    format!(
+        "SELECT s.number, s.post_id FROM (SELECT number, post_id, words FROM search_posts \
+            WHERE number < $1 ORDER BY number DESC LIMIT {COMMON}) AS s \
+         WHERE CASE WHEN s.words @@ CAST($2 AS tsquery) THEN {visible} ELSE FALSE END \
+         ORDER BY s.number DESC LIMIT $4"
+    )
+});
+
+/// On SQLite: the posts that contain the rarest word, in order, as long as the page is not full. The other words are
+/// compared with the text of each, because FTS5 would step through all posts that contain them.
+fn in_sqlite(others: usize) -> String {
+    let contained = (0..others).map(|other| format!(" AND instr(' ' || s.words || ' ', ${}) > 0", other + 4));
+    let (me, rows) = (format!("${}", others + 4), format!("${}", others + 5));
+    format!(
+        "SELECT s.number, s.post_id FROM search_index AS i CROSS JOIN search_posts AS s ON s.number = i.rowid \
+         WHERE i.search_index MATCH $1 AND i.rowid < $2 AND i.rowid >= $3{} AND {} \
+         ORDER BY i.rowid DESC LIMIT {rows}",
+        contained.collect::<String>(),
+        visible_post("s.post_id", &me),
+    )
+}
+
+/// A query of PostgreSQL for all of the words, none of which contains a quote.
+fn tsquery(words: &[&str]) -> String {
+    words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" & ")
+}
+
+impl DieselTx<'_> {
+    pub(super) fn find_posts(
+        &mut self,
+        words: &Words,
+        reader: Option<UserId>,
+        limit: Limit,
+        after: Option<PostPlace>,
+    ) -> Result<Page<PostView<AuthorCard>, PostPlace>, StoreError> {
+        if words.is_empty() {
+            return Ok(Page { items: Vec::new(), next: None });
+        }
+        let counts = self.posts_with_word(words)?;
+        let count = |word: &str| counts.get(word).copied().unwrap_or_default();
+        let mut rarest_first: Vec<&str> = words.iter().collect();
+        rarest_first.sort_by_key(|word| count(word));
+        let wanted = Wanted {
+            rarest: rarest_first.first().map_or(0, |word| count(word)),
+            words: rarest_first,
+            me: reader_key(reader),
+            below: after.map_or(i64::MAX, |place| place.0),
+            rows: overfull(limit),
+        };
+        let rows = self.places_of_posts(&wanted).map_err(broken("find posts"))?;
+        let places = Page::from_overfull(rows, limit, |row| PostPlace(row.number));
+        let mut views = by_key(self.found_views(&places.items, reader)?, |view| view.post.id.as_uuid());
+        // A post that was hidden between the two statements is left out.
+        let items = places.items.iter().filter_map(|row| views.remove(&row.post_id.0)).collect();
+        Ok(Page { items, next: places.next })
+    }
+
+    /// The number of posts that contain each word, without words that are in none.
+    fn posts_with_word(&mut self, words: &Words) -> Result<HashMap<String, i64>, StoreError> {
+        let rows: Vec<(String, i64)> = on!(self.conn, |conn| {
+            search_words::table
+                .filter(search_words::word.eq_any(words.iter()))
+                .select((search_words::word, search_words::posts))
+                .load(conn)
+        })
+        .map_err(broken("count the posts that contain words"))?;
+        Ok(rows.into_iter().collect())
+    }
+
+    fn places_of_posts(&mut self, wanted: &Wanted<'_>) -> QueryResult<Vec<PlaceRow>> {
+        let Wanted { words, me, below, rows, .. } = wanted;
+        match &mut self.conn {
+            Conn::Pg(conn) => {
+                if wanted.rarest > LOOK_FIRST {
+                    let newest: Vec<PlaceRow> = diesel::sql_query(&*NEWEST)
+                        .bind::<BigInt, _>(below)
+                        .bind::<Text, _>(tsquery(words))
+                        .bind::<Uid, _>(me)
+                        .bind::<BigInt, _>(rows)
+                        .load(*conn)?;
+                    if wanted.are_common() || num::to_i64(newest.len()) == *rows {
+                        return Ok(newest);
+                    }
+                }
+                diesel::sql_query(&*RARE)
+                    .bind::<Text, _>(tsquery(words))
+                    .bind::<BigInt, _>(below)
+                    .bind::<Uid, _>(me)
+                    .bind::<BigInt, _>(rows)
+                    .load(*conn)
+            }
+            Conn::Sqlite(conn) => {
+                let first: Option<i64> = if wanted.are_common() {
+                    search_posts::table
+                        .filter(search_posts::number.lt(below))
+                        .order(search_posts::number.desc())
+                        .offset(i64::from(COMMON) - 1)
+                        .select(search_posts::number)
+                        .first(*conn)
+                        .optional()?
+                } else {
+                    None
+                };
+                let (rarest, others) = words.split_first().unwrap_or((&"", &[]));
+                let mut query = diesel::sql_query(in_sqlite(others.len()))
+                    .into_boxed::<Sqlite>()
+                    .bind::<Text, _>(format!("\"{rarest}\""))
+                    .bind::<BigInt, _>(*below)
+                    .bind::<BigInt, _>(first.unwrap_or(i64::MIN));
+                for other in others {
+                    query = query.bind::<Text, _>(format!(" {other} "));
+                }
+                query.bind::<Uid, _>(*me).bind::<BigInt, _>(*rows).load(*conn)
+            }
+        }
+    }
+
+    /// The posts with their authors and the reader's own reactions, in no particular order.
+    fn found_views(
+        &mut self,
+        places: &[PlaceRow],
+        reader: Option<UserId>,
+    ) -> Result<Vec<PostView<AuthorCard>>, StoreError> {
+        let ids = places.iter().map(|row| row.post_id);
+        let rows: Vec<ViewRow> = on!(self.conn, |conn| {
+            shown()
+                .filter(posts::id.eq_any(ids))
+                .left_join(own(reader_key(reader)))
+                .select(view_columns!(reactions::kind.nullable()))
+                .load(conn)
+        })
+        .map_err(broken("read the posts that were found"))?;
+        rows.into_iter().map(into_view).collect()
+    }
+}

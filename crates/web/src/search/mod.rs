@@ -1,0 +1,11 @@
+//! Search over HTTP.
+
+mod dto;
+mod routes;
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of the area, in the order in which the router tries them.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(routes::search).service(routes::get_profile_by_name);
+}

@@ -1,0 +1,8 @@
+DROP INDEX post_topics_by_tag;
+DROP TABLE search_words;
+DROP TRIGGER search_posts_updated;
+DROP TRIGGER search_posts_deleted;
+DROP TRIGGER search_posts_inserted;
+DROP TABLE search_index;
+DROP TABLE search_posts;
+DROP TABLE search_names;
