@@ -8,6 +8,7 @@ use super::published_totals::PublishedTotals;
 use anyhow::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 use terrace_testkit::app::accounts::ChangeProfile;
@@ -235,13 +236,15 @@ impl Kept {
     }
 }
 
-/// Reads until the flag is set; for each board, neither position ever goes back.
+/// Reads until the flag is set, and calls `after_read` each time; for each board, neither position ever goes
+/// back.
 fn keep_reading(
     service: &TestApp,
     over: &AtomicBool,
     fans: &[UserId],
     boards: &[BoardChoice],
     seed: u64,
+    after_read: impl Fn(),
 ) -> Vec<Kept> {
     let dice = Dice(SeededEntropy::new(seed));
     let mut kept: Vec<Kept> = Vec::new();
@@ -261,6 +264,7 @@ fn keep_reading(
         assert!(now.0 <= now.1, "the stream goes on before the page: {now:?}");
         last[which] = now;
         kept.push(Kept { shown, asked, page });
+        after_read();
     }
     kept
 }
@@ -287,7 +291,9 @@ fn every_page_is_a_sort_of_the_log_up_to_its_version(kind: DatabaseKind) -> Resu
         let readers: Vec<_> = [first.service(), second.service(), &tables]
             .into_iter()
             .zip(1..)
-            .map(|(service, seed)| scope.spawn(move || keep_reading(service, over, fans, &boards, seed)))
+            .map(|(service, seed)| {
+                scope.spawn(move || keep_reading(service, over, fans, &boards, seed, || ()))
+            })
             .collect();
         let writers: Vec<_> = [first.service(), second.service(), &tables, first.service()]
             .into_iter()
@@ -354,11 +360,17 @@ fn while_boards_are_loaded_pages_are_right(kind: DatabaseKind) -> Result<()> {
         let ending = Ends(&over);
         let mut kept = Vec::new();
         for seed in 0..8 {
-            let living = Living::on(writer.another().expect("another process"));
+            let living = HeldModels::on(writer.another().expect("another process")).expect("a runtime");
             let loaded = AtomicBool::new(false);
+            let (sender, has_read) = mpsc::channel();
             let read = thread::scope(|scope| {
-                let reading = scope.spawn(|| keep_reading(living.service(), &loaded, &fans, &boards, seed));
-                let ending = Ends(&loaded);
+                let (service, loaded, fans) = (&living.service, &loaded, &fans);
+                let reading = scope.spawn(move || {
+                    keep_reading(service, loaded, fans, &boards, seed, || sender.send(()).unwrap_or(()))
+                });
+                let ending = Ends(loaded);
+                // Loading takes an instant: the first read comes before it.
+                has_read.recv().expect("a first read");
                 living.catch_up();
                 drop(ending);
                 reading.join().expect("a reader")
