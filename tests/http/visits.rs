@@ -33,7 +33,10 @@ fn a_streak_can_be_read_without_a_visit(kind: DatabaseKind) -> Result<()> {
     for _ in 0..2 {
         let mut none = status(&mia);
         let next = none["nextVisitAt"].take();
-        assert!(next.as_str().is_some_and(|next| *next <= *now && next.ends_with("T00:00:00.000Z")), "{next}");
+        assert!(
+            next.as_str().is_some_and(|next| *next <= *now && next.ends_with("T00:00:00.000Z")),
+            "{next}"
+        );
         let next = json!({"days": 2, "points": 0, "coins": 10});
         let expected = json!({
             "streak": 0, "longestStreak": 0, "freezes": 0, "visitedToday": false, "nextVisitAt": null,

@@ -286,8 +286,10 @@ fn private_resources_are_refused_to_others_on_every_route(kind: DatabaseKind) ->
             let answer = client.get(&target);
             let text = answer.text();
             // Values of their own request are repeated to them.
-            let leaked: Vec<_> =
-                own.iter().filter(|id| is_private(id) && text.contains(*id) && !target.contains(*id)).collect();
+            let leaked: Vec<_> = own
+                .iter()
+                .filter(|id| is_private(id) && text.contains(*id) && !target.contains(*id))
+                .collect();
             assert!(leaked.is_empty(), "{shown} shows {leaked:?} to another fan");
         }
     }
