@@ -16,7 +16,7 @@ const CLUB: &str = "/api/club";
 
 fn the_club_is_the_same_for_every_reader(kind: DatabaseKind) -> Result<()> {
     let service =
-        TestService::builder(kind).web(|web| web.club_name = "Moorland Foxes".to_owned()).start()?;
+        TestService::builder(kind).web(|web| "Moorland Foxes".clone_into(&mut web.club_name)).start()?;
     let (visitor, mia) = (service.client(), service.fan("mia"));
     let club = visitor.get(CLUB).expect(200);
     let mut shown = club.json();

@@ -72,7 +72,7 @@ fn a_profile_shows_the_latest_achievements(kind: DatabaseKind) -> Result<()> {
         other.post("/api/user/follow", &json!({"userId": id})).expect(200);
     }
     check();
-    service.clock().advance(Duration::from_secs(60));
+    service.clock().advance(Duration::from_mins(1));
     give(&service, &id, 5_000, "1");
     check();
     let quests = mia.get("/api/quests").expect(200).list("/quests");
