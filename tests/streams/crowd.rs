@@ -145,11 +145,11 @@ fn post_late(inside: &Inside, author: UserId, dice: &mut Dice, acknowledged: &Ar
     }
 }
 
-/// The teams and boards of the service.
+/// The boards of the service, and its teams if it has any.
 fn world(visitor: &Client, last: UserId) -> World {
-    let list = visitor.get("/api/teams").expect(200);
-    let team = |nth| list.str_at(&format!("/teams/{nth}/id")).parse().expect("an id");
-    let teams: Vec<TeamId> = (0..2).map(team).collect();
+    let list = visitor.get("/api/teams").expect(200).list("/teams");
+    let id = |team: &serde_json::Value| team["id"].as_str()?.parse().ok();
+    let teams: Vec<TeamId> = list.iter().filter_map(id).take(2).collect();
     let board = |query: &str| {
         let board = visitor.get(&format!("/api/leaderboard{query}")).expect(200);
         board.str_at("/leaderboard/id").parse().expect("an id")
