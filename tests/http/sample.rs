@@ -30,9 +30,8 @@ impl Operation {
             parameters.filter(|parameter| parameter["in"] == "query" && parameter["required"] == true);
         let pairs: Vec<String> = required
             .map(|parameter| {
-                let example = [&parameter["example"], &parameter["schema"]["example"]].into_iter();
-                let example =
-                    example.filter_map(Value::as_str).next().expect("an example of a required parameter");
+                let mut examples = [&parameter["example"], &parameter["schema"]["example"]].into_iter();
+                let example = examples.find_map(Value::as_str).expect("an example of a required parameter");
                 format!("{}={example}", parameter["name"].as_str().unwrap_or_default())
             })
             .collect();
