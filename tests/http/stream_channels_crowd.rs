@@ -55,7 +55,7 @@ fn read(clients: &[Client], reader: &Reader, start: i64, last: UserId, dice: &mu
         } else {
             client.try_stream(&format!("{}&since={known}", reader.path()), None)?
         };
-        if received.read(&mut stream, dice.below(40), reader, last)? {
+        if received.receive(&mut stream, dice.below(40), reader, last)? {
             return Ok(received);
         }
         if let Some(error) = received.broken {

@@ -187,7 +187,7 @@ pub(crate) struct Received {
 impl Received {
     /// Reads at most `most` events, until the connection ends. Returns whether the reader has the end of its channels.
     /// What it got of an incomplete position is dropped: it comes again.
-    pub(crate) fn read(
+    pub(crate) fn receive(
         &mut self,
         stream: &mut EventStream,
         most: u64,

@@ -145,11 +145,11 @@ fn post_late(inside: &Inside, author: UserId, dice: &mut Dice, acknowledged: &Ar
     }
 }
 
-/// The teams and boards of the service.
+/// The boards of the service, and its teams if it has any.
 fn world(visitor: &Client, last: UserId) -> World {
-    let list = visitor.get("/api/teams").expect(200);
-    let team = |nth| list.str_at(&format!("/teams/{nth}/id")).parse().expect("an id");
-    let teams: Vec<TeamId> = (0..2).map(team).collect();
+    let found = visitor.get("/api/teams").expect(200).list("/teams");
+    let id = |team: &serde_json::Value| team["id"].as_str()?.parse().ok();
+    let teams: Vec<TeamId> = found.iter().filter_map(id).take(2).collect();
     let board = |query: &str| {
         let board = visitor.get(&format!("/api/leaderboard{query}")).expect(200);
         board.str_at("/leaderboard/id").parse().expect("an id")
@@ -187,7 +187,7 @@ impl Crowd {
     fn channel_readers(&self, visitor: &Client, dice: &mut Dice) -> Vec<(Client, Reader)> {
         let reader = |nth: usize| {
             let (client, user) = &self.writers[nth % self.writers.len()];
-            let (client, user) = if nth % 3 == 0 { (visitor, None) } else { (client, Some(*user)) };
+            let (client, user) = if nth.is_multiple_of(3) { (visitor, None) } else { (client, Some(*user)) };
             (client.fork(), self.world.reader(Reader { user, ..Reader::default() }, dice))
         };
         (0..CHANNEL_READERS).map(reader).collect()

@@ -37,7 +37,7 @@ pub(super) fn read_channels(
         let (count, broken) = (received.frames.len(), &received.broken);
         ensure!(begun.elapsed() < PATIENCE, "{count} events are not the end; at last: {broken:?}");
         let mut stream = open(client, &format!("{}&since={start}", reader.path()), &known)?;
-        if received.read(&mut stream, dice.below(120), reader, last)? {
+        if received.receive(&mut stream, dice.below(120), reader, last)? {
             return Ok(received.frames);
         }
         known = stream.last_id.unwrap_or(known);

@@ -136,7 +136,7 @@ impl StreamBody {
 
     fn ask_table(&self, after: Position) -> Stage {
         let (app, streams) = (Arc::clone(&self.app), Arc::clone(self.hub.streams()));
-        let (interest, kinds) = (self.slot.interest.clone(), *self.slot.kinds());
+        let (interest, kinds) = (self.slot.interest.clone(), self.slot.kinds());
         let ask = async move {
             // Many clients reconnect at once, and each reads all events that it missed.
             let _turn = streams.replays.acquire().await;

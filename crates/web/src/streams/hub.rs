@@ -167,7 +167,7 @@ impl Hub {
     /// Scans the logs for new frames; returns the connections to wake.
     pub(super) fn look(&self) -> Vec<Rc<Slot>> {
         // A reader of several logs gets nothing that not all of them have reached, so nothing else counts as scanned.
-        let reached = self.streams.lock(&ByKind::of(|_| true)).reached().unwrap_or(Position::START);
+        let reached = self.streams.lock(ByKind::of(|_| true)).reached().unwrap_or(Position::START);
         let scans = ByKind::of(|kind| {
             let seen = self.seen.get(kind);
             let mut scan = Scan::from(seen.get());

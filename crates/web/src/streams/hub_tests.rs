@@ -62,7 +62,7 @@ async fn shared_output_is_what_each_reader_has_missed() {
     let all: Vec<i64> = (11..=17).collect();
     for interest in [Interest::single(Part::All), Interest::combined(vec![Part::All, Part::GlobalBoard])] {
         let (streams, hub) = begun(10);
-        let after = |known: i64| streams.lock(&interest.kinds()).place_after(at(known)).unwrap();
+        let after = |known: i64| streams.lock(interest.kinds()).place_after(at(known)).unwrap();
         let places = [16, 14, 15, 12].map(after);
         streams.log(Kind::Room).append(frames(11..=17), at(17));
         streams.log(Kind::Boards).append([], at(17));
@@ -108,7 +108,7 @@ async fn private_events_are_sent_to_their_fan_in_the_order_of_positions() {
     for _ in 0..2 {
         for nth in [2, 1, 3] {
             let interest = Interest::combined(parts(nth));
-            let place = streams.lock(&interest.kinds()).place_after(at(10)).unwrap();
+            let place = streams.lock(interest.kinds()).place_after(at(10)).unwrap();
             let (text, place) = chunk(&hub, &interest, place);
             assert_eq!(text, if nth == 1 { &*private } else { shared }, "{nth}");
             assert_eq!(place.reached, at(20));
@@ -119,7 +119,7 @@ async fn private_events_are_sent_to_their_fan_in_the_order_of_positions() {
     streams.log(Kind::Room).append(frames([21]), at(22));
     streams.log(Kind::Fans).append([frame(22, "points.awarded", About::Fan(fan(1)))], at(22));
     let interest = Interest::combined(parts(1));
-    let place = streams.lock(&interest.kinds()).place_after(at(20)).unwrap();
+    let place = streams.lock(interest.kinds()).place_after(at(20)).unwrap();
     assert_eq!(chunk(&hub, &interest, place), (String::new(), place));
     streams.log(Kind::Boards).append([], at(22));
     assert_eq!(sent(&hub, &interest, place), [21, 22]);

@@ -116,7 +116,7 @@ impl Streams {
     }
 
     /// The logs of these kinds, locked for reading.
-    fn lock(&self, kinds: &ByKind<bool>) -> Snapshot<'_> {
+    fn lock(&self, kinds: ByKind<bool>) -> Snapshot<'_> {
         Snapshot::of(ByKind::of(|kind| kinds.get(kind).then(|| self.log(kind))))
     }
 

@@ -122,8 +122,8 @@ impl Slot {
     }
 
     /// The kinds of events that the connection reads.
-    pub(super) const fn kinds(&self) -> &ByKind<bool> {
-        &self.kinds
+    pub(super) const fn kinds(&self) -> ByKind<bool> {
+        self.kinds
     }
 
     /// Stores the task's waker. Must be called on every poll.
