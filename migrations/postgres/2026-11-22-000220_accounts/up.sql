@@ -13,7 +13,6 @@ CREATE TABLE users (
     favorite_team_id uuid REFERENCES teams (id),
     time_zone text NOT NULL,
     leaderboard_visible boolean NOT NULL DEFAULT true,
-    collection_visible boolean NOT NULL DEFAULT true,
     role text NOT NULL CHECK (role IN ('fan', 'team_manager', 'admin', 'super_admin')),
     status text NOT NULL CHECK (status IN ('active', 'suspended', 'deleted')),
     follower_count bigint NOT NULL DEFAULT 0 CHECK (follower_count >= 0),

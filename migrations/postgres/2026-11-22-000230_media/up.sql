@@ -1,6 +1,6 @@
 -- Pictures whose bytes are in the media store, by the SHA-256 of those bytes. `object_id` is the last part of the object's
 -- name: each upload has its own object, and names are not reused. `unused_since` is when the sweep first found no reference
--- to the picture. `thumbnail` is a smaller picture of the same content, which stays as long as this row.
+-- to the picture.
 CREATE TABLE media (
     hash bytea PRIMARY KEY CHECK (length(hash) = 32),
     object_id uuid NOT NULL,
@@ -8,13 +8,11 @@ CREATE TABLE media (
     byte_size bigint NOT NULL CHECK (byte_size > 0),
     width integer NOT NULL CHECK (width > 0),
     height integer NOT NULL CHECK (height > 0),
-    thumbnail bytea REFERENCES media (hash),
     uploader_id uuid NOT NULL REFERENCES users (id),
     created_at timestamptz NOT NULL,
     unused_since timestamptz
 );
 CREATE INDEX media_unused ON media (unused_since) WHERE unused_since IS NOT NULL;
-CREATE INDEX media_by_thumbnail ON media (thumbnail) WHERE thumbnail IS NOT NULL;
 CREATE INDEX media_of_uploader ON media (uploader_id);
 
 -- Uploaded pictures that no post uses yet. The post that uses one deletes its row here.

@@ -7,10 +7,7 @@ CREATE TABLE posts (
     author_id uuid NOT NULL REFERENCES users (id),
     team_id uuid REFERENCES teams (id),
     body text NOT NULL,
-    -- The fans whom the text mentions: start, end and username of each.
-    mentions text,
     image bytea,
-    image_alt text,
     comment_count bigint NOT NULL DEFAULT 0 CHECK (comment_count >= 0),
     like_count bigint NOT NULL DEFAULT 0 CHECK (like_count >= 0),
     love_count bigint NOT NULL DEFAULT 0 CHECK (love_count >= 0),
@@ -19,7 +16,6 @@ CREATE TABLE posts (
     laugh_count bigint NOT NULL DEFAULT 0 CHECK (laugh_count >= 0),
     sad_count bigint NOT NULL DEFAULT 0 CHECK (sad_count >= 0),
     created_at timestamptz NOT NULL,
-    edited_at timestamptz,
     deleted_at timestamptz
 );
 CREATE INDEX posts_newest ON posts (created_at DESC, id DESC) WHERE deleted_at IS NULL;
@@ -33,13 +29,8 @@ CREATE TABLE comments (
     id uuid PRIMARY KEY,
     post_id uuid NOT NULL REFERENCES posts (id),
     author_id uuid NOT NULL REFERENCES users (id),
-    -- The comment of the same post that it replies to, which may have been deleted since.
-    reply_to uuid,
     body text NOT NULL,
-    mentions text,
-    like_count bigint NOT NULL DEFAULT 0 CHECK (like_count >= 0),
-    created_at timestamptz NOT NULL,
-    edited_at timestamptz
+    created_at timestamptz NOT NULL
 );
 CREATE INDEX comments_oldest_of_post ON comments (post_id, created_at, id);
 CREATE INDEX comments_of_author ON comments (author_id, id);

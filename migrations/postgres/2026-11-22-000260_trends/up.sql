@@ -1,11 +1,9 @@
--- The topics of each post, written and deleted with the post. `created_at` is that of the post.
+-- The topics of each post, written and deleted with the post.
 CREATE TABLE post_topics (
     post_id uuid NOT NULL REFERENCES posts (id),
     tag text NOT NULL,
-    created_at timestamptz NOT NULL,
     PRIMARY KEY (post_id, tag)
 );
-CREATE INDEX post_topics_newest ON post_topics (tag, created_at DESC, post_id DESC);
 
 -- Trends are derived from posts, comments and reactions and can be deleted at any time. A run writes an epoch in batches and
 -- publishes it last; the greatest published epoch is the current one.

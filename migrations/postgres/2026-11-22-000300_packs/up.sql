@@ -98,8 +98,6 @@ CREATE TABLE user_packs (
 );
 CREATE INDEX user_packs_bought ON user_packs (user_id, bought_at DESC, id DESC);
 CREATE INDEX user_packs_opened ON user_packs (user_id, opened_at DESC, id DESC) WHERE opened_at IS NOT NULL;
--- For the number of copies that an account has of each pack.
-CREATE INDEX user_packs_held ON user_packs (user_id, pack_id) WHERE state <> 'revoked';
 CREATE INDEX user_packs_sealed ON user_packs (user_id, pack_id, bought_at, nonce, id) WHERE state = 'sealed';
 
 -- How a copy was drawn: together with its nonce and the hash of its seed, the proof. `tables` is the text that `table_hash`
@@ -130,7 +128,4 @@ CREATE TABLE owned_collectibles (
     UNIQUE (collectible_id, serial)
 );
 CREATE INDEX owned_collectibles_by_user ON owned_collectibles (user_id, acquired_at DESC, id DESC)
-    WHERE revoked_at IS NULL;
--- For the album of an account.
-CREATE INDEX owned_collectibles_album ON owned_collectibles (user_id, collectible_id, acquired_at)
     WHERE revoked_at IS NULL;

@@ -13,7 +13,6 @@ CREATE TABLE users (
     favorite_team_id BLOB REFERENCES teams (id),
     time_zone TEXT NOT NULL,
     leaderboard_visible INTEGER NOT NULL DEFAULT 1 CHECK (leaderboard_visible IN (0, 1)),
-    collection_visible INTEGER NOT NULL DEFAULT 1 CHECK (collection_visible IN (0, 1)),
     role TEXT NOT NULL CHECK (role IN ('fan', 'team_manager', 'admin', 'super_admin')),
     status TEXT NOT NULL CHECK (status IN ('active', 'suspended', 'deleted')),
     follower_count INTEGER NOT NULL DEFAULT 0 CHECK (follower_count >= 0),

@@ -7,10 +7,7 @@ CREATE TABLE posts (
     author_id BLOB NOT NULL REFERENCES users (id),
     team_id BLOB REFERENCES teams (id),
     body TEXT NOT NULL,
-    -- The fans whom the text mentions: start, end and username of each.
-    mentions TEXT,
     image BLOB,
-    image_alt TEXT,
     comment_count INTEGER NOT NULL DEFAULT 0 CHECK (comment_count >= 0),
     like_count INTEGER NOT NULL DEFAULT 0 CHECK (like_count >= 0),
     love_count INTEGER NOT NULL DEFAULT 0 CHECK (love_count >= 0),
@@ -19,7 +16,6 @@ CREATE TABLE posts (
     laugh_count INTEGER NOT NULL DEFAULT 0 CHECK (laugh_count >= 0),
     sad_count INTEGER NOT NULL DEFAULT 0 CHECK (sad_count >= 0),
     created_at INTEGER NOT NULL,
-    edited_at INTEGER,
     deleted_at INTEGER
 ) STRICT;
 CREATE INDEX posts_newest ON posts (created_at DESC, id DESC) WHERE deleted_at IS NULL;
@@ -33,13 +29,8 @@ CREATE TABLE comments (
     id BLOB PRIMARY KEY NOT NULL,
     post_id BLOB NOT NULL REFERENCES posts (id),
     author_id BLOB NOT NULL REFERENCES users (id),
-    -- The comment of the same post that it replies to, which may have been deleted since.
-    reply_to BLOB,
     body TEXT NOT NULL,
-    mentions TEXT,
-    like_count INTEGER NOT NULL DEFAULT 0 CHECK (like_count >= 0),
-    created_at INTEGER NOT NULL,
-    edited_at INTEGER
+    created_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX comments_oldest_of_post ON comments (post_id, created_at, id);
 CREATE INDEX comments_of_author ON comments (author_id, id);

@@ -1,4 +1,3 @@
-DROP INDEX post_topics_by_tag;
 DROP TABLE search_words;
 DROP TRIGGER search_posts_updated;
 DROP TRIGGER search_posts_deleted;

@@ -39,5 +39,3 @@ CREATE TABLE search_words (
     word TEXT PRIMARY KEY NOT NULL,
     posts INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-
-CREATE INDEX post_topics_by_tag ON post_topics (tag, post_id DESC);

@@ -107,7 +107,7 @@ fn a_search_walks_its_index_and_sorts_nothing() {
     });
     for (expected, plan) in [
         "SEARCH n USING COVERING INDEX search_names_by_name (kind=? AND name>? AND name<?)",
-        "SEARCH t USING COVERING INDEX post_topics_by_tag (tag>?)",
+        "SEARCH t USING COVERING INDEX post_topics_newest (tag>?)",
         "SCAN i VIRTUAL TABLE INDEX",
     ]
     .into_iter()

@@ -1,2 +1,0 @@
-DROP TABLE comment_reports;
-DROP TABLE comment_likes;

@@ -1,0 +1,13 @@
+DROP TABLE comment_reports;
+DROP TABLE comment_likes;
+DROP INDEX post_topics_newest;
+ALTER TABLE post_topics DROP COLUMN created_at;
+ALTER TABLE comments DROP COLUMN edited_at;
+ALTER TABLE comments DROP COLUMN like_count;
+ALTER TABLE comments DROP COLUMN mentions;
+ALTER TABLE comments DROP COLUMN reply_to;
+ALTER TABLE posts DROP COLUMN edited_at;
+ALTER TABLE posts DROP COLUMN image_alt;
+ALTER TABLE posts DROP COLUMN mentions;
+DROP INDEX media_by_thumbnail;
+ALTER TABLE media DROP COLUMN thumbnail;
