@@ -16,12 +16,20 @@ function page(more: Partial<LeaderboardPage>): { body: LeaderboardPage } {
   return {
     body: {
       leaderboard: { id: 'b1', kind: 'global', teamId: null, name: 'Global' },
-      season: { id: 's1', name: 'Season 1', startsAt: '2026-01-01T00:00:00.000Z', endsAt: null },
+      season: {
+        id: 's1',
+        key: '1',
+        name: 'Season 1',
+        status: 'active',
+        startsAt: '2026-01-01T00:00:00.000Z',
+        endsAt: null,
+      },
       entries: [],
       me: null,
       total: 2318,
       version: 1,
       nextCursor: null,
+      previousCursor: null,
       streamPosition: 1,
       ...more,
     },

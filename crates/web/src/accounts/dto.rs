@@ -196,8 +196,10 @@ pub(crate) struct OwnProfile {
     /// The biography; empty if there is none.
     bio: String,
     /// The URL of the picture, if there is one.
+    #[schema(required)]
     picture_url: Option<String>,
     /// The id of the favourite team, if one was chosen.
+    #[schema(required)]
     favorite_team: Option<Team>,
     /// The time zone that determines the fan's dates.
     time_zone: String,
@@ -255,8 +257,10 @@ pub(crate) struct PublicProfile {
     /// The biography; empty if there is none.
     bio: String,
     /// The URL of the picture, if there is one.
+    #[schema(required)]
     picture_url: Option<String>,
     /// The id of the favourite team, if one was chosen.
+    #[schema(required)]
     favorite_team: Option<Team>,
     /// The number of followers.
     follower_count: i64,
@@ -267,9 +271,10 @@ pub(crate) struct PublicProfile {
     /// Whether the fan follows the caller; false for signed-out callers.
     follows_you: bool,
     /// The fan's points in the season that is shown; null if the leaderboard does not list the fan.
+    #[schema(required)]
     points: Option<i64>,
     /// The fan's rank on the global leaderboard of the season; null if the leaderboard does not list the fan.
-    #[schema(minimum = 1)]
+    #[schema(minimum = 1, required)]
     rank: Option<usize>,
     /// The achievements that the fan unlocked last, at most three, latest first; secret ones are left out.
     achievements: Vec<UnlockedAchievement>,
@@ -337,6 +342,7 @@ pub(crate) struct Session {
     #[schema(example = "browser")]
     kind: &'static str,
     /// The name of the device, as its owner entered it.
+    #[schema(required)]
     device_name: Option<String>,
     /// When the session was started.
     created_at: Time,
@@ -370,6 +376,7 @@ pub(crate) struct SessionList {
     /// The sessions.
     pub(crate) sessions: Vec<Session>,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     pub(crate) next_cursor: Option<String>,
 }
 

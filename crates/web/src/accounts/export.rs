@@ -27,6 +27,7 @@ pub(crate) struct ExportedSession {
     #[schema(example = "browser")]
     kind: &'static str,
     /// The name of the device, as its owner entered it.
+    #[schema(required)]
     device_name: Option<String>,
     /// When the session was started.
     created_at: Time,
@@ -35,6 +36,7 @@ pub(crate) struct ExportedSession {
     /// When the session expires or would have expired.
     expires_at: Time,
     /// When the session was ended, if it was.
+    #[schema(required)]
     ended_at: Option<Time>,
     /// Whether this request uses the session.
     current: bool,

@@ -30,7 +30,7 @@ pub(crate) struct Wallet {
     /// The kind of value that the account holds.
     kind: WalletKind,
     /// The ISO 4217 code of the currency, whose minor units amounts are in; null for points and coins.
-    #[schema(example = json!(null))]
+    #[schema(example = json!(null), required)]
     currency: Option<String>,
     /// The balance, zero or more.
     #[schema(example = 120)]
@@ -93,6 +93,7 @@ pub(crate) struct WalletPage {
     /// The entries of all accounts, newest first.
     entries: Vec<WalletEntry>,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     next_cursor: Option<String>,
 }
 

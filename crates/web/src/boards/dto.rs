@@ -31,6 +31,7 @@ pub(crate) struct Leaderboard {
     /// The scope.
     kind: BoardKind,
     /// The team, for a team's leaderboard.
+    #[schema(required)]
     team_id: Option<Uuid>,
     /// The name to show.
     #[schema(example = "Global")]
@@ -84,6 +85,7 @@ pub(crate) struct Season {
     /// The first instant of the season.
     starts_at: Time,
     /// The first instant after the season; null while no end is set.
+    #[schema(required)]
     ends_at: Option<Time>,
     /// The status.
     status: SeasonStatus,
@@ -109,6 +111,7 @@ pub(crate) struct SeasonList {
     /// The seasons, newest first.
     pub(crate) seasons: Vec<Season>,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -122,6 +125,7 @@ pub(crate) struct LeaderboardEntry {
     /// The fan's points.
     points: i64,
     /// The fan; null if a block hides the fan and the reader from each other.
+    #[schema(required)]
     user: Option<UserCard>,
     /// When the fan reached these points: among equals, the first to reach them comes first.
     reached_at: Time,
@@ -151,6 +155,7 @@ pub(crate) struct OwnStanding {
     #[schema(minimum = 0, maximum = 100, example = 97.5)]
     percentile: f64,
     /// The points missing to share the next better rank; null at the top.
+    #[schema(required)]
     to_next: Option<i64>,
 }
 
@@ -176,6 +181,7 @@ pub(crate) struct LeaderboardPage {
     /// The rows, most points first.
     entries: Vec<LeaderboardEntry>,
     /// The reader's position; null if the reader is signed out or not listed.
+    #[schema(required)]
     me: Option<OwnStanding>,
     /// The number of listed fans.
     #[schema(minimum = 0)]
@@ -184,8 +190,10 @@ pub(crate) struct LeaderboardPage {
     #[schema(minimum = 0)]
     version: i64,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     next_cursor: Option<String>,
     /// The cursor of the page before; null on the first page.
+    #[schema(required)]
     previous_cursor: Option<String>,
     /// The position at which a stream continues after this page.
     #[schema(minimum = 0)]
@@ -259,6 +267,7 @@ pub(crate) struct JoinedBoard {
     /// The leaderboard.
     pub(crate) leaderboard: Leaderboard,
     /// The caller's position; null if the caller is not listed.
+    #[schema(required)]
     pub(crate) me: Option<OwnStanding>,
 }
 
@@ -276,8 +285,10 @@ pub(crate) struct PointsEntry {
     #[schema(example = "daily_visit")]
     source: &'static str,
     /// The season that the points count in; null if they never count.
+    #[schema(required)]
     season_id: Option<Uuid>,
     /// The team's leaderboard that the points count on, in addition to the global one.
+    #[schema(required)]
     leaderboard_id: Option<Uuid>,
     /// When the rewarded event happened.
     created_at: Time,
@@ -308,6 +319,7 @@ pub(crate) struct PointsPage {
     /// The records, newest first.
     history: Vec<PointsEntry>,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     next_cursor: Option<String>,
 }
 
@@ -372,8 +384,10 @@ pub(crate) struct AwardResult {
     /// Whether the event was paid before.
     already_awarded: bool,
     /// The season that the points count in; null if they never count.
+    #[schema(required)]
     season_id: Option<Uuid>,
     /// The team's leaderboard that the points count on, in addition to the global one.
+    #[schema(required)]
     leaderboard_id: Option<Uuid>,
 }
 

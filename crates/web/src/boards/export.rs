@@ -34,8 +34,10 @@ pub(crate) struct ExportedPoints {
     #[schema(example = "import:tickets/4711")]
     source: String,
     /// The season that the points count in; null if they never count.
+    #[schema(required)]
     season_id: Option<Uuid>,
     /// The team's leaderboard that the points count on; null if there is none.
+    #[schema(required)]
     leaderboard_id: Option<Uuid>,
     /// When the rewarded event happened.
     at: Time,
@@ -65,10 +67,12 @@ pub(crate) struct ExportedBoard {
     #[schema(example = 50)]
     points: i64,
     /// The season of the points; null if the fan has none in an active season.
+    #[schema(required)]
     season_id: Option<Uuid>,
     /// When the fan joined.
     joined_at: Time,
     /// When the fan left, if they did.
+    #[schema(required)]
     left_at: Option<Time>,
 }
 

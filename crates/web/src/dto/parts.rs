@@ -95,6 +95,7 @@ pub(crate) struct UserCard {
     #[schema(example = "Mia Carter")]
     display_name: String,
     /// The URL of the picture, if there is one.
+    #[schema(required)]
     picture_url: Option<String>,
 }
 

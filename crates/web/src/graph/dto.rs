@@ -106,6 +106,7 @@ pub(crate) struct FollowerList {
     /// The total number, as in the profile; includes fans that the reader cannot see.
     pub(crate) total: i64,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -120,6 +121,7 @@ pub(crate) struct FollowingList {
     /// The total number of fans, as in the profile; includes fans that the reader cannot see.
     pub(crate) total: i64,
     /// The cursor of the next page of fans; null on the last page.
+    #[schema(required)]
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -145,5 +147,6 @@ pub(crate) struct BlockList {
     /// The blocked fans.
     pub(crate) blocks: Vec<BlockEntry>,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     pub(crate) next_cursor: Option<String>,
 }

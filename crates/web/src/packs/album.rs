@@ -31,10 +31,13 @@ pub(crate) struct AlbumEntry {
     /// The collectible.
     collectible: Collectible,
     /// The size of the edition; null if unlimited.
+    #[schema(required)]
     edition: Option<u32>,
     /// The number of copies that the reader has; null if the reader is signed out.
+    #[schema(required)]
     owned: Option<u32>,
     /// When the reader received the first of these copies; null if there is none.
+    #[schema(required)]
     first_acquired_at: Option<Time>,
 }
 
@@ -58,6 +61,7 @@ pub(crate) struct Album {
     /// The collectibles, in the order of the content.
     collectibles: Vec<AlbumEntry>,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     next_cursor: Option<String>,
 }
 
@@ -136,10 +140,13 @@ pub(crate) struct ShownCollectible {
     /// The id of the owned collectible.
     id: Uuid,
     /// The collectible; null for a moment if it was just added to the content.
+    #[schema(required)]
     collectible: Option<Collectible>,
     /// The serial number in a limited edition, from 1; null for an open edition.
+    #[schema(required)]
     serial: Option<u32>,
     /// The size of the edition; null if unlimited.
+    #[schema(required)]
     edition: Option<u32>,
     /// When the fan received the collectible.
     acquired_at: Time,
@@ -168,6 +175,7 @@ pub(crate) struct ShownCollection {
     /// The collectibles, newest first.
     collectibles: Vec<ShownCollectible>,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     next_cursor: Option<String>,
 }
 

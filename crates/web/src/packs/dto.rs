@@ -63,7 +63,7 @@ pub(crate) struct PackPrice {
     #[schema(example = 100)]
     amount: i64,
     /// The ISO 4217 code of the currency; null for points and coins.
-    #[schema(example = json!(null))]
+    #[schema(example = json!(null), required)]
     currency: Option<String>,
 }
 
@@ -119,28 +119,36 @@ pub(crate) struct Pack {
     /// The description of the pack.
     description: String,
     /// The URL of the picture: an https URL, or a path of this service.
+    #[schema(required)]
     image_url: Option<String>,
     /// The price of one copy.
     price: PackPrice,
     /// Whether a copy can be bought now.
     available: bool,
     /// The number of copies that can still be sold; null if unlimited.
+    #[schema(required)]
     remaining: Option<u32>,
     /// The number of copies that one fan may buy; null if unlimited.
+    #[schema(required)]
     per_user_limit: Option<u32>,
     /// The number of copies that the reader has, sealed or opened; null if the reader is signed out.
+    #[schema(required)]
     owned: Option<u32>,
     /// The number of copies that count towards `perUserLimit`: those of the reader's pending and completed purchases;
     /// null if the reader is signed out.
+    #[schema(required)]
     bought: Option<u32>,
     /// The first instant of the sale.
+    #[schema(required)]
     opens_at: Option<Time>,
     /// The first instant after the sale.
+    #[schema(required)]
     closes_at: Option<Time>,
     /// The number of collectibles in a copy.
     slots: usize,
     /// The guarantee: every copy contains at least one collectible of this rarity or a rarer one; null without a
     /// guarantee.
+    #[schema(required)]
     guarantee: Option<Rarity>,
     /// The odds of each rarity, from the most frequent to the rarest.
     odds: Vec<RarityOdds>,
@@ -203,6 +211,7 @@ pub(crate) struct PackList {
     /// The packs on sale, including sold-out ones, in the order of the content.
     pub(crate) packs: Vec<Pack>,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -220,8 +229,10 @@ pub(crate) struct Collectible {
     /// The rarity.
     rarity: Rarity,
     /// The URL of the picture: an https URL, or a path of this service.
+    #[schema(required)]
     image_url: Option<String>,
     /// The team of the collectible, if any.
+    #[schema(required)]
     team_id: Option<Uuid>,
 }
 
@@ -249,10 +260,13 @@ pub(crate) struct PackContent {
     /// The probability of the collectible in each slot; 0 once none is left.
     probabilities: Vec<f64>,
     /// The size of the edition; null if unlimited.
+    #[schema(required)]
     edition: Option<u32>,
     /// The number of minted copies of a limited edition; null for an open edition.
+    #[schema(required)]
     minted: Option<u32>,
     /// The number of remaining copies of a limited edition; null for an open edition.
+    #[schema(required)]
     left: Option<u32>,
 }
 

@@ -37,8 +37,10 @@ pub(crate) struct ExportedPurchase {
     /// The price of all copies together.
     price: PackPrice,
     /// The URL at which to pay, while a payment in money is pending.
+    #[schema(required)]
     checkout_url: Option<String>,
     /// When the pending payment expires; null for purchases that completed immediately.
+    #[schema(required)]
     expires_at: Option<Time>,
     /// When the purchase was started.
     created_at: Time,
@@ -76,11 +78,13 @@ pub(crate) struct ExportedCopy {
     /// When the fan received the copy.
     purchased_at: Time,
     /// When the copy was opened.
+    #[schema(required)]
     opened_at: Option<Time>,
     /// The client seed of the draw; null before the copy is opened.
+    #[schema(required)]
     client_seed: Option<String>,
     /// The origin of the client seed: `client` or `server`.
-    #[schema(example = "client")]
+    #[schema(example = "client", required)]
     client_seed_source: Option<&'static str>,
 }
 
@@ -111,6 +115,7 @@ pub(crate) struct ExportedOwned {
     /// The id of the collectible.
     collectible_id: Uuid,
     /// The serial number in a limited edition.
+    #[schema(required)]
     serial: Option<u32>,
     /// When the fan received the collectible.
     acquired_at: Time,

@@ -73,6 +73,7 @@ pub(crate) struct Purchase {
     /// The id of the pack.
     pack_id: Uuid,
     /// The pack; null for a moment if it was just added to the content.
+    #[schema(required)]
     pack: Option<PackCard>,
     /// The number of copies.
     quantity: u32,
@@ -81,8 +82,10 @@ pub(crate) struct Purchase {
     /// The price of all copies together.
     price: PackPrice,
     /// The URL at which to pay, while a payment in money is pending.
+    #[schema(required)]
     checkout_url: Option<String>,
     /// When the pending payment expires; null for purchases that completed immediately.
+    #[schema(required)]
     expires_at: Option<Time>,
     /// When the purchase was started.
     created_at: Time,
@@ -138,6 +141,7 @@ pub(crate) struct PackCard {
     /// The name of the pack.
     name: String,
     /// The URL of the picture.
+    #[schema(required)]
     image_url: Option<String>,
 }
 
@@ -161,6 +165,7 @@ pub(crate) struct UserPack {
     /// The id of the pack.
     pack_id: Uuid,
     /// The pack; null for a moment if it was just added to the content.
+    #[schema(required)]
     pack: Option<PackCard>,
     /// The id of the purchase.
     purchase_id: Uuid,
@@ -174,6 +179,7 @@ pub(crate) struct UserPack {
     /// When the fan received the copy.
     purchased_at: Time,
     /// When the copy was opened.
+    #[schema(required)]
     opened_at: Option<Time>,
 }
 
@@ -235,6 +241,7 @@ pub(crate) struct PurchaseList {
     /// The purchases, newest first.
     pub(crate) purchases: Vec<Purchase>,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -245,6 +252,7 @@ pub(crate) struct UserPackList {
     /// The copies, newest first.
     pub(crate) packs: Vec<UserPack>,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -263,10 +271,13 @@ pub(crate) struct OwnedCollectible {
     /// The id of the owned collectible.
     id: Uuid,
     /// The collectible; null for a moment if it was just added to the content.
+    #[schema(required)]
     collectible: Option<Collectible>,
     /// The serial number in a limited edition, from 1; null for an open edition.
+    #[schema(required)]
     serial: Option<u32>,
     /// The size of the edition; null if unlimited.
+    #[schema(required)]
     edition: Option<u32>,
     /// When the fan received the collectible.
     acquired_at: Time,
@@ -299,6 +310,7 @@ pub(crate) struct OwnedList {
     /// The collectibles, newest first.
     pub(crate) collectibles: Vec<OwnedCollectible>,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -343,6 +355,7 @@ impl From<&RarityRow> for DrawnRarity {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DrawTable {
     /// The guaranteed rarity, if any.
+    #[schema(required)]
     guarantee: Option<Rarity>,
     /// The table of each slot at its draw.
     slots: Vec<Vec<DrawnRarity>>,

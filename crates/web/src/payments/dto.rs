@@ -66,22 +66,22 @@ pub(crate) struct PurchaseReconcileReport {
     #[schema(example = 42)]
     duration_ms: u64,
     /// The number of payments that were due for a check.
-    #[schema(example = 7)]
+    #[schema(example = 7, required)]
     looked_at: Option<u64>,
     /// The number of purchases that were found to be paid and were completed.
-    #[schema(example = 1)]
+    #[schema(example = 1, required)]
     completed: Option<u64>,
     /// The number of purchases that expired; their reserved stock can be sold again.
-    #[schema(example = 2)]
+    #[schema(example = 2, required)]
     expired: Option<u64>,
     /// The number of purchases that were declined or abandoned.
-    #[schema(example = 1)]
+    #[schema(example = 1, required)]
     cancelled: Option<u64>,
     /// The number of refunded payments.
-    #[schema(example = 1)]
+    #[schema(example = 1, required)]
     refunded: Option<u64>,
     /// The number of purchases left for later: not paid yet, or without an answer of the provider.
-    #[schema(example = 2)]
+    #[schema(example = 2, required)]
     left: Option<u64>,
 }
 

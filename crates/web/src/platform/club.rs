@@ -25,6 +25,7 @@ pub(crate) struct Club {
     #[schema(min_items = 2, max_items = 2, example = json!(["#14532d", "#ffffff"]))]
     colors: Vec<String>,
     /// The URL of the logo; null if there is none.
+    #[schema(required)]
     logo_url: Option<String>,
     /// The club's own texts, by key.
     texts: BTreeMap<String, String>,

@@ -15,13 +15,13 @@ pub(crate) struct LeaderboardSyncReport {
     duration_ms: u64,
     /// The number of fans whose totals, listings or entries were repaired from the points ledger; null if another call
     /// did the work.
-    #[schema(example = 0)]
+    #[schema(example = 0, required)]
     mended: Option<u64>,
     /// The number of seasons that began or ended; null if another call did the work.
-    #[schema(example = 0)]
+    #[schema(example = 0, required)]
     seasons_turned: Option<u64>,
     /// The number of quest steps completed by fans' ranks; null if another call did the work.
-    #[schema(example = 0)]
+    #[schema(example = 0, required)]
     steps_completed: Option<u64>,
 }
 
@@ -43,19 +43,19 @@ pub(crate) struct QuestSyncReport {
     #[schema(example = 42)]
     duration_ms: u64,
     /// The number of checked fans.
-    #[schema(example = 1250)]
+    #[schema(example = 1250, required)]
     fans_checked: Option<u64>,
     /// The number of completed steps.
-    #[schema(example = 3)]
+    #[schema(example = 3, required)]
     steps_completed: Option<u64>,
     /// The number of completed quests.
-    #[schema(example = 1)]
+    #[schema(example = 1, required)]
     quests_completed: Option<u64>,
     /// The points awarded for them.
-    #[schema(example = 70)]
+    #[schema(example = 70, required)]
     points_awarded: Option<i64>,
     /// The number of granted achievements.
-    #[schema(example = 2)]
+    #[schema(example = 2, required)]
     achievements_unlocked: Option<u64>,
 }
 

@@ -78,12 +78,15 @@ pub(crate) struct QuestStep {
     /// The points of the step.
     points: i64,
     /// The condition; null for a step that the fan confirms.
+    #[schema(required)]
     check: Option<StepCheck>,
     /// The reader's status.
     status: StepStatus,
     /// When the reader completed the step.
+    #[schema(required)]
     completed_at: Option<Time>,
     /// The reader's progress if the check counts fans, points or parts of the profile; null otherwise.
+    #[schema(required)]
     progress: Option<StepProgress>,
 }
 
@@ -151,6 +154,7 @@ pub(crate) struct Quest {
     #[schema(example = "once")]
     cadence: &'static str,
     /// The team whose leaderboard the points count on.
+    #[schema(required)]
     team_id: Option<Uuid>,
     /// The points of completing the quest, in addition to its steps.
     bonus: i64,
@@ -159,8 +163,10 @@ pub(crate) struct Quest {
     /// Whether the steps must be completed in order.
     sequential: bool,
     /// The first instant at which the quest is open.
+    #[schema(required)]
     opens_at: Option<Time>,
     /// The first instant after it is open.
+    #[schema(required)]
     closes_at: Option<Time>,
     /// The reader's status.
     status: QuestStatus,
@@ -305,6 +311,7 @@ pub(crate) struct VisitStatus {
     /// The first instant at which a visit pays: the start of the next date, or of the fan's date if it is not paid.
     next_visit_at: Time,
     /// The next milestone; null after the last one.
+    #[schema(required)]
     next_milestone: Option<VisitMilestone>,
 }
 
@@ -346,6 +353,7 @@ pub(crate) struct VisitResult {
     /// The first instant at which a visit pays again.
     next_visit_at: Time,
     /// The next milestone; null after the last one.
+    #[schema(required)]
     next_milestone: Option<VisitMilestone>,
 }
 
@@ -399,6 +407,7 @@ pub(crate) struct CompletedQuestList {
     /// The completed quests, newest first.
     pub(crate) quests: Vec<CompletedQuest>,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -418,6 +427,7 @@ pub(crate) struct Achievement {
     /// The progress that unlocks the achievement.
     target: u64,
     /// When it was unlocked; null before.
+    #[schema(required)]
     unlocked_at: Option<Time>,
 }
 

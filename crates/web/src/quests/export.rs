@@ -37,7 +37,7 @@ pub(crate) struct ExportedQuest {
     /// The id of the quest.
     quest_id: Uuid,
     /// The local date, for a daily quest.
-    #[schema(format = Date, example = "2026-05-01")]
+    #[schema(format = Date, example = "2026-05-01", required)]
     date: Option<String>,
     /// `active` or `completed`.
     #[schema(example = "completed")]
@@ -45,6 +45,7 @@ pub(crate) struct ExportedQuest {
     /// When the quest was started.
     started_at: Time,
     /// When the quest was completed, if it was.
+    #[schema(required)]
     completed_at: Option<Time>,
 }
 
@@ -67,7 +68,7 @@ pub(crate) struct ExportedQuestStep {
     /// The id of the step.
     step_id: Uuid,
     /// The local date, for a daily quest.
-    #[schema(format = Date, example = "2026-05-01")]
+    #[schema(format = Date, example = "2026-05-01", required)]
     date: Option<String>,
     /// When the step was completed.
     completed_at: Time,
@@ -88,14 +89,16 @@ impl From<&OwnStep> for ExportedQuestStep {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExportedVisits {
     /// The last paid local date.
-    #[schema(format = Date, example = "2026-05-01")]
+    #[schema(format = Date, example = "2026-05-01", required)]
     last_paid: Option<String>,
     /// The time zone that determines dates.
     #[schema(example = "Europe/Lisbon")]
     time_zone: &'static str,
     /// The next time zone, if it is about to change.
+    #[schema(required)]
     next_time_zone: Option<&'static str>,
     /// When the next time zone takes effect.
+    #[schema(required)]
     next_time_zone_from: Option<Time>,
     /// The current streak in dates.
     streak: u32,

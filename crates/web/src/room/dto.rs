@@ -90,11 +90,13 @@ pub(crate) struct Post {
     /// The fans whom the text mentions, in the order of the text; at most five.
     mentions: Vec<Mention>,
     /// The id of the team whose room contains the post; null for the common room.
+    #[schema(required)]
     team_id: Option<Uuid>,
     /// The team whose room contains the post; null for the common room.
     #[schema(required = true)]
     team: Option<PostTeam>,
     /// The URL of the picture, if there is one.
+    #[schema(required)]
     image_url: Option<String>,
     /// The picture, if there is one.
     #[schema(required = true)]
@@ -107,7 +109,7 @@ pub(crate) struct Post {
     #[schema(value_type = std::collections::HashMap<String, i64>, example = json!({"like": 3}))]
     reactions: Reactions,
     /// The caller's own reaction; null if there is none or the caller is signed out.
-    #[schema(example = "like")]
+    #[schema(example = "like", required)]
     my_reaction: Option<&'static str>,
     /// When the post was created.
     created_at: Time,
@@ -300,6 +302,7 @@ pub(crate) struct PostList {
     /// The posts.
     pub(crate) posts: Vec<Post>,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     pub(crate) next_cursor: Option<String>,
     /// The position at which the stream of changes continues after this page.
     pub(crate) stream_position: i64,
@@ -335,5 +338,6 @@ pub(crate) struct CommentList {
     /// The comments.
     pub(crate) comments: Vec<Comment>,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     pub(crate) next_cursor: Option<String>,
 }

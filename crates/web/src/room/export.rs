@@ -44,8 +44,10 @@ pub(crate) struct ExportedPost {
     /// The text.
     body: String,
     /// The id of the team whose room contains the post; null for the common room.
+    #[schema(required)]
     team_id: Option<Uuid>,
     /// The URL of the picture, if there is one.
+    #[schema(required)]
     image_url: Option<String>,
     /// The description of the picture, if there is one.
     #[schema(required = true)]

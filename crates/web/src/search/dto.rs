@@ -64,5 +64,6 @@ pub(crate) struct SearchResults {
     #[schema(nullable = false)]
     pub(crate) topics: Option<Vec<FoundTopic>>,
     /// The cursor of the next page, if one kind was requested; null on the last page, and for several kinds.
+    #[schema(required)]
     pub(crate) next_cursor: Option<String>,
 }

@@ -57,6 +57,7 @@ pub(crate) struct Team {
     #[schema(example = json!(["#ef0107", "#ffffff"]))]
     colors: Vec<String>,
     /// The URL of the crest, if there is one.
+    #[schema(required)]
     crest_url: Option<String>,
     /// The number of followers.
     follower_count: i64,
@@ -84,6 +85,7 @@ pub(crate) struct LeagueList {
     /// The leagues.
     pub(crate) leagues: Vec<League>,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -94,6 +96,7 @@ pub(crate) struct TeamList {
     /// The teams.
     pub(crate) teams: Vec<Team>,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     pub(crate) next_cursor: Option<String>,
 }
 

@@ -39,6 +39,7 @@ pub(crate) struct TrendList {
     /// The posts, best first; `GET /api/locker-room?sort=trending` has more.
     posts: Vec<Post>,
     /// The instant of the ranking; null before the first ranking.
+    #[schema(required)]
     refreshed_at: Option<Time>,
 }
 
@@ -62,6 +63,7 @@ pub(crate) struct SyncReport {
     #[schema(example = 42)]
     duration_ms: u64,
     /// The instant for which the data is computed.
+    #[schema(required)]
     refreshed_at: Option<Time>,
 }
 
