@@ -113,7 +113,10 @@ fn scaled_down(image: &DynamicImage, side: u32) -> Option<DynamicImage> {
     if longest <= side {
         return None;
     }
-    let resize = |image: &DynamicImage| image.resize(side, side, FilterType::CatmullRom);
+    // Both sides are of the given picture, so that rounding in between does not change its shape.
+    let scaled = |length: u32| (length.saturating_mul(side).saturating_add(longest / 2) / longest).max(1);
+    let (width, height) = (scaled(image.width()), scaled(image.height()));
+    let resize = |image: &DynamicImage| image.resize_exact(width, height, FilterType::CatmullRom);
     // The good filter is slow because it works on floats, so a cheap average shrinks large pictures first.
     Some(if longest > side * 2 { resize(&image.thumbnail(side * 2, side * 2)) } else { resize(image) })
 }

@@ -115,10 +115,8 @@ mod tests {
         let (ana, bea) = (fan(tx, 1), fan(tx, 2));
         let post = post(tx, 10, ana, None, 0);
         let [first, reply] = [20, 21].map(|n| comment(tx, n, ana).id);
-        run(
-            tx,
-            "UPDATE comments SET reply_to = (SELECT min(id) FROM comments) WHERE id <> (SELECT min(id) FROM comments)",
-        );
+        let oldest = "(SELECT id FROM comments ORDER BY id LIMIT 1)";
+        run(tx, &format!("UPDATE comments SET reply_to = {oldest} WHERE id <> {oldest}"));
         assert_eq!(tx.comment(post, reply, None).unwrap().unwrap().reply_to, Some(first));
         for comment in [first, reply] {
             assert!(tx.insert_like(comment, bea, at(2)).unwrap());

@@ -394,6 +394,10 @@ mod tests {
         let (epoch, red) = {
             let tx = &mut database.tx();
             let red = team(tx, 1);
+            // Enough teams that a scan of them costs more than a lookup.
+            for n in 2..=20 {
+                team(tx, n);
+            }
             for n in 1..=20 {
                 let author = fan(tx, n);
                 for nth in 0..20 {
