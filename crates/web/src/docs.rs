@@ -105,7 +105,6 @@ fn preamble() -> OpenApi {
     let components = ComponentsBuilder::new()
         .schema(Problem::name(), Problem::schema())
         .schema(ProblemPart::name(), ProblemPart::schema())
-        .schemas_from_iter(crate::streams::event_schemas())
         .security_scheme("cookie", SecurityScheme::ApiKey(cookie))
         .security_scheme("bearer", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)))
         .security_scheme("cron", SecurityScheme::Http(cron))

@@ -3,8 +3,9 @@
 
 use crate::boards::dto::PointsEntry;
 use crate::streams::dto::{
-    AchievementUnlocked, BoardReset, CommentCreated, CommentDeleted, PostCreated, PostDeleted,
-    PurchaseChanged, QuestCompleted, ReactionChanged, Resync, ScoreChanged, StepCompleted,
+    AchievementUnlocked, BoardReset, CommentCreated, CommentDeleted, CommentEdited, CommentLiked, PostCreated,
+    PostDeleted, PostEdited, PurchaseChanged, QuestCompleted, ReactionChanged, Resync, ScoreChanged,
+    StepCompleted,
 };
 use crate::streams::kind::{KINDS, Kind};
 use serde_json::{Map, Value, json};
@@ -63,8 +64,11 @@ fn events(components: &mut Components, kind: Kind) -> Vec<Named> {
     match kind {
         Kind::Room => vec![
             named::<PostCreated>(components, "post.created"),
+            named::<PostEdited>(components, "post.edited"),
             named::<PostDeleted>(components, "post.deleted"),
             named::<CommentCreated>(components, "comment.created"),
+            named::<CommentEdited>(components, "comment.edited"),
+            named::<CommentLiked>(components, "comment.liked"),
             named::<CommentDeleted>(components, "comment.deleted"),
             named::<ReactionChanged>(components, "reaction.changed"),
         ],

@@ -2,9 +2,9 @@
 //!
 //! One [`feeder`] for each process follows the event log and copies its events into three in-memory [`log`]s, encoded
 //! once each. It then signals the [`hub`] of each worker, which wakes the connections for which an event is relevant.
-//! Each connection ([`body`]) reads the logs of its [`interest`] from its own place. Writers never wait for readers. The ids are the
-//! public positions of the event log. They are the same in every process and after every restart, so a client can
-//! resume at any server.
+//! Each connection ([`body`]) reads the logs of its [`interest`] from its own place. Writers never wait for readers. The
+//! ids are the public positions of the event log. They are the same in every process and after every restart, so a
+//! client can resume at any server.
 
 mod body;
 mod channels;
@@ -35,7 +35,6 @@ pub(crate) use interest::Interest;
 pub(crate) use open::{StreamRequest, open, start};
 pub(crate) use view::Part;
 
-use crate::account_data::Schemas;
 use crate::edge::fallback;
 use crate::streams::kind::{ByKind, Kind};
 use crate::streams::log::{Bounds, Log, Snapshot};
@@ -45,7 +44,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
-use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 /// The routes of the area, in the order in which the router tries them. They precede those of other areas whose paths with
@@ -58,21 +56,6 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(routes::stream_all)
         // Other methods on this path get 405, instead of being routed to a post with the id `stream`.
         .route("/api/locker-room/stream", web::to(fallback::answer));
-}
-
-/// The schemas of events whose payloads no other route returns.
-pub(crate) fn event_schemas() -> Schemas {
-    let mut schemas = Schemas::new();
-    named::<dto::PostEdited>(&mut schemas);
-    named::<dto::CommentEdited>(&mut schemas);
-    named::<dto::CommentLiked>(&mut schemas);
-    schemas
-}
-
-/// Adds the schema of an event and those that it refers to.
-fn named<T: ToSchema>(schemas: &mut Schemas) {
-    schemas.push((T::name().into_owned(), T::schema()));
-    T::schemas(schemas);
 }
 
 /// Number of reconnecting readers that read events from the table at once.
