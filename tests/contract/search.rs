@@ -205,9 +205,13 @@ fn blocks_suspensions_and_deletions_apply_at_once(kind: DatabaseKind) -> Result<
 
     service.done(DeletePost { user: mia.id, post: hers });
     assert_eq!(posts(&service, "goal", None), [his]);
-    let viewer = service.viewer(bo.cookie).expect("signed in");
-    let password = Password::offer(PASSWORD.to_owned());
-    assert!(service.run(service.app().delete_account(&viewer, password)).is_ok());
+    // The suspension ended the session that began with the account.
+    let password = || Password::offer(PASSWORD.to_owned());
+    let again = service.run(service.app().login("bob", password())).expect("signed in");
+    let Grant::Cookie(secret) = again.grant else { panic!("a browser gets a cookie") };
+    let cookie = Token::present(TokenKind::Cookie, secret.expose()).expect("a cookie is a token");
+    let viewer = service.viewer(cookie).expect("signed in");
+    assert!(service.run(service.app().delete_account(&viewer, password())).is_ok());
     assert_eq!((names(&service, "bob", None), posts(&service, "goal", None)), (vec![], vec![]));
     for _ in 0..2 {
         index(&service);

@@ -22,7 +22,7 @@ fn the_club_is_the_same_for_every_reader(kind: DatabaseKind) -> Result<()> {
     let mut shown = club.json();
     let features: BTreeSet<String> = serde_json::from_value(shown["features"].take())?;
     let expected = json!({
-        "name": "Moorland Foxes", "colors": ["#14532d", "#ffffff"], "logoUrl": null, "texts": {},
+        "name": "Moorland Foxes", "colors": ["#fbb03b", "#11161d"], "logoUrl": null, "texts": {},
         "currency": "EUR", "payments": "off", "push": false, "features": null,
     });
     assert_eq!(shown, expected);

@@ -84,7 +84,8 @@ fn sample_name() -> serde_json::Value {
 fn private_answers_are_not_stored_by_caches() -> Result<()> {
     let sample = Sample::start(DatabaseKind::Sqlite)?;
     for operation in sample.operations() {
-        if operation.method != "GET" || operation.is_picture() {
+        // Pictures and the club are the same for every reader.
+        if operation.method != "GET" || operation.is_picture() || operation.id == "getClub" {
             continue;
         }
         let answer = sample.mia.get(&sample.target_with(&operation, "")).expect(200);

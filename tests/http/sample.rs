@@ -175,9 +175,6 @@ impl Sample {
 
     /// A target that fits the template and names existing resources, with the parameters that it requires.
     pub(super) fn target(&self, template: &str) -> String {
-        if template == "/api/user/relations" {
-            return format!("{template}?userIds={}", self.others.join(","));
-        }
         if template == "/media/{hash}" {
             return self.picture.clone();
         }
@@ -219,7 +216,12 @@ impl Sample {
 
     /// The same with a query that has the parameters that the operation needs, and these.
     pub(super) fn target_with(&self, operation: &Operation, query: &str) -> String {
-        let needed = operation.required_query();
+        let needed = match operation.id.as_str() {
+            "readRelations" => format!("userIds={}", self.others.join(",")),
+            // Only a search for one kind has pages.
+            "search" if query.contains("limit") => format!("{}&kind=posts", operation.required_query()),
+            _ => operation.required_query(),
+        };
         let query: Vec<_> = [needed.as_str(), query].into_iter().filter(|part| !part.is_empty()).collect();
         let target = self.target(&operation.template);
         if query.is_empty() { target } else { format!("{target}?{}", query.join("&")) }

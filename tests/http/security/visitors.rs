@@ -208,6 +208,8 @@ fn others(sample: &Sample) -> BTreeMap<&'static str, Refused> {
     BTreeMap::from([
         ("deletePost", (403, "forbidden", None)),
         ("deleteComment", (403, "forbidden", None)),
+        ("editPost", (403, "forbidden", None)),
+        ("editComment", (403, "forbidden", None)),
         ("endSession", (404, "not_found", None)),
         ("getPurchase", (404, "not_found", None)),
         ("cancelPurchase", (404, "not_found", None)),
@@ -218,7 +220,7 @@ fn others(sample: &Sample) -> BTreeMap<&'static str, Refused> {
 }
 
 /// Ids in a path whose resource any fan may address: the operations on it are not the owner's alone.
-const PUBLIC: [&str; 21] = [
+const PUBLIC: [&str; 25] = [
     "createComment",
     "dismissRecommended",
     "getComment",
@@ -234,12 +236,16 @@ const PUBLIC: [&str; 21] = [
     "getQuest",
     "getPublicProfileByName",
     "getTeam",
+    "likeComment",
     "listCollectiblesOf",
     "listComments",
+    "listPostsOf",
     "purchasePack",
     "react",
+    "reportComment",
     "reportPost",
     "takeReactionBack",
+    "unlikeComment",
 ];
 
 fn private_resources_are_refused_to_others_on_every_route(kind: DatabaseKind) -> Result<()> {

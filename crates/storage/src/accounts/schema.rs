@@ -16,7 +16,6 @@ table! {
         favorite_team_id -> Nullable<Uid>,
         time_zone -> Text,
         leaderboard_visible -> Bool,
-        collection_visible -> Bool,
         role -> Text,
         status -> Text,
         follower_count -> BigInt,
@@ -24,6 +23,7 @@ table! {
         created_at -> Instant,
         updated_at -> Instant,
         name_skeleton -> Nullable<Text>,
+        collection_visible -> Bool,
     }
 }
 

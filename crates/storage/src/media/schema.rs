@@ -13,10 +13,10 @@ table! {
         byte_size -> BigInt,
         width -> Integer,
         height -> Integer,
-        thumbnail -> Nullable<Binary>,
         uploader_id -> Uid,
         created_at -> Instant,
         unused_since -> Nullable<Instant>,
+        thumbnail -> Nullable<Binary>,
     }
 }
 

@@ -14,9 +14,7 @@ table! {
         author_id -> Uid,
         team_id -> Nullable<Uid>,
         body -> Text,
-        mentions -> Nullable<Text>,
         image -> Nullable<Binary>,
-        image_alt -> Nullable<Text>,
         comment_count -> BigInt,
         like_count -> BigInt,
         love_count -> BigInt,
@@ -25,8 +23,10 @@ table! {
         laugh_count -> BigInt,
         sad_count -> BigInt,
         created_at -> Instant,
-        edited_at -> Nullable<Instant>,
         deleted_at -> Nullable<Instant>,
+        mentions -> Nullable<Text>,
+        image_alt -> Nullable<Text>,
+        edited_at -> Nullable<Instant>,
     }
 }
 
@@ -38,11 +38,11 @@ table! {
         id -> Uid,
         post_id -> Uid,
         author_id -> Uid,
-        reply_to -> Nullable<Uid>,
         body -> Text,
+        created_at -> Instant,
+        reply_to -> Nullable<Uid>,
         mentions -> Nullable<Text>,
         like_count -> BigInt,
-        created_at -> Instant,
         edited_at -> Nullable<Instant>,
     }
 }
