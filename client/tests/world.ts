@@ -5,6 +5,8 @@ import { FakeApi } from '$lib/api/testing';
 import type { OwnProfile } from '$lib/api/types';
 import { TickingClock, setClock } from '$lib/clock.svelte';
 import { Texts, setTexts } from '$lib/i18n/texts.svelte';
+import { Live, setLive } from '$lib/live/live';
+import { FakeBrowser } from '$lib/live/testing';
 import { Router, setRouter } from '$lib/router/router.svelte';
 import { Session, setSession } from '$lib/session.svelte';
 import { Settings, setSettings } from '$lib/settings.svelte';
@@ -39,6 +41,8 @@ export class World {
   readonly clock = new TickingClock();
   readonly settings = new Settings();
   readonly session = new Session(this.fake.api);
+  readonly browser = new FakeBrowser();
+  readonly live = new Live(this.browser.surroundings(), () => Promise.resolve());
   readonly router = new Router(table);
   readonly room = new Room(this.fake.api, this.clock, () => undefined);
 
@@ -65,6 +69,7 @@ export class World {
     setClock(this.clock);
     setSettings(this.settings);
     setSession(this.session);
+    setLive(this.live);
     setRouter(this.router);
     setRoom(this.room);
   }

@@ -35,6 +35,11 @@ export class Visitor {
     return visitor;
   }
 
+  /** Opens another tab of the same profile. */
+  another(): Promise<Page> {
+    return this.#context.newPage();
+  }
+
   /** Fails if the browser complained about anything. */
   expectNoComplaints(): void {
     expect(this.complaints).toEqual([]);

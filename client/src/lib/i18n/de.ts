@@ -113,6 +113,11 @@ export const de: Catalogue = {
     topics: 'Worüber die Kabine spricht',
     picture: (name) => `Bild von ${name}`,
   },
+  live: {
+    new: (n, shown) => (n === 1 ? `${shown} neuer` : `${shown} neue`),
+    show: (n, shown) => (n === 1 ? `${shown} neuen Beitrag zeigen` : `${shown} neue Beiträge zeigen`),
+    shown: count('neuer Beitrag', 'neue Beiträge'),
+  },
   reaction: {
     label: 'Reaktionen',
     add: 'Reagieren',

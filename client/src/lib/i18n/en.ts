@@ -116,6 +116,11 @@ export const en = {
     topics: 'What the room talks about',
     picture: (name: string) => `Picture by ${name}`,
   },
+  live: {
+    new: (_: number, shown: string) => `${shown} new`,
+    show: (n: number, shown: string) => `Show ${shown} new ${n === 1 ? 'post' : 'posts'}`,
+    shown: count('new post', 'new posts'),
+  },
   reaction: {
     label: 'Reactions',
     add: 'React',
