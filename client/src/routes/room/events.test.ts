@@ -7,7 +7,7 @@ import { afterEvent, postOf } from './post-events';
 import { aPost } from './testing';
 
 const channels = ['room'];
-const { myReaction: _, ...streamed } = aPost('1', { body: 'Edited' });
+const streamed = aPost('1', { body: 'Edited' });
 
 test.each<[LiveEvent, Partial<ReturnType<typeof aPost>>]>([
   [{ name: 'post.edited', data: { post: streamed, channels } }, { body: 'Edited' }],
@@ -64,7 +64,7 @@ const comment: Comment = {
   liked: true,
   replyTo: null,
 };
-const { liked: _liked, ...plain } = comment;
+const plain = { ...comment, liked: false };
 const created = (id: string, postId = '1'): LiveEvent => ({
   name: 'comment.created',
   data: { comment: { ...plain, id, postId }, commentCount: 2, channels },
