@@ -52,7 +52,12 @@ export default ts.config(
     rules: { 'no-restricted-globals': 'off', 'no-restricted-imports': 'off' },
   },
   {
-    files: ['src/lib/persisted.svelte.ts', 'src/lib/router/scroll.ts', 'src/lib/live/browser.ts'],
+    files: [
+      'src/lib/persisted.svelte.ts',
+      'src/lib/router/scroll.ts',
+      'src/lib/live/browser.ts',
+      'src/sw.ts',
+    ],
     rules: { 'no-restricted-globals': 'off' },
   },
   {

@@ -113,6 +113,7 @@ export const de: Catalogue = {
     topics: 'Worüber die Kabine spricht',
     picture: (name) => `Bild von ${name}`,
   },
+  offline: { newVersion: 'Es gibt eine neue Version.', update: 'Neu laden' },
   live: {
     new: (n, shown) => (n === 1 ? `${shown} neuer` : `${shown} neue`),
     show: (n, shown) => (n === 1 ? `${shown} neuen Beitrag zeigen` : `${shown} neue Beiträge zeigen`),

@@ -116,6 +116,7 @@ export const en = {
     topics: 'What the room talks about',
     picture: (name: string) => `Picture by ${name}`,
   },
+  offline: { newVersion: 'There is a new version.', update: 'Reload' },
   live: {
     new: (_: number, shown: string) => `${shown} new`,
     show: (n: number, shown: string) => `Show ${shown} new ${n === 1 ? 'post' : 'posts'}`,

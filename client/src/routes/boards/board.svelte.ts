@@ -1,3 +1,4 @@
+import { ageOf } from '$lib/api/age';
 import type { Api } from '$lib/api/client';
 import { failureOf, type Failure } from '$lib/api/errors';
 import { Resource } from '$lib/api/resource.svelte';
@@ -30,7 +31,7 @@ export class Board implements View {
     this.page = new Resource(async (signal) => {
       const shown = this.page.value;
       const read = await this.#read(null, signal);
-      return shown ? renewedTable(shown, read) : read;
+      return shown && ageOf(read) === null ? renewedTable(shown, read) : read;
     });
   }
 

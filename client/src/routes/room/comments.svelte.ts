@@ -1,4 +1,5 @@
 import type { Api } from '$lib/api/client';
+import { withAgeOf } from '$lib/api/age';
 import { failureOf, type Failure } from '$lib/api/errors';
 import { Resource } from '$lib/api/resource.svelte';
 import type { Comment } from '$lib/api/types';
@@ -90,7 +91,7 @@ export class Comments implements View {
     const list = await this.#api.call((client) =>
       client.GET('/api/locker-room/{id}/comments', { params, ...(signal ? { signal } : {}) }),
     );
-    return { comments: list.comments, nextCursor: list.nextCursor ?? null };
+    return withAgeOf(list, { comments: list.comments, nextCursor: list.nextCursor ?? null });
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Api } from '$lib/api/client';
+import { ageOf, withAgeOf } from '$lib/api/age';
 import { failureOf, type Failure } from '$lib/api/errors';
 import { Resource, type Clock } from '$lib/api/resource.svelte';
 import type { Post } from '$lib/api/types';
@@ -150,7 +151,7 @@ export class Feed {
   async #readFirst(signal: AbortSignal): Promise<FeedPage> {
     const isQuiet = this.#isQuiet;
     const { page, posts } = await this.#read(null, signal);
-    const shown = isQuiet ? this.first.value : null;
+    const shown = isQuiet && ageOf(page) === null ? this.first.value : null;
     const next = shown ? renewed(shown, page) : { page, arrived: [], isGap: false };
     this.#isGap = next.isGap;
     this.#arrived = posts.filter(({ id }) => next.arrived.includes(id));
@@ -168,6 +169,6 @@ export class Feed {
       isFallback: list.fallback === true,
       position: list.streamPosition,
     };
-    return { page, posts: list.posts };
+    return { page: withAgeOf(list, page), posts: list.posts };
   }
 }

@@ -1,5 +1,6 @@
 import { createContext } from 'svelte';
 import { SvelteMap } from 'svelte/reactivity';
+import { withAgeOf } from '$lib/api/age';
 import type { Api } from '$lib/api/client';
 import { failureOf, type Failure } from '$lib/api/errors';
 import type { Clock } from '$lib/api/resource.svelte';
@@ -115,9 +116,9 @@ export class Room implements View {
   /** Reads a post anew. */
   async read(id: string, signal: AbortSignal): Promise<Post> {
     const init = { params: { path: { id } }, signal };
-    const { post } = await this.#api.call((client) => client.GET('/api/locker-room/{id}', init));
-    this.keep([post]);
-    return post;
+    const answer = await this.#api.call((client) => client.GET('/api/locker-room/{id}', init));
+    this.keep([answer.post]);
+    return withAgeOf(answer, answer.post);
   }
 
   /** Sets the reader's reaction, at once on the screen. One request runs for a post, and the newest wish is next. */
