@@ -57,6 +57,7 @@ export default ts.config(
       'src/lib/router/scroll.ts',
       'src/lib/live/browser.ts',
       'src/sw.ts',
+      'src/lib/outbox/database.ts',
     ],
     rules: { 'no-restricted-globals': 'off' },
   },

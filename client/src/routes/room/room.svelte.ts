@@ -147,10 +147,15 @@ export class Room implements View {
   async publish({ key, body }: Draft): Promise<Post> {
     const init = { params: { header: { 'Idempotency-Key': key } }, body: { body } };
     const { post } = await this.#api.call((client) => client.POST('/api/locker-room', init));
+    this.add(post);
+    return post;
+  }
+
+  /** Puts the reader's own new post first where it belongs. */
+  add(post: Post): void {
     this.keep([post]);
     this.#feeds.all.prepend(post.id);
     this.#feeds.following.prepend(post.id);
-    return post;
   }
 
   async delete(id: string): Promise<void> {
