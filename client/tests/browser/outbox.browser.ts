@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Profile, governed, signIn } from './profile';
 import { Proxy } from './proxy';
@@ -35,13 +36,13 @@ test('a post written without the service is there once, though the browser resta
 
     await page.getByLabel('Write to the room').fill(body);
     await page.getByRole('button', { name: 'Post', exact: true }).click();
-    const waiting = page.getByRole('list', { name: 'Not sent yet' });
-    await waiting.filter({ hasText: body }).waitFor();
+    const waiting = (): Locator => page.getByRole('list', { name: 'Not sent yet' });
+    await waiting().filter({ hasText: body }).waitFor();
     expect(await page.getByLabel('Write to the room').inputValue()).toBe('');
 
     page = await profile.open();
     await page.goto('/room');
-    await waiting.filter({ hasText: body }).waitFor();
+    await waiting().filter({ hasText: body }).waitFor();
 
     const keys: string[] = [];
     proxy.change((request) => {
@@ -53,7 +54,7 @@ test('a post written without the service is there once, though the browser resta
     page = await profile.open();
     await page.goto('/room');
     await expect.poll(() => keys.length, { timeout: 15_000 }).toBe(1);
-    await waiting.filter({ hasText: body }).waitFor();
+    await waiting().filter({ hasText: body }).waitFor();
     const written = async (): Promise<Post[]> => {
       const list = (await service?.read('/api/locker-room?limit=10')) as { posts: Post[] };
       return list.posts.filter((post) => post.body === body);
@@ -62,7 +63,7 @@ test('a post written without the service is there once, though the browser resta
 
     // What a browser says when it is connected again.
     await page.evaluate(() => dispatchEvent(new Event('online')));
-    await waiting.waitFor({ state: 'detached' });
+    await waiting().waitFor({ state: 'detached' });
     expect(keys).toHaveLength(2);
     expect(new Set(keys).size).toBe(1);
     expect(await written()).toMatchObject([{ author: { username: 'mia' } }]);

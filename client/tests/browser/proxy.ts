@@ -6,7 +6,7 @@ export interface Passing {
   readonly method: string;
   path: string;
   headers: IncomingHttpHeaders;
-  /** Whether the service gets it and the browser gets no answer. */
+  /** Whether the service gets it and the browser loses the answer. */
   isCutOff: boolean;
   /** What is answered in place of the service. */
   answer?: { type: string; body: Uint8Array | string };
@@ -42,12 +42,14 @@ export class Proxy {
       }
       const { method, path, headers } = passing;
       const onward = send(target + path, { method, headers }, (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
         if (passing.isCutOff) {
+          // An answer that has begun: without one a browser may send the request again by itself.
+          outgoing.flushHeaders();
           answer.resume();
           answer.once('end', () => incoming.socket.destroy());
           return;
         }
-        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.pipe(outgoing);
         answer.once('error', () => outgoing.destroy());
       });
