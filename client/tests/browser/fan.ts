@@ -36,6 +36,16 @@ export class Fan {
     await this.#send('DELETE', `/api/locker-room/${id}`);
   }
 
+  /** Earns the points of a daily visit. */
+  async visit(): Promise<void> {
+    await this.#send('POST', '/api/quests/daily-visit');
+  }
+
+  /** Reads as this fan. */
+  read(path: string): Promise<unknown> {
+    return this.#send('GET', path);
+  }
+
   async #send(method: string, path: string, body?: unknown): Promise<unknown> {
     const answer = await fetch(this.#origin + path, {
       method,

@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Fan } from './fan';
+import { signIn } from './profile';
 import { Proxy } from './proxy';
 import { Service } from './service';
 import { Stage } from './stage';
@@ -194,3 +195,23 @@ test('after short streams, a restart and a position that is too old the room equ
     await own.stop();
   }
 }, 120_000);
+
+test('the table follows, and the own row with it', async () => {
+  const fan = await Fan.signIn(service.url);
+  const visitor = await Visitor.arrive(browser, service.url, { viewport: { width: 1280, height: 800 } });
+  const { page } = visitor;
+  await signIn(page);
+  await page.goto('/table');
+  const own = page.getByRole('row').filter({ hasText: 'You' });
+  await own.waitFor();
+  const before = await own.getByRole('cell').last().textContent();
+  await fan.visit();
+  const { me } = (await fan.read('/api/leaderboard')) as { me: { rank: number; points: number } };
+  expect(String(me.points)).not.toBe(before);
+  await expect
+    .poll(() => own.getByRole('cell').allTextContents())
+    .toEqual([String(me.rank), String(me.points)]);
+  await page.getByRole('complementary').getByText(String(me.rank), { exact: true }).waitFor();
+  visitor.expectNoComplaints();
+  await visitor.leave();
+});

@@ -130,6 +130,22 @@ test('new posts wait behind a button, and are shown and counted when it is press
   expect(world.announcer.polite).toBe('2 new posts');
 });
 
+test('a text without a connection waits in sight, and what was refused is given back', async () => {
+  const world = await openRoom(() => list([aPost('1')]));
+  await screen.findByText('Post 1');
+  world.fake.on('POST /api/locker-room', () => ({ status: 0 }));
+  await userEvent.type(screen.getByLabelText(en.room.write), 'Up the terrace');
+  await userEvent.click(screen.getByRole('button', { name: en.room.post }));
+  const waiting = within(await screen.findByRole('list', { name: en.outbox.label }));
+  expect(waiting.getByText('Up the terrace')).toBeTruthy();
+  expect(world.announcer.polite).toBe(en.outbox.kept);
+  world.fake.on('POST /api/locker-room', () => problem(403, 'forbidden'));
+  await world.outbox.flush();
+  expect(await waiting.findByText(new RegExp(en.failure.forbidden))).toBeTruthy();
+  await userEvent.click(waiting.getByRole('button', { name: en.outbox.discard }));
+  await vi.waitFor(() => expect(screen.queryByRole('list', { name: en.outbox.label })).toBeNull());
+});
+
 test('a comment is added below the post and counted', async () => {
   const world = new World();
   await world.signIn();
