@@ -44,6 +44,13 @@ export function keepAlive({
   $effect(() => followVisibility(live));
   $effect(() => outbox.follow());
   $effect(() => {
+    const again = (): void => {
+      if (session.state.kind === 'failed') void session.load();
+    };
+    addEventListener('online', again);
+    return () => removeEventListener('online', again);
+  });
+  $effect(() => {
     // Absent where the page came without encryption. While developing, files change all the time.
     if (import.meta.env.PROD && 'serviceWorker' in navigator) return updates.start(navigator.serviceWorker);
     return undefined;

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Profile, governed, signIn } from './profile';
 import { Proxy } from './proxy';
 import { Service } from './service';
+import { expectAccessible } from './visitor';
 
 let service: Service | undefined;
 let proxy: Proxy | undefined;
@@ -144,6 +145,7 @@ test('a second build prompts, takes over and drops what was kept of the first', 
     });
     await page.reload();
     await page.getByText('There is a new version.').waitFor();
+    await expectAccessible(page);
     expect(await page.title()).not.toContain('The second room');
     await page.getByRole('button', { name: 'Reload' }).click();
     await page.getByRole('heading', { name: 'The second room' }).waitFor();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Profile, governed, signIn } from './profile';
 import { Proxy } from './proxy';
 import { Service } from './service';
+import { expectAccessible } from './visitor';
 
 let service: Service | undefined;
 let proxy: Proxy | undefined;
@@ -39,6 +40,7 @@ test('a post written without the service is there once, though the browser resta
     const waiting = (): Locator => page.getByRole('list', { name: 'Not sent yet' });
     await waiting().filter({ hasText: body }).waitFor();
     expect(await page.getByLabel('Write to the room').inputValue()).toBe('');
+    await expectAccessible(page);
 
     page = await profile.open();
     await page.goto('/room');

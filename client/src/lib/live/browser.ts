@@ -4,6 +4,7 @@ export const browser: Surroundings = {
   stream: (address) => new EventSource(address),
   line: (name) => new BroadcastChannel(name),
   locks: (navigator as { locks?: LockManager }).locks,
+  isVisible: () => document.visibilityState === 'visible',
   now: () => Date.now(),
 };
 
@@ -12,7 +13,7 @@ export function followVisibility(live: Live): () => void {
   const stop = new AbortController();
   const { signal } = stop;
   const look = (): void => {
-    if (document.visibilityState === 'visible') live.show();
+    if (browser.isVisible()) live.show();
     else live.hide();
   };
   document.addEventListener('visibilitychange', look, { signal });

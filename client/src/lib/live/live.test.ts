@@ -107,6 +107,18 @@ test('a tab that comes back asks the leader for what it missed', async () => {
   expect(browser.sources).toHaveLength(1);
 });
 
+test('a tab that was opened in the background takes no part until it is seen', async () => {
+  browser.isVisible = false;
+  const tab = new FakeTab(browser);
+  tab.live.join(tab, 5);
+  await settle();
+  expect(browser.sources).toEqual([]);
+  browser.isVisible = true;
+  tab.live.show();
+  await settle();
+  expect(only().since).toBe('5');
+});
+
 test('a tab that was hidden for long reads again', async () => {
   const tab = new FakeTab(browser);
   tab.live.join(tab, 5);
@@ -187,6 +199,7 @@ test('a refused stream is opened again after a pause, from the newest position',
   await settle();
   tab.live.retry();
   expect(only().since).toBe('6');
+  expect(tab.told).toEqual(['a', 'resync']);
 });
 
 test('a stream that breaks is left to the browser', async () => {

@@ -23,6 +23,7 @@ export interface Surroundings {
   line: (name: string) => Line;
   /** Missing where the page came without encryption: each tab has a stream of its own then. */
   locks: Pick<LockManager, 'request'> | undefined;
+  isVisible: () => boolean;
   now: () => number;
 }
 
@@ -87,7 +88,7 @@ export class Live {
 
   /** The page is visible: takes part in the election, and asks for what it missed. */
   show(): void {
-    if (this.#account === null || this.#line) return;
+    if (this.#account === null || this.#line || !this.#around.isVisible()) return;
     const name = `terrace:live:${this.#account}`;
     this.#line = this.#around.line(name);
     this.#line.onmessage = ({ data }) => this.#take(data);
@@ -114,9 +115,10 @@ export class Live {
     this.#leave();
   }
 
-  /** The network is back. */
+  /** The network is back: what could not be read is read again. */
   retry(): void {
     this.#leader?.retry();
+    if (this.#line) this.#resync();
   }
 
   #channels(): string[] {

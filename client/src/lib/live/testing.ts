@@ -50,6 +50,7 @@ export class FakeSource implements Source {
 export class FakeBrowser {
   readonly sources: FakeSource[] = [];
   now = 0;
+  isVisible = true;
   readonly #lines = new Map<string, Set<Line>>();
   readonly #locks = new Map<string, Promise<void>>();
 
@@ -70,6 +71,7 @@ export class FakeBrowser {
         request: (name: string, options: LockOptions, hold: () => Promise<void> | undefined) =>
           this.#lock(name, options, hold),
       } as LockManager,
+      isVisible: () => this.isVisible,
       now: () => this.now,
     };
   }
