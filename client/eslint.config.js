@@ -52,7 +52,13 @@ export default ts.config(
     rules: { 'no-restricted-globals': 'off', 'no-restricted-imports': 'off' },
   },
   {
-    files: ['src/lib/persisted.svelte.ts', 'src/lib/router/scroll.ts'],
+    files: [
+      'src/lib/persisted.svelte.ts',
+      'src/lib/router/scroll.ts',
+      'src/lib/live/browser.ts',
+      'src/sw.ts',
+      'src/lib/outbox/database.ts',
+    ],
     rules: { 'no-restricted-globals': 'off' },
   },
   {

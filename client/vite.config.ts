@@ -1,4 +1,7 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { createHash } from 'node:crypto';
+import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { inputsDigest } from './build/inputs.ts';
@@ -8,15 +11,60 @@ const service = process.env.TERRACE_URL ?? 'http://127.0.0.1:3004';
 const dist = process.env.TERRACE_CLIENT_DIST ?? '../crates/client/dist';
 const lib = fileURLToPath(new URL('./src/lib', import.meta.url));
 
-/** Writes what the service needs to know of a build: the pages' paths, and the digest of the sources. */
+/** What the service worker needs not keep. */
+const UNKEPT = /^(?:sw\.js|\.inputs|routes\.json|screenshots\/.*)$/;
+
+interface Built {
+  type: 'asset' | 'chunk';
+  code?: string;
+  source?: string | Uint8Array;
+  imports?: string[];
+}
+
+/**
+ * Writes what the service needs to know of a build, the pages' paths and the digest of the sources, and into the service
+ * worker which files there are, with a digest over them.
+ */
 function manifest() {
+  const open = join(import.meta.dirname, 'public');
   return {
     name: 'terrace-manifest',
     apply: 'build' as const,
-    generateBundle(this: { emitFile: (file: { type: 'asset'; fileName: string; source: string }) => void }) {
-      const routes = JSON.stringify(Object.values(paths), null, 2);
-      this.emitFile({ type: 'asset', fileName: 'routes.json', source: `${routes}\n` });
-      this.emitFile({ type: 'asset', fileName: '.inputs', source: `${inputsDigest(import.meta.dirname)}\n` });
+    generateBundle: {
+      order: 'post' as const,
+      handler(
+        this: { emitFile: (file: { type: 'asset'; fileName: string; source: string }) => void },
+        _: unknown,
+        bundle: Record<string, Built>,
+      ) {
+        const routes = JSON.stringify(Object.values(paths), null, 2);
+        const published = readdirSync(open, { recursive: true, encoding: 'utf8' })
+          .filter((name) => statSync(join(open, name)).isFile())
+          .map((name) => [name, readFileSync(join(open, name))] as const);
+        const built = Object.entries(bundle).map(
+          ([name, file]) => [name, file.code ?? file.source ?? ''] as const,
+        );
+        const files = [...published, ...built]
+          .filter(([name]) => !UNKEPT.test(name))
+          .sort(([a], [b]) => (a < b ? -1 : 1));
+        const worker = bundle['sw.js'];
+        if (worker?.code === undefined || worker.imports?.length !== 0)
+          throw new Error('sw.js is not one file');
+        const digest = createHash('sha256').update(worker.code);
+        for (const [name, content] of files) digest.update(name).update(content);
+        const shell = {
+          digest: digest.digest('hex').slice(0, 16),
+          files: files.map(([name]) => `/${name}`).filter((name) => name !== '/index.html'),
+          pages: Object.values(paths),
+        };
+        worker.code = `const SHELL=${JSON.stringify(shell)};${worker.code}`;
+        this.emitFile({ type: 'asset', fileName: 'routes.json', source: `${routes}\n` });
+        this.emitFile({
+          type: 'asset',
+          fileName: '.inputs',
+          source: `${inputsDigest(import.meta.dirname)}\n`,
+        });
+      },
     },
   };
 }
@@ -34,6 +82,13 @@ export default defineConfig({
     // Browsers with `light-dark()`, which is not rewritten then.
     target: ['chrome123', 'firefox121', 'safari17.5'],
     assetsInlineLimit: 0,
+    rolldownOptions: {
+      input: ['index.html', 'src/sw.ts'],
+      output: {
+        // A worker governs the paths below its own.
+        entryFileNames: ({ name }) => (name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'),
+      },
+    },
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
   },

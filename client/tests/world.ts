@@ -5,6 +5,10 @@ import { FakeApi } from '$lib/api/testing';
 import type { OwnProfile } from '$lib/api/types';
 import { TickingClock, setClock } from '$lib/clock.svelte';
 import { Texts, setTexts } from '$lib/i18n/texts.svelte';
+import { Live, setLive } from '$lib/live/live';
+import { FakeBrowser } from '$lib/live/testing';
+import { PageKeeping } from '$lib/outbox/entries';
+import { Outbox, setOutbox } from '$lib/outbox/outbox.svelte';
 import { Router, setRouter } from '$lib/router/router.svelte';
 import { Session, setSession } from '$lib/session.svelte';
 import { Settings, setSettings } from '$lib/settings.svelte';
@@ -39,12 +43,16 @@ export class World {
   readonly clock = new TickingClock();
   readonly settings = new Settings();
   readonly session = new Session(this.fake.api);
+  readonly browser = new FakeBrowser();
+  readonly live = new Live(this.browser.surroundings(), () => Promise.resolve());
+  readonly outbox = new Outbox(this.fake.api, this.clock, new PageKeeping(), (_, task) => task());
   readonly router = new Router(table);
   readonly room = new Room(this.fake.api, this.clock, () => undefined);
 
   async signIn(): Promise<void> {
     this.fake.on('POST /api/login', () => ({ body: {} })).on('GET /api/user', () => ({ body: ada }));
     await this.session.signIn('ada', 'secret');
+    await this.outbox.use(ada.id);
   }
 
   /** Shows a component with these properties. */
@@ -65,6 +73,8 @@ export class World {
     setClock(this.clock);
     setSettings(this.settings);
     setSession(this.session);
+    setLive(this.live);
+    setOutbox(this.outbox);
     setRouter(this.router);
     setRoom(this.room);
   }

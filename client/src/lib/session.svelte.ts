@@ -2,6 +2,7 @@ import { createContext } from 'svelte';
 import type { Api } from './api/client';
 import { Refused, failureOf, type Failure } from './api/errors';
 import type { OwnProfile } from './api/types';
+import { forgetLists } from './offline/caches';
 import { Persisted, forget } from './persisted.svelte';
 
 export type SessionState =
@@ -66,6 +67,7 @@ export class Session {
 
   async signOut(): Promise<void> {
     await this.#api.call((client) => client.POST('/api/logout'));
+    await forgetLists();
     this.#end();
     forget('draft:');
   }
@@ -78,6 +80,7 @@ export class Session {
 
   async #begin(): Promise<OwnProfile> {
     this.#hint.set('signed-in');
+    await forgetLists();
     return this.#read();
   }
 
@@ -90,6 +93,7 @@ export class Session {
   /** Drafts stay where a session ended by itself: they are kept by account. */
   #end(): void {
     this.#hint.set(null);
+    void forgetLists();
     this.#state = { kind: 'signed-out' };
   }
 }

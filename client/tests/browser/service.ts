@@ -18,28 +18,33 @@ export const chromium = (): string => variable('CHROMIUM');
 /** A debug build of the service with a database of its own. */
 export class Service {
   readonly url: string;
-  readonly #process: ChildProcess;
+  #process: ChildProcess;
   readonly #folder: string;
+  readonly #settings: string[];
 
-  private constructor(url: string, process: ChildProcess, folder: string) {
+  private constructor(url: string, process: ChildProcess, folder: string, settings: string[]) {
     this.url = url;
     this.#process = process;
     this.#folder = folder;
+    this.#settings = settings;
   }
 
   static async start(settings: string[] = []): Promise<Service> {
     const folder = mkdtempSync(join(tmpdir(), 'terrace-browser-'));
-    const child = spawn(
-      variable('TERRACE_BIN'),
-      ['--listen', '127.0.0.1:0', '--data-dir', join(folder, 'data'), ...settings],
-      {
-        cwd: folder,
-        stdio: ['ignore', 'pipe', 'inherit'],
-        env: { ...process.env, RUST_LOG: 'warn' },
-      },
-    );
-    const url = await listening(child);
-    return new Service(url, child, folder);
+    const child = run(folder, '127.0.0.1:0', settings);
+    return new Service(await listening(child), child, folder, settings);
+  }
+
+  /** Ends the process, as a crash does; the database stays. */
+  async kill(): Promise<void> {
+    await end(this.#process, 'SIGKILL');
+  }
+
+  /** Starts the process again at its address, with its database. */
+  async restart(): Promise<void> {
+    await this.kill();
+    this.#process = run(this.#folder, `127.0.0.1:${new URL(this.url).port}`, this.#settings);
+    await listening(this.#process);
   }
 
   /** Reads a path of the API as JSON, signed out. */
@@ -50,11 +55,28 @@ export class Service {
   }
 
   async stop(): Promise<void> {
-    const ended = new Promise((resolve) => this.#process.once('exit', resolve));
-    this.#process.kill('SIGTERM');
-    await ended;
+    await end(this.#process, 'SIGTERM');
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+function run(folder: string, address: string, settings: string[]): ChildProcess {
+  return spawn(
+    variable('TERRACE_BIN'),
+    ['--listen', address, '--data-dir', join(folder, 'data'), ...settings],
+    {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, RUST_LOG: 'error' },
+    },
+  );
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill(signal);
+  await ended;
 }
 
 /** Waits for the line that names the address. */

@@ -5,6 +5,13 @@ import { expect } from 'vitest';
 /** How long a page may take to show what a test waits for. */
 const PATIENCE_MS = 15_000;
 
+/** Fails if the page has a known defect of accessibility. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+  expect(found, page.url()).toEqual([]);
+}
+
 /** A browser profile of its own that notes everything which a browser complains about. */
 export class Visitor {
   readonly page: Page;
@@ -35,16 +42,18 @@ export class Visitor {
     return visitor;
   }
 
+  /** Opens another tab of the same profile. */
+  another(): Promise<Page> {
+    return this.#context.newPage();
+  }
+
   /** Fails if the browser complained about anything. */
   expectNoComplaints(): void {
     expect(this.complaints).toEqual([]);
   }
 
-  /** Fails if the page has a known defect of accessibility. */
   async expectAccessible(): Promise<void> {
-    const { violations } = await new AxeBuilder({ page: this.page }).analyze();
-    const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
-    expect(found, this.page.url()).toEqual([]);
+    await expectAccessible(this.page);
   }
 
   async leave(): Promise<void> {

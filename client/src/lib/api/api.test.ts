@@ -91,3 +91,22 @@ test('a reset drops the answer that is on its way', async () => {
   await read;
   expect(resource.state).toEqual({ kind: 'loading' });
 });
+
+test('an answer that was kept is old, and replaces nothing newer', async () => {
+  const headers = { 'terrace-read-at': '2026-11-23T09:00:00.000Z' };
+  let isKept = true;
+  const fake = new FakeApi().on('GET /api/user', () => ({
+    body: { id: isKept ? 'kept' : 'new' },
+    ...(isKept ? { headers } : {}),
+  }));
+  const resource = new Resource(() => user(fake), clock);
+  await resource.load();
+  const nine = new Date('2026-11-23T09:00:00Z');
+  expect(resource.state).toMatchObject({ kind: 'failed', old: { value: { id: 'kept' }, at: nine } });
+  isKept = false;
+  await resource.load();
+  expect(resource.state.kind).toBe('ready');
+  isKept = true;
+  await resource.load();
+  expect(resource.state).toMatchObject({ kind: 'failed', old: { value: { id: 'new' }, at: noon } });
+});

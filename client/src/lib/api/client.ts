@@ -1,4 +1,5 @@
 import createClient, { type Client } from 'openapi-fetch';
+import { noteAge } from './age';
 import { Refused, Unreachable, isAborted, type Problem } from './errors';
 import type { paths } from './schema';
 
@@ -26,7 +27,10 @@ export class Api {
   /** Sends a request and returns the body of the answer; throws `Refused` or `Unreachable`. */
   async call<Data>(send: (client: Client<paths>) => Promise<Answer<Data>>): Promise<Data> {
     const { data, error, response } = await this.#settled(send);
-    if (response.ok) return data as Data;
+    if (response.ok) {
+      noteAge(data, response.headers);
+      return data as Data;
+    }
     if (!isProblem(error))
       throw new Unreachable(`status ${String(response.status)} without a problem document`);
     const wait = Number(response.headers.get('retry-after') ?? Number.NaN);

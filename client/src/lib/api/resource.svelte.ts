@@ -1,4 +1,5 @@
-import { failureOf, isAborted, type Failure } from './errors';
+import { ageOf } from './age';
+import { Unreachable, failureOf, isAborted, type Failure } from './errors';
 
 /** A value and when it was read. */
 export interface Read<Value> {
@@ -52,7 +53,7 @@ export class Resource<Value> {
     this.#isReading = true;
     try {
       const value = await this.#read(running.signal);
-      if (this.#running === running) this.replace(value);
+      if (this.#running === running) this.#take(value);
     } catch (error) {
       if (this.#running !== running || isAborted(error)) return;
       this.#state = { kind: 'failed', failure: failureOf(error), old: this.#known() };
@@ -82,6 +83,18 @@ export class Resource<Value> {
     } else if (state.kind === 'failed' && state.old) {
       this.#state = { ...state, old: { ...state.old, value: change(state.old.value) } };
     }
+  }
+
+  /** Shows an answer; one that was kept from earlier as what it is, and only if nothing newer is known. */
+  #take(value: Value): void {
+    const at = ageOf(value);
+    if (at === null) {
+      this.replace(value);
+      return;
+    }
+    const known = this.#known();
+    const old = known && known.at >= at ? known : { value, at };
+    this.#state = { kind: 'failed', failure: new Unreachable('kept from earlier'), old };
   }
 
   #known(): Read<Value> | null {

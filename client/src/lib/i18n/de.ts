@@ -113,6 +113,22 @@ export const de: Catalogue = {
     topics: 'Worüber die Kabine spricht',
     picture: (name) => `Bild von ${name}`,
   },
+  outbox: {
+    label: 'Noch nicht gesendet',
+    kept: 'Aufgehoben. Es wird gesendet, sobald es eine Verbindung gibt.',
+    arrived: 'Was du geschrieben hast, ist jetzt gesendet.',
+    waiting: 'Wartet auf eine Verbindung',
+    tooOld: 'Nicht gesendet: Es hat zu lange gewartet.',
+    returned: 'Nicht gesendet.',
+    again: 'Noch einmal senden',
+    discard: 'Verwerfen',
+  },
+  offline: { newVersion: 'Es gibt eine neue Version.', update: 'Neu laden' },
+  live: {
+    new: (n, shown) => (n === 1 ? `${shown} neuer` : `${shown} neue`),
+    show: (n, shown) => (n === 1 ? `${shown} neuen Beitrag zeigen` : `${shown} neue Beiträge zeigen`),
+    shown: count('neuer Beitrag', 'neue Beiträge'),
+  },
   reaction: {
     label: 'Reaktionen',
     add: 'Reagieren',

@@ -116,6 +116,22 @@ export const en = {
     topics: 'What the room talks about',
     picture: (name: string) => `Picture by ${name}`,
   },
+  outbox: {
+    label: 'Not sent yet',
+    kept: 'Kept. It is sent when there is a connection.',
+    arrived: 'What you wrote is sent now.',
+    waiting: 'Waits for a connection',
+    tooOld: 'Not sent: it waited for too long.',
+    returned: 'Not sent.',
+    again: 'Send again',
+    discard: 'Discard',
+  },
+  offline: { newVersion: 'There is a new version.', update: 'Reload' },
+  live: {
+    new: (_: number, shown: string) => `${shown} new`,
+    show: (n: number, shown: string) => `Show ${shown} new ${n === 1 ? 'post' : 'posts'}`,
+    shown: count('new post', 'new posts'),
+  },
   reaction: {
     label: 'Reactions',
     add: 'React',

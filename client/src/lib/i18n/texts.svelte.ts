@@ -54,6 +54,11 @@ export class Texts {
     return new Intl.DateTimeFormat(this.#language, { dateStyle: 'medium', timeStyle: 'short' }).format(date);
   }
 
+  /** The time of today, and with its date that of another day. */
+  moment(date: Date, now: Date = new Date()): string {
+    return date.toDateString() === now.toDateString() ? this.time(date) : this.dateTime(date);
+  }
+
   ago(date: Date, now: Date): string {
     return agoIn(this.#language, date, now);
   }

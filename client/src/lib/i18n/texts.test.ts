@@ -46,3 +46,10 @@ test('a failure is said in words of ours', () => {
   expect(texts.failure(refused('never_heard_of'))).toContain('r-7');
   expect(texts.failure(new Unreachable('gone'))).toBe(en.failure.unreachable);
 });
+
+test('a time of another day has its date', () => {
+  const texts = new Texts();
+  const [then, now] = [new Date(2026, 10, 22, 9, 5), new Date(2026, 10, 23, 9, 0)];
+  expect(texts.moment(then, then)).toBe(texts.time(then));
+  expect(texts.moment(then, now)).toBe(texts.dateTime(then));
+});

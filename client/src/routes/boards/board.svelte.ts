@@ -1,22 +1,57 @@
+import { ageOf } from '$lib/api/age';
 import type { Api } from '$lib/api/client';
 import { failureOf, type Failure } from '$lib/api/errors';
 import { Resource } from '$lib/api/resource.svelte';
 import type { LeaderboardEntry, LeaderboardPage } from '$lib/api/types';
+import type { LiveEvent } from '$lib/live/events';
+import type { View } from '$lib/live/live';
+import { afterScores, renewedTable, type Score } from './scores';
+
+/** Rows change places at most this often, so that one can follow them. */
+const PASS_MS = 2_000;
 
 /** One table: its first page, and what was read after it. */
-export class Board {
+export class Board implements View {
   readonly page: Resource<LeaderboardPage>;
   #isReadingMore = $state(false);
   #moreFailure = $state.raw<Failure | null>(null);
   #isJoining = $state(false);
   readonly #api: Api;
   readonly #id: string | null;
+  readonly #fanId: string | null;
+  #scores: Score[] = [];
+  #isStale = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** The table with this id; the global one of the season without. */
-  constructor(api: Api, id: string | null) {
+  /** The table with this id as this fan reads it; the global one of the season without. */
+  constructor(api: Api, id: string | null, fanId: string | null = null) {
     this.#api = api;
     this.#id = id;
-    this.page = new Resource((signal) => this.#read(null, signal));
+    this.#fanId = fanId;
+    this.page = new Resource(async (signal) => {
+      const shown = this.page.value;
+      const read = await this.#read(null, signal);
+      return shown && ageOf(read) === null ? renewedTable(shown, read) : read;
+    });
+  }
+
+  get channels(): string[] {
+    return [this.#id === null ? 'board' : `board:${this.#id}`];
+  }
+
+  readonly onevent = ({ name, data }: LiveEvent): void => {
+    if (name !== 'score.changed' && name !== 'board.reset') return;
+    if (!data.channels.some((channel) => this.channels.includes(channel))) return;
+    if (name === 'score.changed') this.#scores.push(data);
+    else this.#isStale = true;
+    this.#timer ??= setTimeout(() => this.#pass());
+  };
+
+  readonly onresync = (): void => void this.page.load();
+
+  /** Ends what waits for the next pass. */
+  close(): void {
+    clearTimeout(this.#timer);
   }
 
   get isReadingMore(): boolean {
@@ -59,6 +94,25 @@ export class Board {
     } finally {
       this.#isJoining = false;
     }
+  }
+
+  /** Shows the changes since the last pass, and waits before the next one. */
+  #pass(): void {
+    const scores = this.#scores;
+    this.#scores = [];
+    let isStale = this.#isStale;
+    this.#isStale = false;
+    if (scores.length === 0 && !isStale) {
+      this.#timer = undefined;
+      return;
+    }
+    this.#timer = setTimeout(() => this.#pass(), PASS_MS);
+    this.page.update((before) => {
+      const { page, isKnown } = afterScores(before, scores, this.#fanId);
+      isStale ||= !isKnown;
+      return page;
+    });
+    if (isStale) void this.page.load();
   }
 
   #read(cursor: string | null, signal?: AbortSignal): Promise<LeaderboardPage> {

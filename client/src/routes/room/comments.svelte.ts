@@ -1,7 +1,10 @@
 import type { Api } from '$lib/api/client';
+import { withAgeOf } from '$lib/api/age';
 import { failureOf, type Failure } from '$lib/api/errors';
 import { Resource } from '$lib/api/resource.svelte';
 import type { Comment } from '$lib/api/types';
+import type { LiveEvent } from '$lib/live/events';
+import type { View } from '$lib/live/live';
 import type { Draft, Room } from './room.svelte';
 
 export interface CommentPage {
@@ -10,13 +13,16 @@ export interface CommentPage {
 }
 
 /** The comments of one post, the oldest first. */
-export class Comments {
+export class Comments implements View {
+  readonly channels = ['room'];
   readonly list: Resource<CommentPage>;
   #isReadingMore = $state(false);
   #moreFailure = $state.raw<Failure | null>(null);
   readonly #api: Api;
   readonly #room: Room;
   readonly #id: string;
+  /** Comments that the post's count contains since an event said so. */
+  readonly #counted = new Set<string>();
 
   constructor(api: Api, room: Room, postId: string) {
     this.#api = api;
@@ -48,23 +54,36 @@ export class Comments {
     }
   }
 
+  readonly onevent = (event: LiveEvent): void => {
+    this.#count(event);
+    this.list.update((page) => afterCommentEvent(page, this.#id, event));
+  };
+
+  readonly onresync = (): void => void this.list.load();
+
   async send({ key, body }: Draft): Promise<void> {
     const params = { path: { id: this.#id }, header: { 'Idempotency-Key': key } };
     const { comment } = await this.#api.call((client) =>
       client.POST('/api/locker-room/{id}/comments', { params, body: { body } }),
     );
     this.list.update((page) => merged(page, { comments: [comment], nextCursor: page.nextCursor }));
-    this.#room.countComments(this.#id, 1);
+    if (!this.#counted.has(comment.id)) this.#room.countComments(this.#id, 1);
   }
 
   async delete(commentId: string): Promise<void> {
+    this.#counted.delete(commentId);
     const params = { path: { id: this.#id, commentId } };
     await this.#api.call((client) => client.DELETE('/api/locker-room/{id}/comments/{commentId}', { params }));
     this.list.update(({ comments, nextCursor }) => ({
       comments: comments.filter((comment) => comment.id !== commentId),
       nextCursor,
     }));
-    this.#room.countComments(this.#id, -1);
+    if (!this.#counted.has(commentId)) this.#room.countComments(this.#id, -1);
+  }
+
+  #count({ name, data }: LiveEvent): void {
+    if (name === 'comment.created') this.#counted.add(data.comment.id);
+    if (name === 'comment.deleted') this.#counted.add(data.commentId);
   }
 
   async #read(cursor: string | null, signal?: AbortSignal): Promise<CommentPage> {
@@ -72,7 +91,7 @@ export class Comments {
     const list = await this.#api.call((client) =>
       client.GET('/api/locker-room/{id}/comments', { params, ...(signal ? { signal } : {}) }),
     );
-    return { comments: list.comments, nextCursor: list.nextCursor ?? null };
+    return withAgeOf(list, { comments: list.comments, nextCursor: list.nextCursor ?? null });
   }
 }
 
@@ -81,4 +100,29 @@ export function merged(page: CommentPage, next: CommentPage): CommentPage {
   const added = new Set(next.comments.map((comment) => comment.id));
   const kept = page.comments.filter((comment) => !added.has(comment.id));
   return { comments: [...kept, ...next.comments], nextCursor: next.nextCursor };
+}
+
+/** The comments of a post after an event. A new one is added where its place, the end, is shown. */
+export function afterCommentEvent(page: CommentPage, postId: string, { name, data }: LiveEvent): CommentPage {
+  if (name === 'comment.liked') {
+    return changed(page, data.commentId, (before) => ({ ...before, likeCount: data.likeCount }));
+  }
+  if (name === 'comment.deleted') {
+    return { ...page, comments: page.comments.filter(({ id }) => id !== data.commentId) };
+  }
+  if ((name !== 'comment.created' && name !== 'comment.edited') || data.comment.postId !== postId)
+    return page;
+  const { comment } = data;
+  if (page.comments.some(({ id }) => id === comment.id)) {
+    return changed(page, comment.id, (before) => ({ ...comment, liked: before.liked }));
+  }
+  if (name === 'comment.edited' || page.nextCursor !== null) return page;
+  return { ...page, comments: [...page.comments, { ...comment, liked: false }] };
+}
+
+function changed(page: CommentPage, id: string, change: (comment: Comment) => Comment): CommentPage {
+  return {
+    ...page,
+    comments: page.comments.map((comment) => (comment.id === id ? change(comment) : comment)),
+  };
 }

@@ -1,4 +1,5 @@
 import type { Api } from '$lib/api/client';
+import { ageOf, withAgeOf } from '$lib/api/age';
 import { failureOf, type Failure } from '$lib/api/errors';
 import { Resource, type Clock } from '$lib/api/resource.svelte';
 import type { Post } from '$lib/api/types';
@@ -16,6 +17,38 @@ export interface FeedPage {
   nextCursor: string | null;
   /** Whether everyone's posts are shown in place of those of whom the reader follows. */
   isFallback: boolean;
+  /** Where the stream continues after it was read. */
+  position: number;
+}
+
+/** A post that waits until the reader asks for it. */
+type Arrival = Pick<Post, 'id' | 'createdAt'>;
+
+/** A list that was read again, and what of it waits. */
+interface Renewed {
+  page: FeedPage;
+  arrived: string[];
+  /** Whether posts are missing between those that wait and those that are shown. */
+  isGap: boolean;
+}
+
+/** Brings a shown list up to date by its newest page without adding anything above what is read. */
+export function renewed(shown: FeedPage, read: FeedPage): Renewed {
+  const isRead = new Set(read.ids);
+  const isShown = new Set(shown.ids);
+  const last = shown.ids.findLastIndex((id) => isRead.has(id));
+  if (shown.ids.length === 0 || read.ids.length === 0) return { page: read, arrived: [], isGap: false };
+  const page = { ...shown, isFallback: read.isFallback, position: read.position };
+  if (last < 0) return { page, arrived: read.ids, isGap: true };
+  // What the page covers and does not name is deleted.
+  const ids = shown.ids.filter((id, place) => isRead.has(id) || (place > last && read.nextCursor !== null));
+  return { page: { ...page, ids }, arrived: read.ids.filter((id) => !isShown.has(id)), isGap: false };
+}
+
+/** Posts of one millisecond stay in the order in which they are given. */
+function newestFirst(one: Arrival, other: Arrival): number {
+  if (one.createdAt === other.createdAt) return 0;
+  return one.createdAt < other.createdAt ? 1 : -1;
 }
 
 /** One list of posts. */
@@ -23,6 +56,10 @@ export class Feed {
   readonly first: Resource<FeedPage>;
   #isReadingMore = $state(false);
   #moreFailure = $state.raw<Failure | null>(null);
+  #arrived = $state.raw<Arrival[]>([]);
+  #isGap = false;
+  /** Whether a read leaves what is shown in its place. */
+  #isQuiet = false;
   readonly #api: Api;
   readonly #scope: Scope;
   readonly #keep: (posts: readonly Post[]) => void;
@@ -31,7 +68,7 @@ export class Feed {
     this.#api = api;
     this.#scope = scope;
     this.#keep = keep;
-    this.first = new Resource((signal) => this.#read(null, signal), clock);
+    this.first = new Resource((signal) => this.#readFirst(signal), clock);
   }
 
   get isReadingMore(): boolean {
@@ -40,6 +77,36 @@ export class Feed {
 
   get moreFailure(): Failure | null {
     return this.#moreFailure;
+  }
+
+  /** How many posts wait until the reader asks for them. */
+  get arrivedCount(): number {
+    return this.#arrived.length;
+  }
+
+  /** Keeps a new post back until the reader asks for it. */
+  arrive(post: Arrival): void {
+    const known = this.first.value?.ids;
+    if (!known || [...known, ...this.#arrived.map(({ id }) => id)].includes(post.id)) return;
+    const { id, createdAt } = post;
+    this.#arrived = [{ id, createdAt }, ...this.#arrived].sort(newestFirst).slice(0, MOST_POSTS);
+  }
+
+  /** Shows what waits. */
+  async showArrived(): Promise<void> {
+    if (this.#isGap) return this.first.load();
+    const arrived = this.#arrived.map(({ id }) => id);
+    this.#arrived = [];
+    this.first.update((page) => ({ ...page, ids: [...arrived, ...page.ids].slice(0, MOST_POSTS) }));
+  }
+
+  /** Reads the list again without moving what is shown. */
+  async refresh(): Promise<void> {
+    if (this.first.value === null) return;
+    this.#isQuiet = true;
+    const done = this.first.load();
+    this.#isQuiet = false;
+    await done;
   }
 
   /** Reads the list unless it was read already. */
@@ -58,10 +125,10 @@ export class Feed {
       const next = await this.#read(before.nextCursor);
       // A list that was read anew meanwhile begins elsewhere.
       if (this.first.value?.nextCursor !== before.nextCursor) return;
-      this.first.update(({ ids, isFallback }) => {
-        const known = new Set(ids);
-        const added = next.ids.filter((id) => !known.has(id));
-        return { ids: [...ids, ...added], nextCursor: next.nextCursor, isFallback };
+      this.first.update((page) => {
+        const known = new Set(page.ids);
+        const added = next.page.ids.filter((id) => !known.has(id));
+        return { ...page, ids: [...page.ids, ...added], nextCursor: next.page.nextCursor };
       });
     } catch (error) {
       this.#moreFailure = failureOf(error);
@@ -72,22 +139,36 @@ export class Feed {
 
   /** Puts a new post first. */
   prepend(id: string): void {
+    this.#arrived = this.#arrived.filter((other) => other.id !== id);
     this.first.update((page) => ({ ...page, ids: [id, ...page.ids.filter((other) => other !== id)] }));
   }
 
   remove(id: string): void {
+    this.#arrived = this.#arrived.filter((other) => other.id !== id);
     this.first.update((page) => ({ ...page, ids: page.ids.filter((other) => other !== id) }));
   }
 
-  async #read(cursor: string | null, signal?: AbortSignal): Promise<FeedPage> {
+  async #readFirst(signal: AbortSignal): Promise<FeedPage> {
+    const isQuiet = this.#isQuiet;
+    const { page, posts } = await this.#read(null, signal);
+    const shown = isQuiet && ageOf(page) === null ? this.first.value : null;
+    const next = shown ? renewed(shown, page) : { page, arrived: [], isGap: false };
+    this.#isGap = next.isGap;
+    this.#arrived = posts.filter(({ id }) => next.arrived.includes(id));
+    return next.page;
+  }
+
+  async #read(cursor: string | null, signal?: AbortSignal): Promise<{ page: FeedPage; posts: Post[] }> {
     const query = { scope: this.#scope, ...(cursor === null ? {} : { cursor }) };
     const init = { params: { query }, ...(signal ? { signal } : {}) };
     const list = await this.#api.call((client) => client.GET('/api/locker-room', init));
     this.#keep(list.posts);
-    return {
+    const page = {
       ids: list.posts.map((post) => post.id),
       nextCursor: list.nextCursor ?? null,
       isFallback: list.fallback === true,
+      position: list.streamPosition,
     };
+    return { page: withAgeOf(list, page), posts: list.posts };
   }
 }

@@ -113,12 +113,46 @@ test('a text that is refused stays, with the reason', async () => {
   expect(world.announcer.polite).toBe('Posted');
 });
 
+test('new posts wait behind a button, and are shown and counted when it is pressed', async () => {
+  vi.stubGlobal('scrollTo', vi.fn());
+  const world = await openRoom(() => list([aPost('1')]));
+  await screen.findByText('Post 1');
+  const told = (post: ReturnType<typeof aPost>): void =>
+    world.room.onevent({ name: 'post.created', data: { post, channels: ['room'] } });
+  told(aPost('2'));
+  told(aPost('3'));
+  told(aPost('3'));
+  const button = await screen.findByRole('button', { name: 'Show 2 new posts' });
+  expect(screen.getAllByRole('article')).toHaveLength(1);
+  await userEvent.click(button);
+  expect(await screen.findAllByRole('article')).toHaveLength(3);
+  expect(screen.queryByRole('button', { name: /new post/ })).toBeNull();
+  expect(world.announcer.polite).toBe('2 new posts');
+});
+
+test('a text without a connection waits in sight, and what was refused is given back', async () => {
+  const world = await openRoom(() => list([aPost('1')]));
+  await screen.findByText('Post 1');
+  world.fake.on('POST /api/locker-room', () => ({ status: 0 }));
+  await userEvent.type(screen.getByLabelText(en.room.write), 'Up the terrace');
+  await userEvent.click(screen.getByRole('button', { name: en.room.post }));
+  const waiting = within(await screen.findByRole('list', { name: en.outbox.label }));
+  expect(waiting.getByText('Up the terrace')).toBeTruthy();
+  expect(world.announcer.polite).toBe(en.outbox.kept);
+  world.fake.on('POST /api/locker-room', () => problem(403, 'forbidden'));
+  await world.outbox.flush();
+  expect(await waiting.findByText(new RegExp(en.failure.forbidden))).toBeTruthy();
+  await userEvent.click(waiting.getByRole('button', { name: en.outbox.discard }));
+  await vi.waitFor(() => expect(screen.queryByRole('list', { name: en.outbox.label })).toBeNull());
+});
+
 test('a comment is added below the post and counted', async () => {
   const world = new World();
   await world.signIn();
   const author = { id: ada.id, username: 'ada', displayName: 'Ada', pictureUrl: null };
   const comment = { id: 'c1', postId: '1', author, body: 'Well said', createdAt: '2026-11-23T12:00:00.000Z' };
   world.fake
+    .on('GET /api/locker-room', () => list([]))
     .on('GET /api/locker-room/1', () => ({ body: { post: aPost('1') } }))
     .on('GET /api/locker-room/1/comments', () => ({ body: { comments: [], nextCursor: null } }))
     .on('POST /api/locker-room/1/comments', () => ({ status: 201, body: { comment } }));

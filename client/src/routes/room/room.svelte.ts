@@ -1,10 +1,14 @@
 import { createContext } from 'svelte';
 import { SvelteMap } from 'svelte/reactivity';
+import { withAgeOf } from '$lib/api/age';
 import type { Api } from '$lib/api/client';
 import { failureOf, type Failure } from '$lib/api/errors';
 import type { Clock } from '$lib/api/resource.svelte';
 import type { Post } from '$lib/api/types';
+import type { LiveEvent } from '$lib/live/events';
+import type { View } from '$lib/live/live';
 import { Feed, SCOPES, type Scope } from './feed.svelte';
+import { afterEvent, postOf } from './post-events';
 import { withReaction, type Reaction } from './reactions';
 
 /** A text that is to be sent; the key makes sending it again harmless. */
@@ -19,12 +23,14 @@ interface Wish {
 }
 
 /** The posts of the locker room: the service's rows, and beside them what the reader wishes and is not confirmed. */
-export class Room {
+export class Room implements View {
   readonly #posts = new SvelteMap<string, Post>();
   readonly #wishes = new SvelteMap<string, Wish>();
   readonly #failures = new SvelteMap<string, Failure>();
   readonly #sending = new Set<string>();
   #reader: string | null | undefined;
+  /** The club whose posts the list of the club follows. */
+  #team: string | null = null;
   readonly #feeds: Record<Scope, Feed>;
   readonly #api: Api;
   readonly #onRollback: (failure: Failure) => void;
@@ -53,12 +59,39 @@ export class Room {
     return this.#failures.get(id) ?? null;
   }
 
+  /** What the lists that were read follow. */
+  get channels(): string[] {
+    const opened = SCOPES.filter((scope) => this.#feeds[scope].first.value !== null);
+    return ['room', ...opened.map((scope) => this.#channel(scope)).filter((channel) => channel !== 'room')];
+  }
+
+  readonly onevent = (event: LiveEvent): void => {
+    const id = postOf(event);
+    if (id === null) return;
+    if (event.name === 'post.deleted') {
+      this.#forget(id);
+      return;
+    }
+    const known = this.#posts.get(id);
+    if (known) this.#posts.set(id, afterEvent(known, event));
+    if (event.name !== 'post.created') return;
+    if (!known) this.#posts.set(id, { ...event.data.post, myReaction: null });
+    for (const scope of SCOPES) {
+      if (event.data.channels.includes(this.#channel(scope))) this.#feeds[scope].arrive(event.data.post);
+    }
+  };
+
+  readonly onresync = (): void => {
+    for (const scope of SCOPES) void this.#feeds[scope].refresh();
+  };
+
   keep(posts: readonly Post[]): void {
     for (const post of posts) this.#posts.set(post.id, post);
   }
 
   /** Forgets what was read for another reader: lists and own reactions depend on who reads. */
-  showTo(reader: string | null): void {
+  showTo(reader: string | null, team: string | null = null): void {
+    this.#team = team;
     if (this.#reader !== undefined && this.#reader !== reader) {
       for (const scope of SCOPES) this.#feeds[scope].first.reset();
       this.#posts.clear();
@@ -68,12 +101,24 @@ export class Room {
     this.#reader = reader;
   }
 
+  /** Where the stream is now; `null` without a connection. */
+  async position(): Promise<number | null> {
+    try {
+      const init = { params: { query: { limit: 1 } } };
+      const list = await this.#api.call((client) => client.GET('/api/locker-room', init));
+      return list.streamPosition;
+    } catch (error) {
+      failureOf(error);
+      return null;
+    }
+  }
+
   /** Reads a post anew. */
   async read(id: string, signal: AbortSignal): Promise<Post> {
     const init = { params: { path: { id } }, signal };
-    const { post } = await this.#api.call((client) => client.GET('/api/locker-room/{id}', init));
-    this.keep([post]);
-    return post;
+    const answer = await this.#api.call((client) => client.GET('/api/locker-room/{id}', init));
+    this.keep([answer.post]);
+    return withAgeOf(answer, answer.post);
   }
 
   /** Sets the reader's reaction, at once on the screen. One request runs for a post, and the newest wish is next. */
@@ -102,23 +147,37 @@ export class Room {
   async publish({ key, body }: Draft): Promise<Post> {
     const init = { params: { header: { 'Idempotency-Key': key } }, body: { body } };
     const { post } = await this.#api.call((client) => client.POST('/api/locker-room', init));
+    this.add(post);
+    return post;
+  }
+
+  /** Puts the reader's own new post first where it belongs. */
+  add(post: Post): void {
     this.keep([post]);
     this.#feeds.all.prepend(post.id);
     this.#feeds.following.prepend(post.id);
-    return post;
   }
 
   async delete(id: string): Promise<void> {
     const init = { params: { path: { id } } };
     await this.#api.call((client) => client.DELETE('/api/locker-room/{id}', init));
-    for (const scope of SCOPES) this.#feeds[scope].remove(id);
-    this.#posts.delete(id);
+    this.#forget(id);
   }
 
   /** Changes how many comments a post has. */
   countComments(id: string, change: number): void {
     const post = this.#posts.get(id);
     if (post) this.#posts.set(id, { ...post, commentCount: Math.max(0, post.commentCount + change) });
+  }
+
+  #forget(id: string): void {
+    for (const scope of SCOPES) this.#feeds[scope].remove(id);
+    this.#posts.delete(id);
+  }
+
+  #channel(scope: Scope): string {
+    if (scope === 'following') return 'room:following';
+    return scope === 'team' && this.#team !== null ? `room:team:${this.#team}` : 'room';
   }
 
   async #sendReaction(id: string, kind: Reaction | null): Promise<Post> {

@@ -154,3 +154,42 @@ test('a deleted post leaves every list', async () => {
   expect(it.feed('all').first.value?.ids).toEqual(['2']);
   expect(it.post('1')).toBeNull();
 });
+
+test('a list that is read again leaves what is shown in its place', async () => {
+  let posts = [aPost('1')];
+  const fake = new FakeApi().on('GET /api/locker-room', () => list(posts, 'next'));
+  const { room: it } = room(fake);
+  const feed = it.feed('all');
+  await feed.first.load();
+  posts = [aPost('2'), aPost('1', { body: 'Edited' })];
+  await feed.refresh();
+  expect(feed.first.value?.ids).toEqual(['1']);
+  expect([feed.arrivedCount, it.post('1')?.body]).toEqual([1, 'Edited']);
+  await feed.showArrived();
+  expect(feed.first.value?.ids).toEqual(['2', '1']);
+  posts = [aPost('9'), aPost('8')];
+  it.onresync();
+  await vi.waitFor(() => expect(feed.arrivedCount).toBe(2));
+  expect(feed.first.value?.ids).toEqual(['2', '1']);
+  await feed.showArrived();
+  expect(feed.first.value?.ids).toEqual(['9', '8']);
+  expect(feed.arrivedCount).toBe(0);
+});
+
+test('a new post reaches the lists of its channels', async () => {
+  const fake = new FakeApi().on('GET /api/locker-room', () => list([aPost('1')]));
+  const { room: it } = room(fake);
+  it.showTo('fan-1:team-1', 'team-1');
+  for (const scope of ['all', 'team'] as const) await it.feed(scope).first.load();
+  expect(it.channels).toEqual(['room', 'room:team:team-1']);
+  const told = (id: string, channels: string[]): void =>
+    it.onevent({ name: 'post.created', data: { post: aPost(id), channels } });
+  told('2', ['room']);
+  told('3', ['room', 'room:team:team-1']);
+  expect(it.feed('all').arrivedCount).toBe(2);
+  expect(it.feed('team').arrivedCount).toBe(1);
+  it.onevent({ name: 'post.deleted', data: { postId: '3', channels: ['room'] } });
+  expect(it.feed('all').arrivedCount).toBe(1);
+  expect(it.feed('team').arrivedCount).toBe(0);
+  expect(it.post('3')).toBeNull();
+});

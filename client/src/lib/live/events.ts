@@ -1,0 +1,52 @@
+import type { components } from '../api/schema';
+
+type Schemas = components['schemas'];
+
+/** In a combined stream each event names the channels that it belongs to. */
+type Combined<Data> = Data & { channels: string[] };
+
+/** The data of each event, by its name. */
+export interface EventData {
+  'post.created': Schemas['CombinedPostCreated'];
+  'post.edited': Combined<Schemas['PostEdited']>;
+  'post.deleted': Schemas['CombinedPostDeleted'];
+  'comment.created': Schemas['CombinedCommentCreated'];
+  'comment.edited': Combined<Schemas['CommentEdited']>;
+  'comment.liked': Combined<Schemas['CommentLiked']>;
+  'comment.deleted': Schemas['CombinedCommentDeleted'];
+  'reaction.changed': Schemas['CombinedReactionChanged'];
+  'score.changed': Schemas['CombinedScoreChanged'];
+  'board.reset': Schemas['CombinedBoardReset'];
+  'points.awarded': Schemas['CombinedPointsEntry'];
+  'step.completed': Schemas['CombinedStepCompleted'];
+  'quest.completed': Schemas['CombinedQuestCompleted'];
+  'achievement.unlocked': Schemas['CombinedAchievementUnlocked'];
+  'purchase.changed': Schemas['CombinedPurchaseChanged'];
+  resync: Schemas['CombinedResync'];
+}
+
+export type EventName = keyof EventData;
+
+/** An event of the stream. */
+export type LiveEvent = { [Name in EventName]: { name: Name; data: EventData[Name] } }[EventName];
+
+const NAMED: Record<EventName, true> = {
+  'post.created': true,
+  'post.edited': true,
+  'post.deleted': true,
+  'comment.created': true,
+  'comment.edited': true,
+  'comment.liked': true,
+  'comment.deleted': true,
+  'reaction.changed': true,
+  'score.changed': true,
+  'board.reset': true,
+  'points.awarded': true,
+  'step.completed': true,
+  'quest.completed': true,
+  'achievement.unlocked': true,
+  'purchase.changed': true,
+  resync: true,
+};
+
+export const EVENT_NAMES = Object.keys(NAMED) as EventName[];

@@ -1,0 +1,96 @@
+import { isKeptList, isPage, shellKey } from './lib/offline/rules';
+
+/** What is used of a service worker's scope: its types as a whole contradict those of a page. */
+interface Lasting extends Event {
+  readonly data?: unknown;
+  waitUntil: (work: Promise<unknown>) => void;
+}
+
+interface Fetching extends Lasting {
+  readonly request: Request;
+  respondWith: (answer: Promise<Response>) => void;
+}
+
+interface Scope {
+  readonly clients: { claim: () => Promise<void> };
+  skipWaiting: () => Promise<void>;
+  addEventListener: ((name: 'install' | 'activate' | 'message', handler: (event: Lasting) => void) => void) &
+    ((name: 'fetch', handler: (event: Fetching) => void) => void);
+}
+
+declare const self: Scope;
+
+/** Written by the build: every file of the client, the paths of its pages, and a digest over all of it. */
+declare const SHELL: { digest: string; files: string[]; pages: string[] };
+
+const SHELL_CACHE = `terrace-shell-${SHELL.digest}`;
+/** What was read last; pages remove it when the account changes. */
+const LISTS_CACHE = 'terrace-lists';
+/** How many answers are kept. */
+const MOST_LISTS = 60;
+
+self.addEventListener('install', (event) => event.waitUntil(install()));
+self.addEventListener('activate', (event) => event.waitUntil(activate()));
+self.addEventListener('message', (event) => {
+  if (event.data === 'take-over') void self.skipWaiting();
+});
+self.addEventListener('fetch', (event) => {
+  const { request } = event;
+  const url = new URL(request.url);
+  if (request.method !== 'GET' || url.origin !== location.origin) return;
+  if (request.mode === 'navigate') {
+    if (isPage(SHELL.pages, url.pathname)) event.respondWith(shell(request, '/'));
+  } else if (SHELL.files.includes(url.pathname)) {
+    event.respondWith(shell(request, url.pathname));
+  } else if (isKeptList(url) && request.cache !== 'no-store') {
+    event.respondWith(list(event, request));
+  }
+});
+
+async function install(): Promise<void> {
+  const cache = await caches.open(SHELL_CACHE);
+  await Promise.all(
+    ['/', ...SHELL.files].map(async (path) => {
+      // The service sends the page to navigations only; a file of an older version may be in the browser's own cache.
+      const answer = await fetch(path, { cache: 'no-cache', headers: { accept: 'text/html, */*' } });
+      if (!answer.ok) throw new Error(`${path}: ${String(answer.status)}`);
+      await cache.put(shellKey(path), answer);
+    }),
+  );
+}
+
+async function activate(): Promise<void> {
+  const names = await caches.keys();
+  const old = names.filter((name) => name.startsWith('terrace-shell-') && name !== SHELL_CACHE);
+  await Promise.all(old.map((name) => caches.delete(name)));
+  await self.clients.claim();
+}
+
+async function shell(request: Request, path: string): Promise<Response> {
+  const cache = await caches.open(SHELL_CACHE);
+  return (await cache.match(shellKey(path))) ?? fetch(request);
+}
+
+/** Reads a list, and the one that was read last where there is no connection. */
+async function list(event: Fetching, request: Request): Promise<Response> {
+  // A cache that is removed meanwhile, because the account changed, keeps nothing for the next account.
+  const cache = await caches.open(LISTS_CACHE);
+  try {
+    const answer = await fetch(request);
+    if (answer.ok) event.waitUntil(keep(cache, request.url, answer.clone()));
+    return answer;
+  } catch (error) {
+    const kept = await cache.match(request.url);
+    if (kept) return kept;
+    throw error;
+  }
+}
+
+async function keep(cache: Cache, url: string, answer: Response): Promise<void> {
+  const headers = new Headers(answer.headers);
+  headers.set('terrace-read-at', new Date().toISOString());
+  await cache.delete(url);
+  await cache.put(url, new Response(await answer.arrayBuffer(), { headers }));
+  const keys = await cache.keys();
+  await Promise.all(keys.slice(0, Math.max(0, keys.length - MOST_LISTS)).map((key) => cache.delete(key)));
+}

@@ -1,0 +1,217 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Fan } from './fan';
+import { signIn } from './profile';
+import { Proxy } from './proxy';
+import { Service } from './service';
+import { Stage } from './stage';
+import { Visitor } from './visitor';
+
+let stage: Stage | undefined;
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  stage = await Stage.open(['--rate-limits', 'off', '--stream-life', '2']);
+  ({ service, browser } = stage);
+});
+
+afterAll(() => stage?.close());
+
+const PHONE = { viewport: { width: 390, height: 844 } };
+
+interface Row {
+  id: string;
+  createdAt: string;
+}
+
+/** The posts in the database, the newest first. */
+async function written(most: number, from = service): Promise<Row[]> {
+  const rows: Row[] = [];
+  let cursor: string | null = null;
+  do {
+    const after: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const list = (await from.read(`/api/locker-room?limit=50${after}`)) as {
+      posts: Row[];
+      nextCursor: string | null;
+    };
+    rows.push(...list.posts);
+    cursor = list.nextCursor;
+  } while (rows.length < most && cursor !== null);
+  return rows.slice(0, most);
+}
+
+/** How many of the posts are missing on a page, stand twice, or stand above a newer one. Posts of one moment are in any order. */
+function mistakes(ids: readonly string[], rows: readonly Row[]): number {
+  const times = new Map(rows.map(({ id, createdAt }) => [id, createdAt]));
+  const oldest = rows.at(-1)?.createdAt ?? '';
+  const shownTimes = ids.map((id) => times.get(id)).filter((time) => time !== undefined);
+  const missing = rows.filter(({ id, createdAt }) => createdAt > oldest && !ids.includes(id)).length;
+  const unsorted = shownTimes.filter((time, place) => time > (shownTimes[place - 1] ?? time)).length;
+  return missing + unsorted + ids.length - new Set(ids).size;
+}
+
+/** The ids of the posts on a page, as their links name them. */
+function shown(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll('[role=feed] article')].map(
+      (post) => post.querySelector('a[href^="/posts/"]')?.getAttribute('href')?.slice(7) ?? '',
+    ),
+  );
+}
+
+async function openRoom(page: Page): Promise<void> {
+  await page.goto('/room');
+  await page.getByRole('article').first().waitFor();
+}
+
+/** How many streams are open, as the service counts them. */
+async function streams(): Promise<number> {
+  const answer = await fetch(`${service.url}/metrics`);
+  const found = /^terrace_streams_open(?:\{[^}]*\})? (\d+)/gm;
+  return [...(await answer.text()).matchAll(found)].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+test('a new post waits within a second, and what is read does not move', async () => {
+  const fan = await Fan.signIn(service.url);
+  const visitor = await Visitor.arrive(browser, service.url, PHONE);
+  const { page } = visitor;
+  await openRoom(page);
+  await page.getByRole('article').nth(5).scrollIntoViewIfNeeded();
+  const stream = page.waitForResponse((answer) => answer.url().includes('/api/stream'));
+  await page.reload();
+  await stream;
+  await page.waitForFunction(() => scrollY > 300);
+  const place = (): Promise<number[]> =>
+    page.evaluate(() => [
+      scrollY,
+      document.querySelectorAll('article')[5]?.getBoundingClientRect().top ?? Number.NaN,
+    ]);
+  const before = await place();
+  const first = await fan.post('Offside by a mile');
+  await page.getByRole('button', { name: 'Show 1 new post' }).waitFor({ timeout: 1_000 });
+  await fan.post('Never a penalty');
+  await page.getByRole('button', { name: 'Show 2 new posts' }).waitFor({ timeout: 1_000 });
+  const after = await place();
+  for (const [which, position] of after.entries()) {
+    expect(Math.abs(position - (before[which] ?? Number.NaN))).toBeLessThanOrEqual(1);
+  }
+  await visitor.expectAccessible();
+  expect(await shown(page)).not.toContain(first);
+  await page.getByRole('button', { name: 'Show 2 new posts' }).click();
+  await page.getByRole('article').filter({ hasText: 'Never a penalty' }).waitFor();
+  expect((await shown(page)).slice(0, 2)).toEqual((await written(2)).map(({ id }) => id));
+  expect(await page.evaluate(() => scrollY)).toBe(0);
+
+  await fan.react(first, 'clap');
+  const post = page.getByRole('article').filter({ hasText: 'Offside by a mile' });
+  await post.getByRole('button', { name: 'Clap, 1' }).waitFor();
+  await post.getByRole('link', { name: '0 comments' }).click();
+  await page.getByRole('heading', { name: 'No comments yet' }).waitFor();
+  await fan.comment(first, 'It was level');
+  await page.getByRole('listitem').filter({ hasText: 'It was level' }).waitFor();
+  await page.getByRole('heading', { name: '1 comment' }).waitFor();
+  await page.goBack();
+  await post.waitFor();
+  await fan.delete(first);
+  await post.waitFor({ state: 'detached' });
+  visitor.expectNoComplaints();
+  await visitor.leave();
+});
+
+test('nine tabs share one stream, and none misses a post when the leading one closes', async () => {
+  const fan = await Fan.signIn(service.url);
+  const visitor = await Visitor.arrive(browser, service.url, PHONE);
+  const pages = [visitor.page];
+  await openRoom(visitor.page);
+  for (let tab = 1; tab < 9; tab += 1) {
+    const page = await visitor.another();
+    await openRoom(page);
+    pages.push(page);
+  }
+  await expect.poll(streams, { timeout: 10_000 }).toBe(1);
+  const writing = (async () => {
+    for (let round = 0; round < 50; round += 1) {
+      await Promise.all(Array.from({ length: 10 }, (_, place) => fan.post(`Chant ${round * 10 + place}`)));
+    }
+  })();
+  await pages[1]?.getByRole('button', { name: /new posts/ }).waitFor();
+  await pages.shift()?.close();
+  await writing;
+  const rows = await written(290);
+  for (const page of pages) {
+    const check = async (): Promise<number> => {
+      const button = page.getByRole('button', { name: /Show .* new posts?/ });
+      if (await button.isVisible()) await button.click();
+      return mistakes(await shown(page), rows);
+    };
+    await expect.poll(check, { timeout: 15_000, message: 'mistakes in the list' }).toBe(0);
+  }
+  await expect.poll(streams, { timeout: 10_000 }).toBe(1);
+  await visitor.leave();
+}, 120_000);
+
+test('after short streams, a restart and a position that is too old the room equals the list', async () => {
+  const own = await Service.start(['--rate-limits', 'off', '--stream-life', '1']);
+  try {
+    const proxy = await Proxy.before(own.url);
+    const fan = await Fan.signIn(own.url);
+    const visitor = await Visitor.arrive(browser, proxy.url, PHONE);
+    const { page } = visitor;
+    await openRoom(page);
+    const button = page.getByRole('button', { name: /new posts?$/ });
+    for (let round = 0; round < 4; round += 1) {
+      const again = page.waitForRequest((request) => request.url().includes('/api/stream'));
+      await fan.post(`Round ${String(round)}`);
+      await again;
+    }
+    await page.getByRole('button', { name: 'Show 4 new posts' }).waitFor();
+
+    await own.restart();
+    await fan.post('After the restart');
+    await page.getByRole('button', { name: 'Show 5 new posts' }).waitFor();
+
+    // The next stream begins where no log reaches: the service sends a resync, and the page reads the list again.
+    let asked = 0;
+    proxy.change((request) => {
+      if (request.path.startsWith('/api/stream')) {
+        request.path = request.path.replace(/since=\d+/, 'since=999999999');
+        delete request.headers['last-event-id'];
+        asked += 1;
+      }
+    });
+    const read = page.waitForRequest((request) => request.url().includes('/api/locker-room?'));
+    await read;
+    expect(asked).toBeGreaterThan(0);
+    proxy.change(() => undefined);
+    await fan.post('After the resync');
+    await page.getByRole('button', { name: 'Show 6 new posts' }).waitFor();
+    await button.click();
+    const rows = await written(20, own);
+    await expect.poll(async () => mistakes(await shown(page), rows)).toBe(0);
+    await visitor.leave();
+    await proxy.close();
+  } finally {
+    await own.stop();
+  }
+}, 120_000);
+
+test('the table follows, and the own row with it', async () => {
+  const fan = await Fan.signIn(service.url);
+  const visitor = await Visitor.arrive(browser, service.url, { viewport: { width: 1280, height: 800 } });
+  const { page } = visitor;
+  await signIn(page);
+  await page.goto('/table');
+  const own = page.getByRole('row').filter({ hasText: 'You' });
+  await own.waitFor();
+  const before = await own.getByRole('cell').last().textContent();
+  await fan.visit();
+  const { me } = (await fan.read('/api/leaderboard')) as { me: { rank: number; points: number } };
+  expect(String(me.points)).not.toBe(before);
+  await expect
+    .poll(() => own.getByRole('cell').allTextContents())
+    .toEqual([String(me.rank), String(me.points)]);
+  await page.getByRole('complementary').getByText(String(me.rank), { exact: true }).waitFor();
+  visitor.expectNoComplaints();
+  await visitor.leave();
+});

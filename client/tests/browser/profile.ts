@@ -1,0 +1,55 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium as playwright, type BrowserContext, type Page } from 'playwright-core';
+import { chromium } from './service';
+
+/** How long a page may take to show what a test waits for. */
+const PATIENCE_MS = 15_000;
+
+/** A browser profile on disk: what it keeps survives the browser's process. */
+export class Profile {
+  readonly #origin: string;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'terrace-profile-'));
+  #context: BrowserContext | undefined;
+
+  constructor(origin: string) {
+    this.#origin = origin;
+  }
+
+  /** Starts a browser with this profile and returns its page. */
+  async open(): Promise<Page> {
+    await this.#context?.close();
+    // Browsers that run as root have no sandbox.
+    const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+    this.#context = await playwright.launchPersistentContext(this.#folder, {
+      executablePath: chromium(),
+      args,
+      baseURL: this.#origin,
+      locale: 'en-GB',
+      viewport: { width: 390, height: 844 },
+    });
+    this.#context.setDefaultTimeout(PATIENCE_MS);
+    return this.#context.pages()[0] ?? this.#context.newPage();
+  }
+
+  async remove(): Promise<void> {
+    await this.#context?.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Signs the demo's fan in and shows the room. */
+export async function signIn(page: Page): Promise<void> {
+  await page.goto('/sign-in');
+  await page.getByLabel('Name', { exact: true }).fill('mia');
+  await page.getByLabel('Password', { exact: true }).fill('terrace-demo');
+  await page.getByRole('button', { name: 'Sign in', exact: true }).last().click();
+  await page.waitForURL('**/room');
+  await page.getByRole('article').first().waitFor();
+}
+
+/** Waits until the service worker governs the page. */
+export async function governed(page: Page): Promise<void> {
+  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+}
