@@ -13,8 +13,8 @@ use terrace_testkit::app::accounts::{ChangeProfile, NotFound, RestoreAccount, Su
 use terrace_testkit::app::graph::{BlockUser, UnblockUser};
 use terrace_testkit::app::room::DeletePost;
 use terrace_testkit::app::search::{FindUser, Found, Search, SearchIn};
-use terrace_testkit::app::{App, Turn};
-use terrace_testkit::identity::{Password, ProfileChange, Username};
+use terrace_testkit::app::{App, Grant, Turn};
+use terrace_testkit::identity::{Password, ProfileChange, Token, TokenKind, Username};
 use terrace_testkit::kernel::{Limit, PostId, UserId};
 use terrace_testkit::ops;
 use terrace_testkit::social::search::{COMMON, PostPlace, SearchText};

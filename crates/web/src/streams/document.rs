@@ -3,9 +3,9 @@
 
 use crate::boards::dto::PointsEntry;
 use crate::streams::dto::{
-    AchievementUnlocked, BoardReset, CommentCreated, CommentDeleted, CommentEdited, CommentLiked, PostCreated,
-    PostDeleted, PostEdited, PurchaseChanged, QuestCompleted, ReactionChanged, Resync, ScoreChanged,
-    StepCompleted,
+    AchievementUnlocked, BoardReset, CommentCreated, CommentDeleted, CommentEdited, CommentLiked,
+    PostCreated, PostDeleted, PostEdited, PurchaseChanged, QuestCompleted, ReactionChanged, Resync,
+    ScoreChanged, StepCompleted,
 };
 use crate::streams::kind::{KINDS, Kind};
 use serde_json::{Map, Value, json};
