@@ -283,7 +283,7 @@ fn likes_and_reports_of_a_deleted_account_are_removed(kind: DatabaseKind) -> Res
         .filter_map(|event| event.what.object)
         .collect();
     liked.sort_unstable();
-    let mut expected = comments.map(|comment| comment.as_uuid());
+    let mut expected = comments.map(CommentId::as_uuid);
     expected.sort_unstable();
     assert_eq!(liked, expected);
     assert_counters_fit(&service);

@@ -68,8 +68,8 @@ const ROUTES: &[fn(&mut ServiceConfig<'_>)] = &[
 
 /// The areas that clients may offer, as `/api/club` lists them.
 const FEATURES: &[&str] = &[
-    "accounts", "balances", "boards", "graph", "media", "packs", "payments", "quests", "room", "streams",
-    "teams", "trends",
+    "accounts", "balances", "boards", "content", "graph", "media", "packs", "payments", "quests", "room",
+    "search", "streams", "teams", "trends",
 ];
 
 /// The lists of every area in the export of an account, in the order of the document.
