@@ -11,8 +11,8 @@ const service = process.env.TERRACE_URL ?? 'http://127.0.0.1:3004';
 const dist = process.env.TERRACE_CLIENT_DIST ?? '../crates/client/dist';
 const lib = fileURLToPath(new URL('./src/lib', import.meta.url));
 
-/** What the service worker needs not keep. */
-const UNKEPT = /^(?:sw\.js|\.inputs|routes\.json|screenshots\/.*)$/;
+/** What the service worker needs not keep; the service sets the club's name in the manifest. */
+const UNKEPT = /^(?:sw\.js|manifest\.webmanifest|\.inputs|routes\.json|screenshots\/.*)$/;
 
 interface Built {
   type: 'asset' | 'chunk';
@@ -74,7 +74,9 @@ export default defineConfig({
   resolve: { alias: { $lib: lib } },
   server: {
     // The host stays: the service compares it with the origin of a write.
-    proxy: { '/api': { target: service }, '/media': { target: service } },
+    proxy: Object.fromEntries(
+      ['/api', '/media', '/content', '/theme.css'].map((path) => [path, { target: service }]),
+    ),
   },
   build: {
     outDir: dist,

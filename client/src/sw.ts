@@ -26,6 +26,8 @@ declare const SHELL: { digest: string; files: string[]; pages: string[] };
 const SHELL_CACHE = `terrace-shell-${SHELL.digest}`;
 /** What was read last; pages remove it when the account changes. */
 const LISTS_CACHE = 'terrace-lists';
+/** The club's colours: the page waits for them, so that they are shown as they were read last. */
+const THEME = '/theme.css';
 /** How many answers are kept. */
 const MOST_LISTS = 60;
 
@@ -42,6 +44,8 @@ self.addEventListener('fetch', (event) => {
     if (isPage(SHELL.pages, url.pathname)) event.respondWith(shell(request, '/'));
   } else if (SHELL.files.includes(url.pathname)) {
     event.respondWith(shell(request, url.pathname));
+  } else if (url.pathname === THEME) {
+    event.respondWith(theme(event, request));
   } else if (isKeptList(url) && request.cache !== 'no-store') {
     event.respondWith(list(event, request));
   }
@@ -69,6 +73,16 @@ async function activate(): Promise<void> {
 async function shell(request: Request, path: string): Promise<Response> {
   const cache = await caches.open(SHELL_CACHE);
   return (await cache.match(shellKey(path))) ?? fetch(request);
+}
+
+/** Answers with the theme that was read last, and reads it for the next page. */
+async function theme(event: Fetching, request: Request): Promise<Response> {
+  const renewed = list(event, request);
+  const cache = await caches.open(LISTS_CACHE);
+  const kept = await cache.match(request.url);
+  if (!kept) return renewed;
+  event.waitUntil(renewed.catch(() => kept));
+  return kept;
 }
 
 /** Reads a list, and the one that was read last where there is no connection. */

@@ -10,6 +10,7 @@ on_each_database! {
     the_club_is_the_same_for_every_reader,
     the_club_shows_how_the_service_takes_money,
     requests_for_the_club_take_no_parameters,
+    the_theme_and_the_manifest_show_the_club,
 }
 
 const CLUB: &str = "/api/club";
@@ -65,5 +66,23 @@ fn requests_for_the_club_take_no_parameters(kind: DatabaseKind) -> Result<()> {
     service.client().get(&format!("{CLUB}?name=x")).problem(400, "invalid_request");
     service.client().post(CLUB, &Value::Null).problem(405, "method_not_allowed");
     service.client().with_bearer("nonsense").get(CLUB).problem(401, "invalid_token");
+    Ok(())
+}
+
+/// Contract, part 2, §1: `/theme.css` and `/manifest.webmanifest` are made from the club.
+fn the_theme_and_the_manifest_show_the_club(kind: DatabaseKind) -> Result<()> {
+    let service =
+        TestService::builder(kind).web(|web| "Moorland Foxes".clone_into(&mut web.club_name)).start()?;
+    let visitor = service.client();
+    let theme = visitor.get("/theme.css").expect(200);
+    assert_eq!(theme.header("content-type"), Some("text/css; charset=utf-8"));
+    // #fbb03b in OKLCH.
+    assert_eq!(theme.text(), "html:root{--club-l:0.8100;--club-c:0.1525;--club-h:73.74}\n");
+    let manifest = visitor.get("/manifest.webmanifest").expect(200);
+    assert_eq!(manifest.header("content-type"), Some("application/manifest+json"));
+    let manifest = manifest.json();
+    let shown = ["name", "short_name", "theme_color", "start_url"].map(|field| manifest[field].clone());
+    assert_eq!(shown, ["Moorland Foxes", "Moorland Foxes", "#fbb03b", "/room"]);
+    assert!(manifest["icons"].as_array().is_some_and(|icons| icons.len() >= 3), "{manifest}");
     Ok(())
 }

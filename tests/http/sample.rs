@@ -57,6 +57,11 @@ impl Operation {
         ["/media/", "/content/"].iter().any(|path| self.template.starts_with(path))
     }
 
+    /// Whether it reads no credentials: pictures, and what the client loads before it runs.
+    pub(super) fn ignores_credentials(&self) -> bool {
+        self.is_picture() || ["getTheme", "getManifest"].contains(&self.id.as_str())
+    }
+
     /// Whether it takes JSON of clients.
     pub(super) fn has_body(&self) -> bool {
         self.said["requestBody"]["content"]["application/json"].is_object() && !self.is_signed()

@@ -89,6 +89,8 @@ fn a_new_folder_passes_its_check_and_serves(kind: DatabaseKind) -> Result<()> {
     let policy = crest.header("content-security-policy").unwrap_or_default().to_owned();
     assert_eq!(policy, "default-src 'none'; style-src 'unsafe-inline'; sandbox");
     assert!(crest.text().starts_with("<svg ") && crest.text().contains("#fbb03b"), "{}", crest.text());
+    assert_eq!(mia.get("/manifest.webmanifest").expect(200).json()["name"], "Port Aldham");
+    mia.get("/theme.css").expect(200);
     let packs = mia.get("/api/packs").expect(200).list("/packs");
     let pack = packs.first().context("no pack")?;
     let art = mia.get(pack["imageUrl"].as_str().context("no picture")?).expect(200).text();

@@ -36,14 +36,46 @@ impl fmt::Display for Color {
     }
 }
 
+/// A colour in OKLCH (CSS Color 4).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Oklch {
+    /// Lightness from 0 to 1.
+    pub lightness: f64,
+    /// Chroma; 0 for greys.
+    pub chroma: f64,
+    /// Hue in degrees from 0 to 360.
+    pub hue: f64,
+}
+
+/// The linear light of a channel.
+fn linear(channel: u8) -> f64 {
+    let value = f64::from(channel) / 255.0;
+    if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+}
+
 impl Color {
     /// Relative luminance as WCAG 2 defines it: 0 for black, 1 for white.
     fn luminance(self) -> f64 {
-        let linear = |channel: u8| {
-            let value = f64::from(channel) / 255.0;
-            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
-        };
         0.2126 * linear(self.red) + 0.7152 * linear(self.green) + 0.0722 * linear(self.blue)
+    }
+
+    /// The colour in OKLCH, by the matrices of CSS Color 4.
+    fn oklch(self) -> Oklch {
+        let [red, green, blue] = [self.red, self.green, self.blue].map(linear);
+        let sum = |by: [f64; 3], of: [f64; 3]| by.iter().zip(of).map(|(weight, value)| weight * value).sum();
+        let cone = |by: [f64; 3]| f64::cbrt(sum(by, [red, green, blue]));
+        let cones = [
+            cone([0.412_221_470_8, 0.536_332_536_3, 0.051_445_992_9]),
+            cone([0.211_903_498_2, 0.680_699_545_1, 0.107_396_956_6]),
+            cone([0.088_302_461_9, 0.281_718_837_6, 0.629_978_700_5]),
+        ];
+        let a: f64 = sum([1.977_998_495_1, -2.428_592_205, 0.450_593_709_9], cones);
+        let b: f64 = sum([0.025_904_037_1, 0.782_771_766_2, -0.808_675_766], cones);
+        Oklch {
+            lightness: sum([0.210_454_255_3, 0.793_617_785, -0.004_072_046_8], cones),
+            chroma: a.hypot(b),
+            hue: b.atan2(a).to_degrees().rem_euclid(360.0),
+        }
     }
 
     fn contrast(self, other: Self) -> f64 {
@@ -93,6 +125,13 @@ impl Colors {
         Ok(Self { main: main.parse()?, second: second.parse()? })
     }
 
+    /// The colour that the web client derives its own from: the first of the two that does not read as black, grey or
+    /// white, otherwise the main one.
+    pub fn theme(self) -> Oklch {
+        let colors = [self.main, self.second].map(Color::oklch);
+        colors.into_iter().find(|color| color.chroma >= 0.03).unwrap_or_else(|| self.main.oklch())
+    }
+
     /// The spot colour of printed things: the first of the two that is neither a grey nor as dark as ink, otherwise
     /// a neutral blue.
     pub(crate) fn spot(self) -> Color {
@@ -134,6 +173,21 @@ mod tests {
                     assert!(color.contrast(text) >= 4.0, "{color}: {}", color.contrast(text));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_theme_is_the_first_colour_in_oklch() {
+        for (main, second, expected) in [
+            ("#fbb03b", "#11161d", [0.81, 0.1525, 73.74]),
+            ("#000000", "#ff0000", [0.628, 0.2577, 29.2]),
+            ("#ffffff", "#000000", [1.0, 0.0, -1.0]),
+        ] {
+            let found = Colors::parse(main, second).unwrap().theme();
+            let [lightness, chroma, hue] = expected;
+            assert!((found.lightness - lightness).abs() < 0.001, "{found:?}");
+            assert!((found.chroma - chroma).abs() < 0.001, "{found:?}");
+            assert!(hue < 0.0 || (found.hue - hue).abs() < 0.1, "{found:?}");
         }
     }
 

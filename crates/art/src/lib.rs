@@ -22,7 +22,7 @@ mod text;
 
 pub use avatar::avatar;
 pub use card::{Card, card};
-pub use color::{Color, Colors, MalformedColor};
+pub use color::{Color, Colors, MalformedColor, Oklch};
 pub use crest::crest;
 pub use pack::{Wrapper, wrapper};
 pub use subject::Subject;

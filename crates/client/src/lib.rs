@@ -17,6 +17,8 @@ pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'
 const INDEX: &str = "index.html";
 /// The paths of the client's pages, as templates.
 const ROUTES: &str = "routes.json";
+/// The manifest of the installable app.
+const MANIFEST: &str = "manifest.webmanifest";
 /// The digest of the sources of the build.
 const INPUTS: &str = ".inputs";
 /// The folder of files whose names hold a digest of their content.
@@ -43,12 +45,20 @@ pub struct Asset {
 
 /// The files that are served under their names.
 pub fn assets() -> Vec<Asset> {
-    Dist::iter().filter(|name| ![INDEX, ROUTES, INPUTS].contains(&name.as_ref())).filter_map(asset).collect()
+    Dist::iter()
+        .filter(|name| ![INDEX, ROUTES, MANIFEST, INPUTS].contains(&name.as_ref()))
+        .filter_map(asset)
+        .collect()
 }
 
 /// The page that shows the client, whichever of its paths is opened; `None` if the build lacks it.
 pub fn index() -> Option<Asset> {
     asset(Cow::Borrowed(INDEX))
+}
+
+/// The manifest of the installable app, before the club's name and colour are set; `None` if the build lacks it.
+pub fn manifest() -> Option<serde_json::Map<String, serde_json::Value>> {
+    serde_json::from_slice(&Dist::get(MANIFEST)?.data).ok()
 }
 
 /// The paths of the client's pages, as templates such as `/posts/{id}`.

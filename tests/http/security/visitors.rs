@@ -60,7 +60,7 @@ impl Visitor {
             Self::OtherSite if writes => Some((403, "cross_site_request")),
             Self::OtherSite => None,
             Self::ExpiredBearer | Self::CookieAsBearer | Self::RefreshAsBearer => {
-                (!operation.is_picture()).then_some((401, "invalid_token"))
+                (!operation.ignores_credentials()).then_some((401, "invalid_token"))
             }
             Self::Anonymous | Self::ExpiredCookie | Self::BearerInCookie => {
                 operation.is_protected().then_some((401, "authentication_required"))

@@ -5,15 +5,13 @@ export interface ClubColour {
   h: number;
 }
 
-/** What is shown without a club. */
-export const NO_CLUB: ClubColour = { l: 0.8, c: 0.168, h: 76 };
 /** Below this chroma a colour reads as black, grey or white. */
 const GREY = 0.03;
 
-/** The colour of a club: the first of its colours that is one; its first where all are grey. */
-export function clubColour(colours: readonly string[]): ClubColour {
+/** The colour of a club: the first of its colours that is one; its first where all are grey; null where none is known. */
+export function clubColour(colours: readonly string[]): ClubColour | null {
   const known = colours.map(oklch).filter((colour) => colour !== null);
-  return known.find((colour) => colour.c >= GREY) ?? known[0] ?? NO_CLUB;
+  return known.find((colour) => colour.c >= GREY) ?? known[0] ?? null;
 }
 
 /** Converts `#rrggbb` by the matrices of CSS Color 4. */

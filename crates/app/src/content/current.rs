@@ -6,7 +6,7 @@ use crate::store::content::{ContentPicture, ContentRead, StoredContent};
 use crate::store::{Query, into_infallible};
 use std::convert::Infallible;
 use std::sync::Arc;
-use terrace_art::Colors;
+use terrace_art::{Colors, Oklch};
 use terrace_kernel::{MediaHash, Outcome, StoreError, Timestamp};
 use terrace_scoring::Levels;
 
@@ -38,6 +38,13 @@ impl CurrentClub {
             log::error!("the stored content cannot be read: {faults}");
         }
         current
+    }
+
+    /// The style sheet that sets the club's colour in the web client.
+    pub fn theme(&self) -> String {
+        let Oklch { lightness, chroma, hue } = self.drawing_colors().theme();
+        // More specific than the defaults of the client, which come later.
+        format!("html:root{{--club-l:{lightness:.4};--club-c:{chroma:.4};--club-h:{hue:.2}}}\n")
     }
 
     /// The colours of drawings.

@@ -1,13 +1,15 @@
-//! What a client needs for its first page: who the club is, and what the service offers.
+//! What a client needs for its first page: who the club is, and what the service offers; the club's theme and manifest.
 
-use crate::edge::{Shell, conditional_json};
-use crate::error::ApiError;
+use crate::edge::{Shell, Tag, conditional_json, tagged};
+use crate::error::{ApiError, Code};
 use crate::extract::MaybeSignedIn;
 use actix_web::web::Data;
 use actix_web::{HttpResponse, get};
+use bytes::Bytes;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use terrace_app::App;
+use terrace_app::content::CurrentClub;
 use terrace_kernel::Currency;
 use utoipa::ToSchema;
 
@@ -61,9 +63,8 @@ pub(crate) async fn get_club(
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
     let current = app.club().await?;
-    let has_content = current.club.version > 0;
     let club = Club {
-        name: if has_content { current.club.name.clone() } else { shell.config().club_name.clone() },
+        name: name(&current, &shell).to_owned(),
         colors: current.club.colors.to_vec(),
         logo_url: current.logo_url.clone(),
         texts: current.club.texts.clone(),
@@ -73,4 +74,52 @@ pub(crate) async fn get_club(
         features: crate::FEATURES.to_vec(),
     };
     conditional_json(None, &club)
+}
+
+/// Read the theme.
+///
+/// The style sheet that sets the club's main colour: `--club-l`, `--club-c` and `--club-h` are its lightness, chroma and
+/// hue in OKLCH. The web client derives all its colours from them.
+#[utoipa::path(
+    tag = "Platform",
+    operation_id = "getTheme",
+    responses(
+        (status = 200, description = "The style sheet.", content(("text/css"))),
+        (status = 304, description = "Nothing has changed."),
+    ),
+    security(()),
+)]
+#[get("/theme.css")]
+pub(crate) async fn get_theme(app: Data<App>) -> Result<HttpResponse, ApiError> {
+    let sheet = Bytes::from(app.club().await?.theme());
+    Ok(tagged(false, &Tag::of(None, &sheet), "text/css; charset=utf-8", sheet))
+}
+
+/// Read the manifest.
+///
+/// The web app manifest of the client, with the name and the main colour of the club.
+#[utoipa::path(
+    tag = "Platform",
+    operation_id = "getManifest",
+    responses(
+        (status = 200, description = "The manifest.", content(("application/manifest+json"))),
+        (status = 304, description = "Nothing has changed."),
+    ),
+    security(()),
+)]
+#[get("/manifest.webmanifest")]
+pub(crate) async fn get_manifest(shell: Data<Shell>, app: Data<App>) -> Result<HttpResponse, ApiError> {
+    let current = app.club().await?;
+    let mut manifest = terrace_client::manifest().ok_or(Code::NotFound)?;
+    let name = name(&current, &shell);
+    manifest.insert("name".to_owned(), name.into());
+    manifest.insert("short_name".to_owned(), name.into());
+    manifest.insert("theme_color".to_owned(), current.club.colors[0].as_str().into());
+    let body = Bytes::from(serde_json::to_vec(&manifest).map_err(ApiError::internal)?);
+    Ok(tagged(false, &Tag::of(None, &body), "application/manifest+json", body))
+}
+
+/// The club's name: that of its content, otherwise that of the settings.
+fn name<'a>(current: &'a CurrentClub, shell: &'a Shell) -> &'a str {
+    if current.club.version > 0 { &current.club.name } else { &shell.config().club_name }
 }

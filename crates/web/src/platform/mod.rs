@@ -20,6 +20,8 @@ use utoipa_actix_web::service_config::ServiceConfig;
 pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
     config
         .service(club::get_club)
+        .service(club::get_theme)
+        .service(club::get_manifest)
         .service(routes::sync_trends)
         .service(routes::sync_leaderboards)
         .service(routes::sync_quests)
