@@ -117,6 +117,15 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'screenshots',
+          include: ['tests/screenshots/take.ts'],
+          environment: 'node',
+          testTimeout: 600_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'browser',
           include: ['tests/browser/*.browser.ts'],
           environment: 'node',

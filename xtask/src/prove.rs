@@ -2,6 +2,7 @@
 //! The suite runs the same tests in their short form; here they run alone, print what they check, and take a
 //! seed and a length.
 
+use crate::client;
 use crate::fuzz::{self, Fuzz};
 use crate::test::{self, Test};
 use crate::tools::Tools;
@@ -19,6 +20,15 @@ pub(crate) enum Prove {
     Faults(Faults),
     /// Send requests made up from the published contract, signed in and signed out, to services of their own
     Fuzz(Fuzz),
+    /// Break the web client's promises one by one, and look whether a browser test fails for each
+    Client(Client),
+}
+
+#[derive(Args)]
+pub(crate) struct Client {
+    /// Only those whose description contains this
+    #[arg(long)]
+    only: Option<String>,
 }
 
 #[derive(Args)]
@@ -78,6 +88,7 @@ pub(crate) fn run(prove: &Prove, tools: Tools) -> Result<ExitCode> {
         Prove::Security(security) => security.common.test(&["http::security::"]).with_measurements(),
         Prove::Faults(faults) => faults.common.test(&FAULTS),
         Prove::Fuzz(fuzz) => return fuzz::run(fuzz),
+        Prove::Client(Client { only }) => return client::prove(only.as_deref(), tools),
     };
     test::run(&test, tools)
 }
@@ -89,6 +100,8 @@ impl Prove {
             | Self::Security(Security { common })
             | Self::Faults(Faults { common }) => common.sqlite_only,
             Self::Fuzz(fuzz) => fuzz.is_sqlite_only(),
+            // It needs no PostgreSQL.
+            Self::Client(_) => true,
         }
     }
 }

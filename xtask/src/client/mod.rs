@@ -3,12 +3,14 @@
 mod browser;
 mod compare;
 mod node;
+mod prove;
 
 use crate::cargo::{self, Built};
 use crate::tools::Tools;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Subcommand;
 use node::Node;
+pub(crate) use prove::run as prove;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -36,6 +38,8 @@ pub(crate) enum Client {
         #[arg(long)]
         no_browser: bool,
     },
+    /// Take pictures of ten pages into `docs/screenshots`, on a phone and a desktop, light and dark
+    Screenshots,
     /// Write the OpenAPI document of the service to `client/openapi.json`; needs no Node
     Contract,
 }
@@ -63,6 +67,17 @@ pub(crate) fn run(client: &Client, tools: Tools) -> Result<ExitCode> {
                 return Ok(failed);
             }
         }
+        Client::Screenshots => {
+            let browser = browser::find(tools, &project.node)?;
+            let terrace = match build_terrace()? {
+                Built::Program(terrace) => terrace,
+                Built::Failed(status) => return Ok(cargo::exit_code(status)),
+            };
+            let folder = cargo::root()?.join("docs").join("screenshots");
+            let mut command = project.npm(&["run", "screenshots"]);
+            command.env("TERRACE_SCREENSHOTS", folder);
+            project.finish(command.env("TERRACE_BIN", terrace).env("CHROMIUM", browser))?;
+        }
         Client::Contract => {}
     }
     Ok(ExitCode::SUCCESS)
@@ -81,11 +96,16 @@ fn dist() -> Result<PathBuf> {
     Ok(cargo::root()?.join("crates").join("client").join("dist"))
 }
 
-/// Writes what `terrace openapi` prints.
-fn contract() -> Result<ExitCode> {
+/// A debug build, which serves `crates/client/dist` as it is.
+fn build_terrace() -> Result<Built> {
     let mut build = cargo::cargo("build")?;
     build.args(["--package", "terrace-server", "--bin", "terrace"]);
-    let terrace = match cargo::build_terrace(&mut build)? {
+    cargo::build_terrace(&mut build)
+}
+
+/// Writes what `terrace openapi` prints.
+fn contract() -> Result<ExitCode> {
+    let terrace = match build_terrace()? {
         Built::Program(path) => path,
         Built::Failed(status) => return Ok(cargo::exit_code(status)),
     };
@@ -174,9 +194,7 @@ impl Project {
     /// Builds `terrace` and runs the browser tests; returns the exit code of a failed build.
     fn test_in_browser(&self, tools: Tools) -> Result<Option<ExitCode>> {
         let browser = browser::find(tools, &self.node)?;
-        let mut build = cargo::cargo("build")?;
-        build.args(["--package", "terrace-server", "--bin", "terrace"]);
-        match cargo::build_terrace(&mut build)? {
+        match build_terrace()? {
             Built::Program(terrace) => self.test_on(&terrace, &browser).map(|()| None),
             Built::Failed(status) => Ok(Some(cargo::exit_code(status))),
         }

