@@ -81,12 +81,25 @@ impl Query for MaintenanceHistory {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn OpsReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
-        // In this order: a run that ends in between has written the journal before it released the lease.
-        let lease = tx.lease(LEASE)?;
+        // In this order, because the statements may see different states: a run that is read as running held the lease
+        // then, and one that has ended since has written the journal before it released the lease.
         let runs = tx.maintenance_runs(self.limit)?;
-        let state = |run: &RunRecord| RunState::of(run, lease, now);
-        Ok(runs.into_iter().map(|run| (state(&run), run)).map(|(state, run)| (run, state)).collect())
+        let lease = tx.lease(LEASE)?;
+        let mut shown = Vec::with_capacity(runs.len());
+        for mut run in runs {
+            if RunState::of(&run, lease, now) == RunState::Interrupted {
+                run = read_again(tx, run)?;
+            }
+            let state = RunState::of(&run, lease, now);
+            shown.push((run, state));
+        }
+        Ok(shown)
     }
+}
+
+fn read_again(tx: &mut dyn OpsReadTx, run: RunRecord) -> Result<RunRecord, StoreError> {
+    let runs = tx.maintenance_runs_of(run.holder)?;
+    Ok(runs.into_iter().find(|other| other.id == run.id).unwrap_or(run))
 }
 
 /// Counts the rows that a task scans.
