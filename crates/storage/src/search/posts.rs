@@ -4,7 +4,7 @@ use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::room::{ViewRow, into_view, own, shown, view_columns};
 use crate::rows::overfull;
-use crate::schema::{posts, reactions, search_posts, search_words};
+use crate::schema::{posts, reactions, search_words};
 use crate::search::names::by_key;
 use crate::search::{reader_key, visible_post};
 use crate::tx::DieselTx;
@@ -73,16 +73,40 @@ static NEWEST: LazyLock<String> = LazyLock::new(|| {
 
 /// On SQLite: the posts that contain the rarest word, in order, as long as the page is not full. The other words are
 /// compared with the text of each, because FTS5 would step through all posts that contain them.
-fn in_sqlite(others: usize) -> String {
-    let contained = (0..others).map(|other| format!(" AND instr(' ' || s.words || ' ', ${}) > 0", other + 4));
-    let (me, rows) = (format!("${}", others + 4), format!("${}", others + 5));
+fn rare_in_sqlite(others: usize) -> String {
+    let me = format!("${}", others + 3);
     format!(
         "SELECT s.number, s.post_id FROM search_index AS i CROSS JOIN search_posts AS s ON s.number = i.rowid \
-         WHERE i.search_index MATCH $1 AND i.rowid < $2 AND i.rowid >= $3{} AND {} \
-         ORDER BY i.rowid DESC LIMIT {rows}",
-        contained.collect::<String>(),
+         WHERE i.search_index MATCH $1 AND i.rowid < $2{} AND {} ORDER BY i.rowid DESC LIMIT ${}",
+        contained(3, others),
         visible_post("s.post_id", &me),
+        others + 4,
     )
+}
+
+/// On SQLite: the newest posts, as long as the page is not full. SQLite reads the inner query row by row, in its order;
+/// an order of the outer one would make it read all rows first.
+fn newest_in_sqlite(words: usize) -> String {
+    let me = format!("${}", words + 2);
+    format!(
+        "SELECT s.number, s.post_id FROM (SELECT number, post_id, words FROM search_posts \
+            WHERE number < $1 ORDER BY number DESC LIMIT {COMMON}) AS s \
+         WHERE TRUE{} AND {} LIMIT ${}",
+        contained(2, words),
+        visible_post("s.post_id", &me),
+        words + 3,
+    )
+}
+
+/// The condition that a post contains as many words, which are parameters from `$first` on.
+fn contained(first: usize, words: usize) -> String {
+    // The first comparison is the cheaper one, and most posts fail it.
+    let one = |word: usize| {
+        format!(
+            " AND instr(s.words, ${word}) > 0 AND instr(' ' || s.words || ' ', ' ' || ${word} || ' ') > 0"
+        )
+    };
+    (first..first + words).map(one).collect()
 }
 
 /// A query of PostgreSQL for all of the words, none of which contains a quote.
@@ -155,25 +179,16 @@ impl DieselTx<'_> {
                     .load(*conn)
             }
             Conn::Sqlite(conn) => {
-                let first: Option<i64> = if wanted.are_common() {
-                    search_posts::table
-                        .filter(search_posts::number.lt(below))
-                        .order(search_posts::number.desc())
-                        .offset(i64::from(COMMON) - 1)
-                        .select(search_posts::number)
-                        .first(*conn)
-                        .optional()?
-                } else {
-                    None
-                };
                 let (rarest, others) = words.split_first().unwrap_or((&"", &[]));
-                let mut query = diesel::sql_query(in_sqlite(others.len()))
-                    .into_boxed::<Sqlite>()
-                    .bind::<Text, _>(format!("\"{rarest}\""))
-                    .bind::<BigInt, _>(*below)
-                    .bind::<BigInt, _>(first.unwrap_or(i64::MIN));
-                for other in others {
-                    query = query.bind::<Text, _>(format!(" {other} "));
+                let (mut query, compared) = if wanted.are_common() {
+                    let newest = diesel::sql_query(newest_in_sqlite(words.len())).into_boxed::<Sqlite>();
+                    (newest.bind::<BigInt, _>(*below), words.as_slice())
+                } else {
+                    let rare = diesel::sql_query(rare_in_sqlite(others.len())).into_boxed::<Sqlite>();
+                    (rare.bind::<Text, _>(format!("\"{rarest}\"")).bind::<BigInt, _>(*below), others)
+                };
+                for word in compared {
+                    query = query.bind::<Text, _>(*word);
                 }
                 query.bind::<Uid, _>(*me).bind::<BigInt, _>(*rows).load(*conn)
             }

@@ -104,11 +104,15 @@ fn a_search_walks_its_index_and_sorts_nothing() {
         tx.users_named(&name, reader, Limit::default(), None).unwrap();
         tx.tags_named(&tag, reader, Limit::default(), None).unwrap();
         tx.posts_with(&words("post 10"), reader, Limit::default(), None).unwrap();
+        run(tx, "UPDATE search_words SET posts = 10001");
+        let newest = tx.posts_with(&words("post 10"), reader, Limit::default(), None).unwrap();
+        assert_eq!(newest.items.len(), 1);
     });
     for (expected, plan) in [
         "SEARCH n USING COVERING INDEX search_names_by_name (kind=? AND name>? AND name<?)",
         "SEARCH t USING COVERING INDEX post_topics_newest (tag>?)",
         "SCAN i VIRTUAL TABLE INDEX",
+        "CO-ROUTINE s",
     ]
     .into_iter()
     .map(|expected| (expected, plans.iter().find(|plan| plan.contains(expected))))
