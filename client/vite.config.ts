@@ -97,6 +97,8 @@ export default defineConfig({
     allowOnly: false,
     unstubGlobals: true,
     restoreMocks: true,
+    // Tests assert no time; a busy machine takes longer.
+    testTimeout: 30_000,
     projects: [
       {
         extends: true,
@@ -109,6 +111,8 @@ export default defineConfig({
           name: 'components',
           include: ['src/**/*.component.ts'],
           environment: 'happy-dom',
+          // A phone: what stands beside a page on a wide screen is not loaded.
+          environmentOptions: { happyDOM: { width: 390, height: 844 } },
           setupFiles: ['tests/components.ts'],
         },
       },
@@ -118,8 +122,8 @@ export default defineConfig({
           name: 'browser',
           include: ['tests/browser/*.browser.ts'],
           environment: 'node',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 240_000,
+          hookTimeout: 120_000,
           fileParallelism: false,
         },
       },
