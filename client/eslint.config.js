@@ -14,7 +14,7 @@ const IMPORTS = [
 ];
 
 const restricted = { paths: IMPORTS };
-const slices = ['accounts', 'boards', 'room', 'teams'];
+const slices = ['accounts', 'balances', 'boards', 'packs', 'quests', 'room', 'settings', 'teams'];
 
 export default ts.config(
   { ignores: ['src/lib/api/schema.d.ts'] },

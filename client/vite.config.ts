@@ -99,6 +99,8 @@ export default defineConfig({
     allowOnly: false,
     unstubGlobals: true,
     restoreMocks: true,
+    // Tests assert no time; a busy machine takes longer.
+    testTimeout: 30_000,
     projects: [
       {
         extends: true,
@@ -111,6 +113,8 @@ export default defineConfig({
           name: 'components',
           include: ['src/**/*.component.ts'],
           environment: 'happy-dom',
+          // A phone: what stands beside a page on a wide screen is not loaded.
+          environmentOptions: { happyDOM: { width: 390, height: 844 } },
           setupFiles: ['tests/components.ts'],
         },
       },
@@ -129,8 +133,8 @@ export default defineConfig({
           name: 'browser',
           include: ['tests/browser/*.browser.ts'],
           environment: 'node',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 240_000,
+          hookTimeout: 120_000,
           fileParallelism: false,
         },
       },

@@ -25,6 +25,18 @@ function styles(): { name: string; css: string }[] {
     }));
 }
 
+/** The tokens that components set to values of theirs. */
+function setByMarkup(): string[] {
+  const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.svelte'),
+  );
+  return names.flatMap((name) =>
+    [...readFileSync(new URL(name, root), 'utf8').matchAll(/style:(--[\w-]+)=/g)].map(
+      ([, token = '']) => token,
+    ),
+  );
+}
+
 test.each([
   ['raw colours', RAW_COLOUR],
   ['physical sides', PHYSICAL],
@@ -46,7 +58,7 @@ test('every token that is used exists', () => {
   const defined = new Set(
     all.flatMap(({ css }) => [...css.matchAll(/(--[\w-]+)\s*:/g)].map(([, name]) => name)),
   );
-  const set = new Set(['--club-l', '--club-c', '--club-h']);
+  const set = new Set(['--club-l', '--club-c', '--club-h', ...setByMarkup()]);
   const used = all.flatMap(({ name, css }) =>
     [...css.matchAll(/var\((--[\w-]+)\)/g)].map(([, token]) => ({ name, token })),
   );

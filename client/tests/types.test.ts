@@ -190,7 +190,7 @@ const operations = Object.entries(contract.paths).flatMap(([path, item]) =>
     .map(([method, operation]) => ({ path, method, operation })),
 );
 
-test('a program that uses every operation and every event needs no cast', { timeout: 60_000 }, async () => {
+test('a program that uses every operation and every event needs no cast', { timeout: 240_000 }, async () => {
   expect(operations.length).toBeGreaterThan(90);
   const calls = operations.map(({ path, method, operation }) => use(path, method, operation));
   const streams = operations.filter(({ operation }) => operation['x-events']);

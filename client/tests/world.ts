@@ -4,6 +4,7 @@ import { setApi } from '$lib/api/context';
 import { FakeApi } from '$lib/api/testing';
 import type { OwnProfile } from '$lib/api/types';
 import { TickingClock, setClock } from '$lib/clock.svelte';
+import { enMore } from '$lib/i18n/en-more';
 import { Texts, setTexts } from '$lib/i18n/texts.svelte';
 import { Live, setLive } from '$lib/live/live';
 import { FakeBrowser } from '$lib/live/testing';
@@ -13,6 +14,7 @@ import { Router, setRouter } from '$lib/router/router.svelte';
 import { Session, setSession } from '$lib/session.svelte';
 import { Settings, setSettings } from '$lib/settings.svelte';
 import { Announcer, setAnnouncer } from '$lib/ui/announcer.svelte';
+import { People, setPeople } from '../src/routes/room/people/people.svelte';
 import { Room, setRoom } from '../src/routes/room/room.svelte';
 import { table } from '../src/routes/table';
 import Provide from './Provide.svelte';
@@ -38,7 +40,7 @@ export const ada: OwnProfile = {
 /** Everything that components share, over a service that a test plays. */
 export class World {
   readonly fake = new FakeApi();
-  readonly texts = new Texts();
+  readonly texts = new Texts(enMore);
   readonly announcer = new Announcer();
   readonly clock = new TickingClock();
   readonly settings = new Settings();
@@ -48,6 +50,11 @@ export class World {
   readonly outbox = new Outbox(this.fake.api, this.clock, new PageKeeping(), (_, task) => task());
   readonly router = new Router(table);
   readonly room = new Room(this.fake.api, this.clock, () => undefined);
+
+  readonly people = new People(this.fake.api, {
+    onRollback: () => undefined,
+    onChange: () => undefined,
+  });
 
   async signIn(): Promise<void> {
     this.fake.on('POST /api/login', () => ({ body: {} })).on('GET /api/user', () => ({ body: ada }));
@@ -77,5 +84,6 @@ export class World {
     setOutbox(this.outbox);
     setRouter(this.router);
     setRoom(this.room);
+    setPeople(this.people);
   }
 }

@@ -67,15 +67,34 @@ export class Session {
 
   async signOut(): Promise<void> {
     await this.#api.call((client) => client.POST('/api/logout'));
-    await forgetLists();
-    this.#end();
-    forget('draft:');
+    await this.#forget();
+  }
+
+  /** Deletes the account for good. */
+  async deleteAccount(password: string): Promise<void> {
+    await this.#api.call((client) => client.DELETE('/api/user', { body: { password } }));
+    await this.#forget();
   }
 
   async chooseTeam(favoriteTeamId: string): Promise<OwnProfile> {
     const fan = await this.#api.call((client) => client.PATCH('/api/user', { body: { favoriteTeamId } }));
     this.#state = { kind: 'signed-in', fan };
     return fan;
+  }
+
+  /** Reads the profile and the balances again. A failure leaves what was read before. */
+  async refresh(): Promise<void> {
+    if (this.fan === null) return;
+    try {
+      await this.#read();
+    } catch (error) {
+      failureOf(error);
+    }
+  }
+
+  /** Takes over a profile that the service answered. */
+  replace(fan: OwnProfile): void {
+    this.#state = { kind: 'signed-in', fan };
   }
 
   async #begin(): Promise<OwnProfile> {
@@ -88,6 +107,12 @@ export class Session {
     const fan = await this.#api.call((client) => client.GET('/api/user'));
     this.#state = { kind: 'signed-in', fan };
     return fan;
+  }
+
+  async #forget(): Promise<void> {
+    await forgetLists();
+    this.#end();
+    for (const prefix of ['draft:', 'opening:', 'buying:']) forget(prefix);
   }
 
   /** Drafts stay where a session ended by itself: they are kept by account. */

@@ -6,10 +6,12 @@ export const THEMES = ['system', 'light', 'dark'] as const;
 export const MOTIONS = ['system', 'reduced'] as const;
 export const LANGUAGES = ['system', 'en', 'de'] as const;
 
+export const SAVINGS = ['system', 'on'] as const;
 export const SCROLLINGS = ['system', 'button'] as const;
 
 export type Theme = (typeof THEMES)[number];
 export type Motion = (typeof MOTIONS)[number];
+export type Saving = (typeof SAVINGS)[number];
 export type Scrolling = (typeof SCROLLINGS)[number];
 export type LanguageChoice = (typeof LANGUAGES)[number];
 
@@ -17,10 +19,19 @@ function chosen<Choice extends string>(choices: readonly Choice[], value: string
   return choices.find((choice) => choice === value) ?? 'system';
 }
 
+/** Not every browser says it. */
+function deviceSavesData(): boolean {
+  const connection: unknown = 'connection' in navigator ? navigator.connection : null;
+  return typeof connection === 'object' && connection !== null && 'saveData' in connection
+    ? connection.saveData === true
+    : false;
+}
+
 /** What a person chose on this device, over what the device says. */
 export class Settings {
   readonly #theme = new Persisted('theme');
   readonly #motion = new Persisted('motion');
+  readonly #saving = new Persisted('saving');
   readonly #scrolling = new Persisted('scrolling');
   readonly #language = new Persisted('language');
 
@@ -34,7 +45,16 @@ export class Settings {
 
   /** Whether lists read on by themselves or when asked to. */
   get scrolling(): Scrolling {
-    return chosen(SCROLLINGS, this.#scrolling.value);
+    return this.savesData ? 'button' : chosen(SCROLLINGS, this.#scrolling.value);
+  }
+
+  get saving(): Saving {
+    return chosen(SAVINGS, this.#saving.value);
+  }
+
+  /** Whether to load no more than what is asked for. */
+  get savesData(): boolean {
+    return this.saving === 'on' || deviceSavesData();
   }
 
   get languageChoice(): LanguageChoice {
@@ -56,6 +76,10 @@ export class Settings {
 
   setScrolling(scrolling: Scrolling): void {
     this.#scrolling.set(scrolling === 'system' ? null : scrolling);
+  }
+
+  setSaving(saving: Saving): void {
+    this.#saving.set(saving === 'system' ? null : saving);
   }
 
   setLanguage(language: LanguageChoice): void {

@@ -1,5 +1,6 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { focused, tabTo } from './keyboard';
 import type { Service } from './service';
 import { Stage } from './stage';
 import { Visitor } from './visitor';
@@ -15,26 +16,6 @@ beforeAll(async () => {
 
 afterAll(() => stage?.close());
 
-/** What a screen reader says of the element that has the focus. */
-function focused(page: Page): Promise<string> {
-  return page.evaluate(() => {
-    const element = document.activeElement;
-    return element?.getAttribute('aria-label') ?? element?.textContent?.trim() ?? '';
-  });
-}
-
-/** Presses Tab until the focus is on an element with this name. */
-async function tabTo(page: Page, name: string): Promise<void> {
-  const passed: string[] = [];
-  for (let presses = 0; presses < 40; presses += 1) {
-    await page.keyboard.press('Tab');
-    const now = await focused(page);
-    if (now === name) return;
-    passed.push(now);
-  }
-  throw new Error(`no ${name} among ${passed.join(', ')}`);
-}
-
 test('a fan signs in, posts and deletes the post by keyboard alone', async () => {
   const visitor = await Visitor.arrive(browser, service.url, { viewport: { width: 1280, height: 800 } });
   const { page } = visitor;
@@ -45,7 +26,7 @@ test('a fan signs in, posts and deletes the post by keyboard alone', async () =>
   await page.keyboard.press('Enter');
   expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('MAIN');
   await page.keyboard.press('Tab');
-  expect(await focused(page)).toBe('Refresh');
+  expect(await focused(page)).toBe('Search');
   await page.reload();
   await page.getByRole('article').first().waitFor();
   await tabTo(page, 'Sign in');
@@ -66,14 +47,21 @@ test('a fan signs in, posts and deletes the post by keyboard alone', async () =>
   await own.waitFor();
   expect(await page.getByRole('status').first().textContent()).toContain('Your post is in the room.');
 
-  await own.getByRole('button', { name: 'Delete post' }).focus();
+  const menu = 'More about the post by Mia Carter';
+  await own.getByRole('button', { name: menu }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'This post' }).waitFor();
+  expect(await focused(page)).toBe('Edit');
+  await tabTo(page, 'Delete post');
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Delete this post?' });
   await dialog.waitFor();
   await visitor.expectAccessible();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'hidden' });
-  expect(await focused(page)).toBe('Delete post');
+  expect(await focused(page)).toBe(menu);
+  await page.keyboard.press('Enter');
+  await tabTo(page, 'Delete post');
   await page.keyboard.press('Enter');
   await dialog.getByRole('button', { name: 'Delete post' }).focus();
   await page.keyboard.press('Enter');
@@ -134,6 +122,10 @@ test('nothing is cut off on a small screen with large text', async () => {
   const { page } = visitor;
   for (const [path, heading] of [
     ['/room', 'Locker room'],
+    ['/trends', 'Trends'],
+    ['/search?q=ar', 'Search'],
+    ['/fans/mia', 'Mia Carter'],
+    ['/tags/matchday', '#matchday'],
     ['/table', 'Table'],
     ['/account', 'You'],
     ['/sign-up', 'Join the terrace'],

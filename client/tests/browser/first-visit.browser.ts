@@ -84,15 +84,24 @@ test.each([
 ] as const)('every page is accessible in %s', async (colorScheme, viewport) => {
   const visitor = await Visitor.arrive(browser, service.url, { colorScheme, viewport });
   const { page } = visitor;
-  await page.goto('/sign-in');
-  await page.getByLabel('Name', { exact: true }).fill('mia');
-  await page.getByLabel('Password', { exact: true }).fill('terrace-demo');
-  await page.getByRole('button', { name: 'Sign in', exact: true }).last().click();
-  await page.waitForURL('**/room');
+  await visitor.signIn();
   const [post] = await posts();
+  const { teams } = (await service.read('/api/search?q=arsenal&kind=teams')) as { teams: { id: string }[] };
+  const [team = { id: '' }] = teams;
   const shown = {
     '/room?scope=team': page.getByRole('article').first(),
     [`/posts/${post?.id ?? ''}`]: page.getByRole('article').first(),
+    '/room?scope=trending': page.getByRole('article').first(),
+    '/tags/matchday': page.getByRole('article').first(),
+    '/trends': page.getByRole('article').first(),
+    '/search': page.getByRole('combobox'),
+    '/search?q=ar': page.getByRole('heading', { name: 'Clubs' }),
+    '/fans': page.getByRole('listitem').nth(8),
+    '/fans/toonarmytess': page.getByRole('article').first(),
+    '/fans/mia/followers': page.getByRole('heading', { name: /fans?$/ }),
+    '/fans/mia/following': page.getByRole('heading', { name: /fans$/ }),
+    '/blocks': page.getByRole('heading', { name: 'You block no one' }),
+    [`/teams/${team.id}`]: page.getByRole('article').first(),
     '/table': page.getByRole('table'),
     '/account': page.getByRole('button', { name: 'Sign out' }),
     '/choose-team': page.getByRole('listitem').nth(10),
@@ -107,21 +116,31 @@ test.each([
   await visitor.leave();
 });
 
-test('Back returns to where one was', async () => {
+test('Back and a reload return to where one was', async () => {
   const visitor = await Visitor.arrive(browser, service.url, { viewport: { width: 390, height: 844 } });
   const { page } = visitor;
   await page.goto('/room');
-  const link = page.getByRole('article').nth(9).getByRole('link');
+  const post = page.getByRole('article').nth(9);
+  const link = post.getByRole('link', { name: /comments?$/ });
   await link.scrollIntoViewIfNeeded();
-  const before = await page.evaluate(() => scrollY);
-  expect(before).toBeGreaterThan(300);
+  const anchor = (await post.getAttribute('data-anchor')) ?? '';
+  const top = await post.evaluate((element) => element.getBoundingClientRect().top);
+  expect(await page.evaluate(() => scrollY)).toBeGreaterThan(300);
+  const isBack = (): Promise<unknown> =>
+    page.waitForFunction(
+      (before) => {
+        const now = document.querySelector(`[data-anchor="${before.anchor}"]`);
+        return now !== null && Math.abs(now.getBoundingClientRect().top - before.top) <= 2;
+      },
+      { anchor, top },
+    );
   await link.click();
-  await page.getByRole('heading', { name: 'Post' }).waitFor();
+  await page.getByRole('heading', { name: 'Post', exact: true }).waitFor();
   await page.goBack();
   await page.getByRole('heading', { name: 'Locker room' }).waitFor();
-  await page.waitForFunction((position) => Math.abs(scrollY - position) <= 2, before);
+  await isBack();
   await page.reload();
-  await page.waitForFunction((position) => Math.abs(scrollY - position) <= 2, before);
+  await isBack();
   expect(new URL(page.url()).pathname).toBe('/room');
   visitor.expectNoComplaints();
   await visitor.leave();

@@ -1,4 +1,4 @@
-import { chromium as playwright, type Browser } from 'playwright-core';
+import { chromium as playwright, type Browser, type LaunchOptions } from 'playwright-core';
 import { Service, chromium } from './service';
 
 /** A service and a browser, for the tests of one file. */
@@ -11,12 +11,12 @@ export class Stage {
     this.browser = browser;
   }
 
-  static async open(settings: string[] = []): Promise<Stage> {
+  static async open(settings: string[] = [], options: LaunchOptions = {}): Promise<Stage> {
     const service = await Service.start(settings);
     try {
       // Browsers that run as root have no sandbox.
       const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-      return new Stage(service, await playwright.launch({ executablePath: chromium(), args }));
+      return new Stage(service, await playwright.launch({ executablePath: chromium(), args, ...options }));
     } catch (error) {
       await service.stop();
       throw error;

@@ -1,9 +1,10 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { signIn } from './profile';
 
 /** How long a page may take to show what a test waits for. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
 
 /** Fails if the page has a known defect of accessibility. */
 export async function expectAccessible(page: Page): Promise<void> {
@@ -32,19 +33,26 @@ export class Visitor {
   ): Promise<Visitor> {
     const context = await browser.newContext({ baseURL: origin, locale: 'en-GB', ...options });
     context.setDefaultTimeout(PATIENCE_MS);
-    const visitor = new Visitor(context, await context.newPage(), origin);
-    visitor.#listen();
-    await visitor.page.addInitScript(() => {
+    await context.addInitScript(() => {
       document.addEventListener('securitypolicyviolation', (event) => {
         console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`);
       });
     });
+    const visitor = new Visitor(context, await context.newPage(), origin);
+    visitor.#listen(visitor.page);
     return visitor;
   }
 
   /** Opens another tab of the same profile. */
-  another(): Promise<Page> {
-    return this.#context.newPage();
+  async another(): Promise<Page> {
+    const page = await this.#context.newPage();
+    this.#listen(page);
+    return page;
+  }
+
+  /** Signs in as the fan of the demo content. */
+  signIn(): Promise<void> {
+    return signIn(this.page);
   }
 
   /** Fails if the browser complained about anything. */
@@ -60,12 +68,12 @@ export class Visitor {
     await this.#context.close();
   }
 
-  #listen(): void {
-    this.page.on('pageerror', (error) => this.complaints.push(`error: ${error.message}`));
-    this.page.on('console', (message) => {
+  #listen(page: Page): void {
+    page.on('pageerror', (error) => this.complaints.push(`error: ${error.message}`));
+    page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) this.complaints.push(`console: ${message.text()}`);
     });
-    this.page.on('request', (request) => {
+    page.on('request', (request) => {
       const isOwn = request.url().startsWith(`${this.#origin}/`) || request.url().startsWith('data:');
       if (!isOwn) this.complaints.push(`foreign request: ${request.url()}`);
     });

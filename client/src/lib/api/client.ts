@@ -15,7 +15,9 @@ export class Api {
   readonly #signedOut = new Set<() => void>();
 
   constructor(origin: string, send: (request: Request) => Promise<Response> = (request) => fetch(request)) {
-    this.#client = createClient<paths>({ baseUrl: origin, fetch: send });
+    // The service takes lists separated by commas.
+    const querySerializer = { array: { style: 'form', explode: false } } as const;
+    this.#client = createClient<paths>({ baseUrl: origin, fetch: send, querySerializer });
   }
 
   /** Calls `handler` whenever an answer says that the session is over; returns what ends that. */

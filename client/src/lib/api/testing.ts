@@ -29,8 +29,9 @@ export class FakeApi {
   async #answer(request: Request): Promise<Response> {
     const url = new URL(request.url);
     const name = `${request.method} ${url.pathname}`;
-    const text = await request.clone().text();
-    this.requests.push({ name, query: url.searchParams, body: text === '' ? null : JSON.parse(text) });
+    const isJson = request.headers.get('content-type')?.includes('json') ?? false;
+    const sent: unknown = isJson ? await request.clone().json() : null;
+    this.requests.push({ name, query: url.searchParams, body: sent });
     const handler = this.#handlers.get(name);
     if (!handler) throw new Error(`unexpected request: ${name}`);
     const { status = 200, body, headers = {} } = await handler(request);

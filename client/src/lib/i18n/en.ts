@@ -1,14 +1,16 @@
-/** A number with the noun in the form that it needs. */
-type Count = (n: number, shown: string) => string;
-
-const count =
-  (one: string, other: string): Count =>
-  (n, shown) =>
-    `${shown} ${n === 1 ? one : other}`;
+import { count } from './count';
+import { room } from './en-room';
 
 export const en = {
   app: { name: 'Terrace', main: 'Main', skip: 'Skip to the content' },
-  nav: { room: 'Room', roomLong: 'Locker room', table: 'Table', account: 'You', signIn: 'Sign in' },
+  nav: {
+    room: 'Room',
+    roomLong: 'Locker room',
+    play: 'Play',
+    table: 'Table',
+    account: 'You',
+    signIn: 'Sign in',
+  },
   state: {
     loading: 'Loading',
     retry: 'Try again',
@@ -38,6 +40,31 @@ export const en = {
     validation_failed: 'Something in it is not allowed.',
     unavailable: 'The service is busy. Try again in a moment.',
     payload_too_large: 'That is too long.',
+    insufficient_balance: 'You have too little for it.',
+    sold_out: 'It is sold out.',
+    pack_closed: 'It is no longer on sale.',
+    limit_reached: 'You have reached the limit of purchases.',
+    payment_unavailable: 'Paying is not possible at the moment.',
+    payment_pending: 'The payment is not confirmed yet.',
+    already_paid: 'It is already paid.',
+    purchase_expired: 'The time for paying is over.',
+    purchase_cancelled: 'The purchase was cancelled.',
+    purchase_refunded: 'The purchase was refunded.',
+    account_too_new: 'An account of less than a day may hold only one of these.',
+    too_many_abandoned: 'Several purchases were started and not paid. Try again tomorrow.',
+    quest_closed: 'The quest is closed.',
+    quest_not_started: 'Start the quest first.',
+    quest_locked: 'Another quest comes first.',
+    step_out_of_order: 'An earlier step comes first.',
+    step_condition_not_met: 'It is not done yet.',
+    season_closed: 'The season is over.',
+    conflict: 'That is not possible any more.',
+    wrong_password: 'The password is wrong.',
+    balance_left: 'There is money left on the account. Spend it first.',
+    edit_window_over: 'Its 15 minutes are over: it can no longer be changed.',
+    not_an_image: 'This file can’t be read as a picture.',
+    unsupported_media_type: 'Only JPEG, PNG and WebP pictures can be sent.',
+    too_many_uploads: 'Too many of your pictures are in no post yet. Try again tomorrow.',
     unknown: (request: string) => `It didn’t work. Support can find the reason under ${request}.`,
   },
   field: {
@@ -155,55 +182,9 @@ export const en = {
     delete: 'Delete comment',
     deleted: 'The comment is deleted.',
   },
-  table: {
-    title: 'Table',
-    boards: 'Boards',
-    allFans: 'All fans',
-    place: 'Place',
-    fan: 'Fan',
-    points: 'Points',
-    you: 'You',
-    rank: 'Your rank',
-    of: (shown: string) => `of ${shown}`,
-    behind: (points: string, place: string) => `${points} behind place ${place}`,
-    toNext: (points: string) => `${points} to the next place`,
-    leader: 'No one is ahead of you',
-    notListed: 'You are not on this table yet',
-    notListedText: 'Points put you on it. Joining lists you at once.',
-    join: 'Join the table',
-    joined: 'You are on the table.',
-    hidden: 'A fan',
-    emptyTitle: 'No points yet',
-    emptyText: 'The season has just begun. The first point leads.',
-    emptyAction: 'To the locker room',
-    failedTitle: 'The table didn’t load',
-    more: 'Show more places',
-    total: count('fan', 'fans'),
-    signIn: 'Sign in to see your rank',
-  },
-  account: {
-    title: 'You',
-    guest: 'You are not signed in',
-    guestText: 'With an account you post, react and climb the table.',
-    club: 'Your club',
-    noClub: 'None chosen yet',
-    change: 'Change',
-    choose: 'Choose',
-    points: 'Points',
-    followers: 'Followers',
-    following: 'Following',
-    settings: 'Settings',
-    theme: 'Light or dark',
-    themes: { system: 'As the device', light: 'Light', dark: 'Dark' },
-    motion: 'Motion',
-    motions: { system: 'As the device', reduced: 'Less' },
-    scrolling: 'Long lists go on',
-    scrollings: { system: 'By themselves', button: 'When I ask' },
-    language: 'Language',
-    languages: { system: 'As the device', en: 'English', de: 'Deutsch' },
-    failedTitle: 'Your profile didn’t load',
-  },
+  ...room,
+  fan: { you: 'You', hidden: 'A fan' },
 };
 
-/** Every text of the client in one language. */
+/** The texts of one language that are there from the start. */
 export type Catalogue = typeof en;

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { Refused, Unreachable } from '../api/errors';
 import { agoIn } from './ago';
 import { de } from './de';
+import { deMore } from './de-more';
 import { en } from './en';
+import { enMore } from './en-more';
 import { Texts, preferredLanguage } from './texts.svelte';
 
 const now = new Date('2026-11-23T12:00:00Z');
@@ -35,6 +37,16 @@ test('the newest wish for a language wins', async () => {
   await texts.use('de');
   expect(texts.t).toBe(de);
   expect(texts.number(1240)).toBe('1.240');
+});
+
+test('further texts follow the language, also while it changes', async () => {
+  const texts = new Texts();
+  expect(() => texts.more).toThrow();
+  const loaded = texts.loadMore();
+  await Promise.all([loaded, texts.use('de')]);
+  expect(texts.more).toBe(deMore);
+  await texts.use('en');
+  expect(texts.more).toBe(enMore);
 });
 
 test('a failure is said in words of ours', () => {

@@ -2,17 +2,14 @@ import type { components } from '../api/schema';
 
 type Schemas = components['schemas'];
 
-/** In a combined stream each event names the channels that it belongs to. */
-type Combined<Data> = Data & { channels: string[] };
-
 /** The data of each event, by its name. */
 export interface EventData {
   'post.created': Schemas['CombinedPostCreated'];
-  'post.edited': Combined<Schemas['PostEdited']>;
+  'post.edited': Schemas['CombinedPostEdited'];
   'post.deleted': Schemas['CombinedPostDeleted'];
   'comment.created': Schemas['CombinedCommentCreated'];
-  'comment.edited': Combined<Schemas['CommentEdited']>;
-  'comment.liked': Combined<Schemas['CommentLiked']>;
+  'comment.edited': Schemas['CombinedCommentEdited'];
+  'comment.liked': Schemas['CombinedCommentLiked'];
   'comment.deleted': Schemas['CombinedCommentDeleted'];
   'reaction.changed': Schemas['CombinedReactionChanged'];
   'score.changed': Schemas['CombinedScoreChanged'];

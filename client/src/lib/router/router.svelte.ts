@@ -31,10 +31,13 @@ export class Router {
   #visit = 0;
   #stopRestoring: () => void = () => undefined;
   readonly #table: RouteTable;
+  readonly #prepare: (name: RouteName) => Promise<void>;
   readonly #positions = new ScrollPositions();
 
-  constructor(table: RouteTable) {
+  /** `prepare` loads what a page needs beside its script. */
+  constructor(table: RouteTable, prepare: (name: RouteName) => Promise<void> = () => Promise.resolve()) {
     this.#table = table;
+    this.#prepare = prepare;
   }
 
   get shown(): Shown {
@@ -58,7 +61,11 @@ export class Router {
     history.scrollRestoration = 'manual';
     const stop = new AbortController();
     const { signal } = stop;
-    addEventListener('popstate', () => void this.#enter(true, this.#keyOf(history.state)), { signal });
+    const move = (): void => {
+      this.#leave();
+      void this.#enter(true, this.#keyOf(history.state));
+    };
+    addEventListener('popstate', move, { signal });
     addEventListener('click', (event) => this.#follow(event), { signal });
     addEventListener('pagehide', () => this.#leave(), { signal });
     void this.#enter(false, this.#keyOf(history.state));
@@ -71,7 +78,7 @@ export class Router {
     const key = crypto.randomUUID();
     if (options.replace) history.replaceState({ key }, '', address);
     else history.pushState({ key }, '', address);
-    await this.#enter(true, key, 0);
+    await this.#enter(true, key, null);
   }
 
   /** Changes the query without leaving the page or moving in it. */
@@ -95,7 +102,7 @@ export class Router {
   }
 
   #leave(): void {
-    if (this.#key !== '') this.#positions.save(this.#key, scrollY);
+    if (this.#key !== '') this.#positions.save(this.#key);
   }
 
   async #enter(movesFocus: boolean, key: string, position = this.#positions.read(key)): Promise<void> {
@@ -119,12 +126,13 @@ export class Router {
     }
     await tick();
     if (movesFocus) focusHeading();
-    this.#stopRestoring = restoreScroll(position ?? 0);
+    this.#stopRestoring = restoreScroll(position);
   }
 
   async #load(match: Match, route: Route<RouteName>, key: string): Promise<Shown> {
     try {
-      const page = (await route.load()).default as Component<{ params: Record<string, string> }>;
+      const [loaded] = await Promise.all([route.load(), this.#prepare(match.name)]);
+      const page = loaded.default as Component<{ params: Record<string, string> }>;
       return { kind: 'page', match, page, key };
     } catch {
       // The page's script could not be loaded: there is no connection, or a newer client replaced this one.

@@ -3,6 +3,14 @@ export const ICONS = [
   'room',
   'table',
   'account',
+  'play',
+  'coin',
+  'point',
+  'lock',
+  'clock',
+  'pack',
+  'device',
+  'picture',
   'send',
   'back',
   'more',
@@ -24,6 +32,11 @@ export const ICONS = [
   'search',
   'show',
   'club',
+  'picture',
+  'edit',
+  'report',
+  'reply',
+  'block',
 ] as const;
 
 export type IconName = (typeof ICONS)[number];

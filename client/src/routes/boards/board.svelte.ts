@@ -10,7 +10,17 @@ import { afterScores, renewedTable, type Score } from './scores';
 /** Rows change places at most this often, so that one can follow them. */
 const PASS_MS = 2_000;
 
-/** One table: its first page, and what was read after it. */
+/** Which rows of a table are shown. */
+export interface Cut {
+  /** A season that is over; `null` for the one that is running. */
+  seasonId: string | null;
+  /** Whether the rows around the reader are shown instead of the first ones. */
+  isAroundOwn: boolean;
+}
+
+const TOP: Cut = { seasonId: null, isAroundOwn: false };
+
+/** One table: the page that was read first, and what was read before and after it. */
 export class Board implements View {
   readonly page: Resource<LeaderboardPage>;
   #isReadingMore = $state(false);
@@ -19,20 +29,27 @@ export class Board implements View {
   readonly #api: Api;
   readonly #id: string | null;
   readonly #fanId: string | null;
+  readonly #cut: Cut;
   #scores: Score[] = [];
   #isStale = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** The table with this id as this fan reads it; the global one of the season without. */
-  constructor(api: Api, id: string | null, fanId: string | null = null) {
+  constructor(api: Api, id: string | null, fanId: string | null = null, cut: Cut = TOP) {
     this.#api = api;
     this.#id = id;
     this.#fanId = fanId;
+    this.#cut = cut;
     this.page = new Resource(async (signal) => {
-      const shown = this.page.value;
+      const shown = this.isLive ? this.page.value : null;
       const read = await this.#read(null, signal);
       return shown && ageOf(read) === null ? renewedTable(shown, read) : read;
     });
+  }
+
+  /** Whether it changes as scores do. A season that is over is final, and rows around one are those of one moment. */
+  get isLive(): boolean {
+    return this.#cut.seasonId === null && !this.#cut.isAroundOwn;
   }
 
   get channels(): string[] {
@@ -66,22 +83,22 @@ export class Board implements View {
     return this.#moreFailure;
   }
 
+  /** Adds the places below those that are shown. */
   async more(): Promise<void> {
     const cursor = this.page.value?.nextCursor ?? null;
-    if (this.#isReadingMore || cursor === null) return;
-    this.#isReadingMore = true;
-    this.#moreFailure = null;
-    try {
-      const next = await this.#read(cursor);
-      this.page.update((page) => {
-        if (page.nextCursor !== cursor) return page;
-        return { ...page, nextCursor: next.nextCursor ?? null, entries: [...page.entries, ...next.entries] };
-      });
-    } catch (error) {
-      this.#moreFailure = failureOf(error);
-    } finally {
-      this.#isReadingMore = false;
-    }
+    await this.#extend(cursor, (page, { entries, nextCursor }) =>
+      page.nextCursor === cursor ? { ...page, nextCursor, entries: [...page.entries, ...entries] } : page,
+    );
+  }
+
+  /** Adds the places above those that are shown. */
+  async earlier(): Promise<void> {
+    const cursor = this.page.value?.previousCursor ?? null;
+    await this.#extend(cursor, (page, { entries, previousCursor }) =>
+      page.previousCursor === cursor
+        ? { ...page, previousCursor, entries: [...entries, ...page.entries] }
+        : page,
+    );
   }
 
   /** Lists the reader, then reads the table again. */
@@ -115,10 +132,29 @@ export class Board implements View {
     if (isStale) void this.page.load();
   }
 
+  async #extend(
+    cursor: string | null,
+    added: (page: LeaderboardPage, read: LeaderboardPage) => LeaderboardPage,
+  ): Promise<void> {
+    if (this.#isReadingMore || cursor === null) return;
+    this.#isReadingMore = true;
+    this.#moreFailure = null;
+    try {
+      const read = await this.#read(cursor);
+      this.page.update((page) => added(page, read));
+    } catch (error) {
+      this.#moreFailure = failureOf(error);
+    } finally {
+      this.#isReadingMore = false;
+    }
+  }
+
   #read(cursor: string | null, signal?: AbortSignal): Promise<LeaderboardPage> {
+    const { seasonId, isAroundOwn } = this.#cut;
     const query = {
       ...(this.#id === null ? {} : { leaderboardId: this.#id }),
-      ...(cursor === null ? {} : { cursor }),
+      ...(seasonId === null ? {} : { seasonId }),
+      ...(cursor === null ? (isAroundOwn ? { around: 'me' } : {}) : { cursor }),
     };
     const init = { params: { query }, ...(signal ? { signal } : {}) };
     return this.#api.call((client) => client.GET('/api/leaderboard', init));

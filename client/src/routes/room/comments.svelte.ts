@@ -5,6 +5,7 @@ import { Resource } from '$lib/api/resource.svelte';
 import type { Comment } from '$lib/api/types';
 import type { LiveEvent } from '$lib/live/events';
 import type { View } from '$lib/live/live';
+import { Wishes } from '$lib/wishes.svelte';
 import type { Draft, Room } from './room.svelte';
 
 export interface CommentPage {
@@ -21,14 +22,16 @@ export class Comments implements View {
   readonly #api: Api;
   readonly #room: Room;
   readonly #id: string;
+  readonly #likes: Wishes<boolean>;
   /** Comments that the post's count contains since an event said so. */
   readonly #counted = new Set<string>();
 
-  constructor(api: Api, room: Room, postId: string) {
+  constructor(api: Api, room: Room, postId: string, onRollback: (failure: Failure) => void) {
     this.#api = api;
     this.#room = room;
     this.#id = postId;
     this.list = new Resource((signal) => this.#read(null, signal));
+    this.#likes = new Wishes((id, isLiked) => this.#sendLike(id, isLiked), onRollback);
   }
 
   get isReadingMore(): boolean {
@@ -61,13 +64,51 @@ export class Comments implements View {
 
   readonly onresync = (): void => void this.list.load();
 
-  async send({ key, body }: Draft): Promise<void> {
+  /** The comment with a like that is not confirmed yet. */
+  shown(comment: Comment): Comment {
+    const liked = this.#likes.over(comment.id, comment.liked);
+    if (liked === comment.liked) return comment;
+    return { ...comment, liked, likeCount: Math.max(0, comment.likeCount + (liked ? 1 : -1)) };
+  }
+
+  like(commentId: string, isLiked: boolean): Promise<void> {
+    return this.#likes.set(commentId, isLiked);
+  }
+
+  /** Sends a comment, to the post or in reply to another comment. */
+  async send({ key, body }: Draft, replyTo: string | null = null): Promise<void> {
     const params = { path: { id: this.#id }, header: { 'Idempotency-Key': key } };
     const { comment } = await this.#api.call((client) =>
-      client.POST('/api/locker-room/{id}/comments', { params, body: { body } }),
+      client.POST('/api/locker-room/{id}/comments', {
+        params,
+        body: replyTo === null ? { body } : { body, replyTo },
+      }),
     );
     this.list.update((page) => merged(page, { comments: [comment], nextCursor: page.nextCursor }));
     if (!this.#counted.has(comment.id)) this.#room.countComments(this.#id, 1);
+  }
+
+  async edit(commentId: string, body: string): Promise<void> {
+    const params = { path: { id: this.#id, commentId } };
+    const { comment } = await this.#api.call((client) =>
+      client.PATCH('/api/locker-room/{id}/comments/{commentId}', { params, body: { body } }),
+    );
+    this.#replace(comment);
+  }
+
+  async report(commentId: string, reason: string): Promise<void> {
+    const params = { path: { id: this.#id, commentId } };
+    await this.#api.call((client) =>
+      client.POST('/api/locker-room/{id}/comments/{commentId}/report', { params, body: { reason } }),
+    );
+  }
+
+  /** Forgets the comments of a fan whom the reader blocked. */
+  forgetFan(fanId: string): void {
+    this.list.update(({ comments, nextCursor }) => ({
+      comments: comments.filter(({ author }) => author.id !== fanId),
+      nextCursor,
+    }));
   }
 
   async delete(commentId: string): Promise<void> {
@@ -84,6 +125,23 @@ export class Comments implements View {
   #count({ name, data }: LiveEvent): void {
     if (name === 'comment.created') this.#counted.add(data.comment.id);
     if (name === 'comment.deleted') this.#counted.add(data.commentId);
+  }
+
+  async #sendLike(commentId: string, isLiked: boolean): Promise<void> {
+    const params = { path: { id: this.#id, commentId } };
+    const { comment } = await this.#api.call((client) =>
+      isLiked
+        ? client.POST('/api/locker-room/{id}/comments/{commentId}/like', { params })
+        : client.DELETE('/api/locker-room/{id}/comments/{commentId}/like', { params }),
+    );
+    this.#replace(comment);
+  }
+
+  #replace(comment: Comment): void {
+    this.list.update(({ comments, nextCursor }) => ({
+      comments: comments.map((other) => (other.id === comment.id ? comment : other)),
+      nextCursor,
+    }));
   }
 
   async #read(cursor: string | null, signal?: AbortSignal): Promise<CommentPage> {
@@ -125,4 +183,20 @@ function changed(page: CommentPage, id: string, change: (comment: Comment) => Co
     ...page,
     comments: page.comments.map((comment) => (comment.id === id ? change(comment) : comment)),
   };
+}
+
+export interface Thread {
+  comment: Comment;
+  replies: Comment[];
+}
+
+/** Comments with the replies to them. A reply to what is not on the page stands by itself. */
+export function threads(comments: readonly Comment[]): Thread[] {
+  const byId = new Map<string, Thread>();
+  for (const comment of comments) {
+    const parent = comment.replyTo == null ? undefined : byId.get(comment.replyTo);
+    if (parent) parent.replies.push(comment);
+    else byId.set(comment.id, { comment, replies: [] });
+  }
+  return [...byId.values()];
 }

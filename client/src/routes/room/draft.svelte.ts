@@ -29,8 +29,13 @@ export class DraftText {
 
   set text(text: string) {
     this.#text = text;
-    this.#key = crypto.randomUUID();
+    this.renew();
     this.#kept.set(text === '' ? null : text);
+  }
+
+  /** Gives the text another key: what is sent with it changed. */
+  renew(): void {
+    this.#key = crypto.randomUUID();
   }
 
   get isSending(): boolean {

@@ -2,11 +2,14 @@ import type { Api } from '$lib/api/client';
 import { ageOf, withAgeOf } from '$lib/api/age';
 import { failureOf, type Failure } from '$lib/api/errors';
 import { Resource, type Clock } from '$lib/api/resource.svelte';
-import type { Post } from '$lib/api/types';
+import type { Post, PostList } from '$lib/api/types';
 
 export const SCOPES = ['all', 'following', 'team'] as const;
 
 export type Scope = (typeof SCOPES)[number];
+
+/** Which posts a list holds: a scope of the room, the ranked ones, or those of a topic, a team or a fan. */
+export type Source = Scope | 'trending' | { tag: string } | { teamId: string } | { fanId: string };
 
 /** How many posts a page holds at most: each more makes every change of the page slower. */
 export const MOST_POSTS = 300;
@@ -61,12 +64,12 @@ export class Feed {
   /** Whether a read leaves what is shown in its place. */
   #isQuiet = false;
   readonly #api: Api;
-  readonly #scope: Scope;
+  readonly #source: Source;
   readonly #keep: (posts: readonly Post[]) => void;
 
-  constructor(api: Api, clock: Clock, scope: Scope, keep: (posts: readonly Post[]) => void) {
+  constructor(api: Api, clock: Clock, source: Source, keep: (posts: readonly Post[]) => void) {
     this.#api = api;
-    this.#scope = scope;
+    this.#source = source;
     this.#keep = keep;
     this.first = new Resource((signal) => this.#readFirst(signal), clock);
   }
@@ -82,6 +85,15 @@ export class Feed {
   /** How many posts wait until the reader asks for them. */
   get arrivedCount(): number {
     return this.#arrived.length;
+  }
+
+  /** The channel that names what is new in the list; `null` for one that only a read brings up to date. */
+  channel(team: string | null): string | null {
+    const source = this.#source;
+    if (typeof source === 'object') return 'teamId' in source ? `room:team:${source.teamId}` : null;
+    if (source === 'trending') return null;
+    if (source === 'following') return 'room:following';
+    return source === 'team' && team !== null ? `room:team:${team}` : 'room';
   }
 
   /** Keeps a new post back until the reader asks for it. */
@@ -159,9 +171,7 @@ export class Feed {
   }
 
   async #read(cursor: string | null, signal?: AbortSignal): Promise<{ page: FeedPage; posts: Post[] }> {
-    const query = { scope: this.#scope, ...(cursor === null ? {} : { cursor }) };
-    const init = { params: { query }, ...(signal ? { signal } : {}) };
-    const list = await this.#api.call((client) => client.GET('/api/locker-room', init));
+    const list = await this.#readList(cursor === null ? {} : { cursor }, signal ? { signal } : {});
     this.#keep(list.posts);
     const page = {
       ids: list.posts.map((post) => post.id),
@@ -171,4 +181,20 @@ export class Feed {
     };
     return { page: withAgeOf(list, page), posts: list.posts };
   }
+
+  #readList(page: { cursor?: string }, init: { signal?: AbortSignal }): Promise<PostList> {
+    const source = this.#source;
+    if (typeof source === 'object' && 'fanId' in source) {
+      const params = { path: { id: source.fanId }, query: page };
+      return this.#api.call((client) => client.GET('/api/users/{id}/posts', { params, ...init }));
+    }
+    const params = { query: { ...queryOf(source), ...page } };
+    return this.#api.call((client) => client.GET('/api/locker-room', { params, ...init }));
+  }
+}
+
+function queryOf(source: Exclude<Source, { fanId: string }>) {
+  if (source === 'trending') return { scope: 'all' as const, sort: 'trending' as const };
+  if (typeof source === 'string') return { scope: source };
+  return 'tag' in source ? { tag: source.tag } : { scope: 'team' as const, teamId: source.teamId };
 }

@@ -7,7 +7,7 @@ import type { Clock } from '$lib/api/resource.svelte';
 import type { Post } from '$lib/api/types';
 import type { LiveEvent } from '$lib/live/events';
 import type { View } from '$lib/live/live';
-import { Feed, SCOPES, type Scope } from './feed.svelte';
+import { Feed, type Source } from './feed.svelte';
 import { afterEvent, postOf } from './post-events';
 import { withReaction, type Reaction } from './reactions';
 
@@ -15,7 +15,11 @@ import { withReaction, type Reaction } from './reactions';
 export interface Draft {
   key: string;
   body: string;
+  picture?: { file: File; alt: string };
 }
+
+/** How many lists are kept for the way back to them. */
+const MOST_FEEDS = 12;
 
 /** A reaction that the service has not confirmed yet. */
 interface Wish {
@@ -31,19 +35,28 @@ export class Room implements View {
   #reader: string | null | undefined;
   /** The club whose posts the list of the club follows. */
   #team: string | null = null;
-  readonly #feeds: Record<Scope, Feed>;
+  readonly #feeds = new Map<string, Feed>();
   readonly #api: Api;
+  readonly #clock: Clock;
   readonly #onRollback: (failure: Failure) => void;
 
   constructor(api: Api, clock: Clock, onRollback: (failure: Failure) => void) {
     this.#api = api;
+    this.#clock = clock;
     this.#onRollback = onRollback;
-    const feed = (scope: Scope): Feed => new Feed(api, clock, scope, (posts) => this.keep(posts));
-    this.#feeds = { all: feed('all'), following: feed('following'), team: feed('team') };
   }
 
-  feed(scope: Scope): Feed {
-    return this.#feeds[scope];
+  /** The list of these posts, always the same one while it is kept. */
+  feed(source: Source): Feed {
+    const key = JSON.stringify(source);
+    const feed =
+      this.#feeds.get(key) ?? new Feed(this.#api, this.#clock, source, (posts) => this.keep(posts));
+    // The list that was asked for last is the last one to go.
+    this.#feeds.delete(key);
+    this.#feeds.set(key, feed);
+    const [oldest] = this.#feeds.keys();
+    if (this.#feeds.size > MOST_FEEDS && oldest !== undefined) this.#feeds.delete(oldest);
+    return feed;
   }
 
   /** The post as the reader wants it: the service's, with a reaction that is not confirmed yet. */
@@ -61,8 +74,8 @@ export class Room implements View {
 
   /** What the lists that were read follow. */
   get channels(): string[] {
-    const opened = SCOPES.filter((scope) => this.#feeds[scope].first.value !== null);
-    return ['room', ...opened.map((scope) => this.#channel(scope)).filter((channel) => channel !== 'room')];
+    const opened = [...this.#feeds.values()].filter((feed) => feed.first.value !== null);
+    return [...new Set(['room', ...opened.flatMap((feed) => feed.channel(this.#team) ?? [])])];
   }
 
   readonly onevent = (event: LiveEvent): void => {
@@ -76,13 +89,14 @@ export class Room implements View {
     if (known) this.#posts.set(id, afterEvent(known, event));
     if (event.name !== 'post.created') return;
     if (!known) this.#posts.set(id, { ...event.data.post, myReaction: null });
-    for (const scope of SCOPES) {
-      if (event.data.channels.includes(this.#channel(scope))) this.#feeds[scope].arrive(event.data.post);
+    for (const feed of this.#feeds.values()) {
+      const channel = feed.channel(this.#team);
+      if (channel !== null && event.data.channels.includes(channel)) feed.arrive(event.data.post);
     }
   };
 
   readonly onresync = (): void => {
-    for (const scope of SCOPES) void this.#feeds[scope].refresh();
+    for (const feed of this.#feeds.values()) if (feed.channel(this.#team) !== null) void feed.refresh();
   };
 
   keep(posts: readonly Post[]): void {
@@ -93,7 +107,7 @@ export class Room implements View {
   showTo(reader: string | null, team: string | null = null): void {
     this.#team = team;
     if (this.#reader !== undefined && this.#reader !== reader) {
-      for (const scope of SCOPES) this.#feeds[scope].first.reset();
+      for (const feed of this.#feeds.values()) feed.first.reset();
       this.#posts.clear();
       this.#wishes.clear();
       this.#failures.clear();
@@ -144,8 +158,9 @@ export class Room implements View {
   }
 
   /** Sends a post and puts it first where it belongs. */
-  async publish({ key, body }: Draft): Promise<Post> {
-    const init = { params: { header: { 'Idempotency-Key': key } }, body: { body } };
+  async publish({ key, body, picture }: Draft): Promise<Post> {
+    const attached = picture ? await this.#upload(key, picture) : {};
+    const init = { params: { header: { 'Idempotency-Key': key } }, body: { body, ...attached } };
     const { post } = await this.#api.call((client) => client.POST('/api/locker-room', init));
     this.add(post);
     return post;
@@ -154,8 +169,26 @@ export class Room implements View {
   /** Puts the reader's own new post first where it belongs. */
   add(post: Post): void {
     this.keep([post]);
-    this.#feeds.all.prepend(post.id);
-    this.#feeds.following.prepend(post.id);
+    this.feed('all').prepend(post.id);
+    this.feed('following').prepend(post.id);
+  }
+
+  /** Replaces the text of an own post. */
+  async edit(id: string, body: string): Promise<void> {
+    const init = { params: { path: { id } }, body: { body } };
+    const { post } = await this.#api.call((client) => client.PATCH('/api/locker-room/{id}', init));
+    this.keep([post]);
+  }
+
+  async report(id: string, reason: string): Promise<void> {
+    const init = { params: { path: { id } }, body: { reason } };
+    await this.#api.call((client) => client.POST('/api/locker-room/{id}/report', init));
+  }
+
+  /** The reader follows others than before, and no longer sees the fan who was blocked, if one was. */
+  followOthers(blocked: string | null): void {
+    this.feed('following').first.reset();
+    for (const [id, post] of this.#posts) if (post.author.id === blocked) this.#forget(id);
   }
 
   async delete(id: string): Promise<void> {
@@ -171,13 +204,24 @@ export class Room implements View {
   }
 
   #forget(id: string): void {
-    for (const scope of SCOPES) this.#feeds[scope].remove(id);
+    for (const feed of this.#feeds.values()) feed.remove(id);
     this.#posts.delete(id);
   }
 
-  #channel(scope: Scope): string {
-    if (scope === 'following') return 'room:following';
-    return scope === 'team' && this.#team !== null ? `room:team:${this.#team}` : 'room';
+  /** Sends a picture. Its key is that of the post: sending both again has no second effect. */
+  async #upload(
+    key: string,
+    { file, alt }: NonNullable<Draft['picture']>,
+  ): Promise<{ mediaId: string; imageAlt?: string }> {
+    const { mediaId } = await this.#api.call((client) =>
+      client.POST('/api/media', {
+        params: { header: { 'Idempotency-Key': key } },
+        headers: { 'Content-Type': file.type },
+        body: file,
+        bodySerializer: () => file,
+      }),
+    );
+    return alt === '' ? { mediaId } : { mediaId, imageAlt: alt };
   }
 
   async #sendReaction(id: string, kind: Reaction | null): Promise<Post> {

@@ -1,0 +1,80 @@
+import type { Texts } from '$lib/i18n/texts.svelte';
+import { href } from '$lib/router/match';
+import type { RouteName } from '$lib/router/paths';
+import type { NavItem } from '$lib/ui/MainNav.svelte';
+
+const ROOM: readonly RouteName[] = [
+  'room',
+  'post',
+  'tag',
+  'trends',
+  'search',
+  'team',
+  'fans',
+  'fan',
+  'followers',
+  'followed',
+];
+
+const PLAY: readonly RouteName[] = [
+  'quests',
+  'quest',
+  'achievements',
+  'packs',
+  'pack',
+  'copy',
+  'ownPacks',
+  'purchase',
+  'album',
+  'balances',
+];
+
+const ACCOUNT: readonly RouteName[] = [
+  'account',
+  'blocks',
+  'settings',
+  'settingsProfile',
+  'settingsPassword',
+  'settingsDevices',
+  'settingsData',
+];
+
+/** Whether a page has texts that are not there from the start. */
+export function needsMoreTexts(name: RouteName): boolean {
+  return name === 'table' || PLAY.includes(name) || ACCOUNT.includes(name);
+}
+
+/** The items of the main navigation; the one to which the shown page belongs is marked. */
+export function navigation({ t }: Texts, shown: RouteName | null): NavItem[] {
+  const isIn = (names: readonly RouteName[]): boolean => shown !== null && names.includes(shown);
+  return [
+    {
+      href: href('room', {}),
+      icon: 'room',
+      label: t.nav.room,
+      longLabel: t.nav.roomLong,
+      isCurrent: isIn(ROOM),
+    },
+    {
+      href: href('quests', {}),
+      icon: 'play',
+      label: t.nav.play,
+      longLabel: t.nav.play,
+      isCurrent: isIn(PLAY),
+    },
+    {
+      href: href('table', {}),
+      icon: 'table',
+      label: t.nav.table,
+      longLabel: t.nav.table,
+      isCurrent: isIn(['table']),
+    },
+    {
+      href: href('account', {}),
+      icon: 'account',
+      label: t.nav.account,
+      longLabel: t.nav.account,
+      isCurrent: isIn(ACCOUNT),
+    },
+  ];
+}

@@ -1,0 +1,84 @@
+import type { Api } from '$lib/api/client';
+import { failureOf, type Failure } from '$lib/api/errors';
+import { Resource, type Clock } from '$lib/api/resource.svelte';
+import type { Quest } from '$lib/api/types';
+
+/** What a step or a check has earned. */
+export interface Earned {
+  points: number;
+  isQuestCompleted: boolean;
+}
+
+/** One quest and what the fan does in it. One write at a time; the service's answer replaces the quest. */
+export class QuestRun {
+  readonly quest: Resource<Quest>;
+  readonly #api: Api;
+  readonly #id: string;
+  #isBusy = $state(false);
+  #failure = $state.raw<Failure | null>(null);
+
+  constructor(api: Api, clock: Clock, id: string) {
+    this.#api = api;
+    this.#id = id;
+    this.quest = new Resource(async (signal) => {
+      const params = { path: { id: this.#id } };
+      return (await api.call((client) => client.GET('/api/quests/{id}', { params, signal }))).quest;
+    }, clock);
+  }
+
+  get isBusy(): boolean {
+    return this.#isBusy;
+  }
+
+  get failure(): Failure | null {
+    return this.#failure;
+  }
+
+  /** Starts the quest; whether that worked. */
+  async start(): Promise<boolean> {
+    const started = await this.#write(async () => {
+      const body = { questId: this.#id };
+      this.quest.replace(
+        (await this.#api.call((client) => client.POST('/api/quests/start', { body }))).quest,
+      );
+      return true;
+    });
+    return started ?? false;
+  }
+
+  /** Confirms a step; null if that failed. */
+  complete(stepId: string): Promise<Earned | null> {
+    return this.#write(async () => {
+      const answer = await this.#api.call((client) =>
+        client.POST('/api/quests/complete-step', { body: { stepId } }),
+      );
+      this.quest.replace(answer.quest);
+      return { points: answer.pointsAwarded, isQuestCompleted: answer.questCompleted };
+    });
+  }
+
+  /** Has the service check the steps that it can check itself; null if that failed. */
+  check(): Promise<Earned | null> {
+    return this.#write(async () => {
+      const answer = await this.#api.call((client) =>
+        client.POST('/api/quests/check-progress', { body: {} }),
+      );
+      await this.quest.load();
+      return { points: answer.pointsAwarded, isQuestCompleted: this.quest.value?.status === 'completed' };
+    });
+  }
+
+  async #write<Answer>(write: () => Promise<Answer>): Promise<Answer | null> {
+    if (this.#isBusy) return null;
+    this.#isBusy = true;
+    this.#failure = null;
+    try {
+      return await write();
+    } catch (error) {
+      this.#failure = failureOf(error);
+      return null;
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+}

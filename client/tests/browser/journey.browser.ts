@@ -1,0 +1,106 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { press, tabTo } from './keyboard';
+import { readAs } from './member';
+import { Stage } from './stage';
+import { Visitor } from './visitor';
+
+const WIDE = { width: 1280, height: 800 };
+
+let stage: Stage | undefined;
+
+beforeAll(async () => {
+  stage = await Stage.open();
+});
+
+afterAll(() => stage?.close());
+
+/** Opens a page and waits for its heading and rows. */
+async function open(page: Page, path: string, heading: string): Promise<void> {
+  await page.goto(path);
+  await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+  await page.waitForFunction(() => document.querySelector('main .skeleton') === null);
+}
+
+async function arrive(): Promise<Visitor> {
+  if (!stage) throw new Error('no stage');
+  return Visitor.arrive(stage.browser, stage.service.url, { viewport: WIDE, reducedMotion: 'reduce' });
+}
+
+test('by keyboard alone a newcomer signs up, chooses a club, posts, follows and collects the visit', async () => {
+  const visitor = await arrive();
+  const { page } = visitor;
+  await open(page, '/sign-up', 'Join the terrace');
+  await tabTo(page, 'Name');
+  await page.keyboard.type('keys.only');
+  await tabTo(page, 'Password');
+  await page.keyboard.type('a scarf on row 14');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Choose your club' }).waitFor();
+  await press(page, /^Ajax/);
+  await page.waitForURL('**/room');
+
+  await page.getByRole('article').first().waitFor();
+  await tabTo(page, 'Write to the room');
+  await page.keyboard.type('Without a mouse');
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('article').filter({ hasText: 'Without a mouse' }).waitFor();
+  const { posts } = await readAs<{ posts: { body: string }[] }>(page, '/api/locker-room?limit=1');
+  expect(posts[0]?.body).toBe('Without a mouse');
+
+  await open(page, '/fans/toonarmytess', 'Tess Robson');
+  const followed = page.waitForResponse('**/api/user/follow');
+  await press(page, /^Follow Tess Robson/);
+  await followed;
+  const { following } = await readAs<{ following: { user: { username: string } }[] }>(
+    page,
+    '/api/user/following',
+  );
+  expect(following.map(({ user }) => user.username)).toEqual(['toonarmytess']);
+
+  await open(page, '/quests', 'Quests');
+  await press(page, 'Collect today’s points');
+  await page.getByRole('dialog', { name: 'Today’s visit' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByText('Today is collected.').waitFor();
+  const visit = await readAs<{ visitedToday: boolean }>(page, '/api/quests/daily-visit');
+  expect(visit.visitedToday).toBe(true);
+  visitor.expectNoComplaints();
+  await visitor.leave();
+});
+
+test('by keyboard alone a fan does a step of a quest, buys a pack and opens it', async () => {
+  const visitor = await arrive();
+  const { page } = visitor;
+  await visitor.signIn();
+  await open(page, '/quests', 'Quests');
+  await press(page, /^Match day/);
+  await page.getByRole('heading', { name: 'Match day', level: 1 }).waitFor();
+  await press(page, 'Start this quest');
+  await page.getByRole('button', { name: 'I have done it' }).first().waitFor();
+  await press(page, 'I have done it');
+  await page.getByRole('dialog').getByText('+5').waitFor();
+  await page.keyboard.press('Escape');
+  const { quests } = await readAs<{ quests: { key: string; steps: { completedAt: string | null }[] }[] }>(
+    page,
+    '/api/quests',
+  );
+  const steps = quests.find(({ key }) => key === 'matchday')?.steps ?? [];
+  expect(steps.filter(({ completedAt }) => completedAt !== null)).toHaveLength(1);
+
+  await open(page, '/packs', 'Packs');
+  await press(page, /^Match day/);
+  await page.getByRole('heading', { name: 'Match day', level: 1 }).waitFor();
+  await page.getByRole('button', { name: 'Buy for 100 points' }).waitFor();
+  await press(page, 'Buy for 100 points');
+  await page.waitForURL('**/my-packs');
+  await page.getByRole('link', { name: 'Open', exact: true }).waitFor();
+  await press(page, 'Open');
+  await page.getByRole('button', { name: 'Open the pack' }).waitFor();
+  await press(page, 'Open the pack');
+  await page.getByRole('link', { name: 'To my album' }).waitFor();
+  const { packs } = await readAs<{ packs: { status: string }[] }>(page, '/api/user/packs');
+  expect(packs.map(({ status }) => status)).toEqual(['opened']);
+  visitor.expectNoComplaints();
+  await visitor.leave();
+});

@@ -1,0 +1,1 @@
+function e(e,t,n){let r={params:{path:{username:t}},signal:n};return e.call(e=>e.GET(`/api/users/by-name/{username}`,r))}export{e as t};
