@@ -25,8 +25,8 @@ use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsRead, PointsRepa
 use terrace_social::{
     AuthoredRead, CommentLikeWrite, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead,
     FollowGraphRead, GraphErasure, GraphRead, GraphWrite, MentionWrite, OwnGraphRead, PostListRead, PostRead,
-    PostWrite, ReactionWrite, ReportWrite, SearchAudit, SearchRead, SearchWrite, SuggestionRead,
-    TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
+    PostWrite, ReactionWrite, ReportDecisionWrite, ReportRead, ReportWrite, SearchAudit, SearchRead,
+    SearchWrite, SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
 };
 
 read_ports! {
@@ -165,6 +165,7 @@ read_ports! {
         + ContentRead
         + CatalogueRead
         + EventRead
+        + ReportRead
         + SearchAudit
 }
 
@@ -384,6 +385,7 @@ ports! {
         + RepairWrite
         + BackfillWrite
         + FollowImportWrite
+        + ReportDecisionWrite
         + LegacyStagingWrite
         + LegacyMove
         + LedgerRepairWrite

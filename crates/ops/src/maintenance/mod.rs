@@ -30,8 +30,8 @@ mod tasks_setup;
 mod tasks_upkeep;
 mod work;
 
-pub(crate) use context::TaskContext;
 pub use context::yield_to_writers;
+pub(crate) use context::{TaskContext, dry_run};
 pub use journal::{Busy, CountRows, MaintenanceHistory, RunState};
 pub use order::OrderFault;
 pub use repairs::verify_rows;
@@ -225,6 +225,7 @@ pub fn catalogue() -> TaskList {
             tasks_cleanup::sessions(),
             tasks_cleanup::events(),
             tasks_cleanup::minting(),
+            tasks_cleanup::reports(),
             tasks_cleanup::media(),
             tasks_cleanup::notices(),
             tasks_cleanup::imports(),
