@@ -93,6 +93,7 @@ mod contract {
     pub(crate) mod repairs;
     mod replica;
     mod replies;
+    mod reports;
     mod schema;
     mod search;
     mod sessions;
@@ -131,7 +132,7 @@ mod http {
     mod leaderboard_pages;
     mod lists;
     mod locker_room;
-    mod media;
+    pub(crate) mod media;
     mod mentions;
     mod optional_bodies;
     mod own_account;
@@ -206,5 +207,6 @@ mod program {
     mod permissions;
     mod receiver;
     mod refused;
+    mod reports;
     mod verify;
 }

@@ -102,7 +102,7 @@ fn data_is_maintained_by_commands(kind: DatabaseKind) -> Result<()> {
         "{looked_at}"
     );
     let swept = run(&terrace, &["maintain", "sweep"])?;
-    let nothing = "removed 0 idempotency keys, 0 sessions and tokens, 0 events, 0 messages to the minter, \
+    let nothing = "removed 0 idempotency keys, 0 sessions and tokens, 0 events, 0 messages to the minter, 0 reports, \
         0 uploads, 0 pictures, 0 stray files of pictures\n";
     assert_eq!(swept, nothing);
     Ok(())
