@@ -77,7 +77,7 @@ read_ports! {
 
 read_ports! {
     /// Profiles that other users see, with their achievements.
-    pub trait PublicProfileReadTx: FollowingReadTx + QuestRead
+    pub trait PublicProfileReadTx: FollowingReadTx + QuestRead + PointsRead
 }
 
 read_ports! {
