@@ -195,6 +195,7 @@ mod program {
     mod backup;
     mod completions;
     mod content;
+    mod content_live;
     mod doctor;
     mod follow_graph;
     mod hindered;
