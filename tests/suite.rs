@@ -93,6 +93,7 @@ mod contract {
     pub(crate) mod repairs;
     mod replica;
     mod replies;
+    mod reports;
     mod schema;
     mod search;
     mod sessions;
@@ -115,6 +116,7 @@ mod http {
     mod conditional;
     mod cron;
     mod cross_site;
+    mod demo;
     mod document;
     mod dress;
     mod edge;
@@ -131,7 +133,7 @@ mod http {
     mod leaderboard_pages;
     mod lists;
     mod locker_room;
-    mod media;
+    pub(crate) mod media;
     mod mentions;
     mod optional_bodies;
     mod own_account;
@@ -194,6 +196,7 @@ mod program {
     mod backup;
     mod completions;
     mod content;
+    mod content_live;
     mod doctor;
     mod follow_graph;
     mod hindered;
@@ -206,5 +209,6 @@ mod program {
     mod permissions;
     mod receiver;
     mod refused;
+    mod reports;
     mod verify;
 }

@@ -29,6 +29,7 @@ export const ada: OwnProfile = {
   timeZone: 'Europe/London',
   leaderboardVisible: true,
   collectionVisible: true,
+  level: { number: 2, name: 'Regular', from: 100, next: 300 },
   role: 'fan',
   balances: { coins: 0, points: 0 },
   followerCount: 0,

@@ -250,9 +250,10 @@ fn a_report_is_recorded_once(kind: DatabaseKind) -> Result<()> {
             service.done(ReportPost { fan, post, reason: reason.to_owned() });
         }
     }
-    // Two reports are left to remove with the post: a batch of two removes them, and the next batch the post.
-    service.done(DeletePost { user: mia, post });
-    assert!(!service.write(move |tx, _| Ok(tx.remove_deleted_post(post, 2)?)));
-    assert!(service.write(move |tx, _| Ok(tx.remove_deleted_post(post, 1)?)));
+    for fan in [mia, bo] {
+        let reports = service.ask(move |tx| tx.reports_of(fan, 10, None));
+        let [report] = &reports[..] else { panic!("{reports:?}") };
+        assert_eq!((report.post, report.reason.as_str()), (post, "Spam"));
+    }
     Ok(())
 }

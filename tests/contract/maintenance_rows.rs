@@ -185,7 +185,7 @@ fn rule_13_leftover_rows_of_deleted_accounts_are_removed(kind: DatabaseKind) -> 
     for (kind, rows) in [
         ("blocks", 1),
         ("comment_likes", 1),
-        ("comment_reports", 1),
+        ("reports", 1),
         ("comments", 1),
         ("followers", 1),
         ("follows", 1),

@@ -171,7 +171,7 @@ fn the_own_profile_is_read_and_changed(kind: DatabaseKind) -> Result<()> {
         "id": "[id]", "username": "mia", "displayName": "mia", "bio": "", "pictureUrl": null, "favoriteTeam": null,
         "timeZone": "UTC", "leaderboardVisible": true, "collectionVisible": true, "followerCount": 0,
         "followingCount": 0, "points": 0, "role": "fan", "balances": {"points": 0, "coins": 0},
-        "createdAt": "[time]",
+        "level": {"number": 1, "name": "Newcomer", "from": 0, "next": 100}, "createdAt": "[time]",
     });
     assert_eq!(shape(&answer), expected);
 
@@ -225,7 +225,7 @@ fn others_see_a_public_profile(kind: DatabaseKind) -> Result<()> {
     let expected = json!({
         "id": "[id]", "username": "mia", "displayName": "mia", "bio": "Row 14.", "pictureUrl": null,
         "favoriteTeam": null, "followerCount": 0, "followingCount": 0, "following": false, "followsYou": false,
-        "points": null, "rank": null, "achievements": [], "createdAt": "[time]",
+        "points": null, "rank": null, "level": null, "achievements": [], "createdAt": "[time]",
     });
     assert_eq!(shape(&answer), expected, "neither zone nor balances nor role");
     Ok(())

@@ -35,7 +35,8 @@ fn upload(client: &Client, content_type: &str, file: impl Into<Vec<u8>>) -> Answ
     client.ask("POST", MEDIA).body(content_type, file).send()
 }
 
-fn media_id(client: &Client, n: u8) -> String {
+/// Uploads a picture; returns the id of the upload.
+pub(crate) fn media_id(client: &Client, n: u8) -> String {
     upload(client, "image/png", png(n)).expect(201).str_at("/mediaId")
 }
 

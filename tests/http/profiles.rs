@@ -12,6 +12,7 @@ use terrace_testkit::{Client, DatabaseKind, TestService, on_each_database};
 on_each_database! {
     a_profile_shows_the_points_and_the_rank_of_the_season,
     a_fan_who_is_not_listed_has_neither_points_nor_rank,
+    a_profile_shows_the_level_by_all_points_ever_earned,
     a_profile_shows_the_latest_achievements,
     the_own_profile_shows_role_and_balances,
 }
@@ -55,6 +56,28 @@ fn a_fan_who_is_not_listed_has_neither_points_nor_rank(kind: DatabaseKind) -> Re
     assert_eq!(standing(&visitor, &id), none);
     mia.patch("/api/user", &json!({"leaderboardVisible": true})).expect(200);
     assert_eq!(standing(&visitor, &id), [json!(5), json!(1)]);
+    Ok(())
+}
+
+/// The HTTP contract, part 2, sections 1 and 5.
+fn a_profile_shows_the_level_by_all_points_ever_earned(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let (mia, id) = joined(&service, "mia");
+    let own = || mia.get("/api/user").expect(200).at("/level");
+    let public = || service.client().get(&format!("/api/users/{id}")).expect(200).at("/level");
+    let level = |number: u32, name: &str, from: i64, next: i64| json!({"number": number, "name": name, "from": from, "next": next});
+    assert_eq!((own(), public()), (level(1, "Newcomer", 0, 100), Value::Null));
+    give(&service, &id, 100, "1");
+    assert_eq!((own(), public()), (level(2, "Regular", 100, 300), level(2, "Regular", 100, 300)));
+    // Points of earlier seasons count.
+    let season = StartSeason { key: "1".parse()?, name: "Spring".to_owned(), starts_at: None, ends_at: None };
+    service.run(service.app().execute(season)).expect("a season");
+    give(&service, &id, 250, "2");
+    assert_eq!((own(), public()), (level(3, "Supporter", 300, 700), level(3, "Supporter", 300, 700)));
+    mia.patch("/api/user", &json!({"leaderboardVisible": false})).expect(200);
+    assert_eq!((own(), public()), (level(3, "Supporter", 300, 700), Value::Null));
+    give(&service, &id, 100_000, "3");
+    assert_eq!(own(), json!({"number": 10, "name": "Club legend", "from": 50_000, "next": null}));
     Ok(())
 }
 

@@ -14,13 +14,13 @@ on_each_database! {
 }
 
 /// A folder that `content new` made.
-struct Folder {
-    terrace: Invocation,
-    name: &'static str,
+pub(super) struct Folder {
+    pub(super) terrace: Invocation,
+    pub(super) name: &'static str,
 }
 
 impl Folder {
-    fn new(terrace: &Invocation, name: &'static str) -> Result<Self> {
+    pub(super) fn new(terrace: &Invocation, name: &'static str) -> Result<Self> {
         terrace.clone().args(["content", "new", name]).run()?.succeeded()?;
         Ok(Self { terrace: terrace.clone(), name })
     }
@@ -30,18 +30,18 @@ impl Folder {
     }
 
     /// Replaces the only occurrence of `old` in a file.
-    fn edit(&self, file: &str, old: &str, new: &str) -> Result<()> {
+    pub(super) fn edit(&self, file: &str, old: &str, new: &str) -> Result<()> {
         let text = fs::read_to_string(self.path(file))?;
         ensure!(text.matches(old).count() == 1, "{file} has {} of {old:?}", text.matches(old).count());
         Ok(fs::write(self.path(file), text.replace(old, new))?)
     }
 
-    fn append(&self, file: &str, lines: &str) -> Result<()> {
+    pub(super) fn append(&self, file: &str, lines: &str) -> Result<()> {
         let text = fs::read_to_string(self.path(file)).unwrap_or_default();
         Ok(fs::write(self.path(file), format!("{text}{lines}"))?)
     }
 
-    fn version(&self, version: u32) -> Result<()> {
+    pub(super) fn version(&self, version: u32) -> Result<()> {
         let text = fs::read_to_string(self.path("club.toml"))?;
         let set = |line: &str| match line.strip_prefix("version = ") {
             Some(_) => format!("version = {version}\n"),
@@ -54,20 +54,20 @@ impl Folder {
         self.terrace.clone().args(["content", "check", self.name]).run()
     }
 
-    fn load(&self) -> Result<terrace_testkit::Ended> {
+    pub(super) fn load(&self) -> Result<terrace_testkit::Ended> {
         self.terrace.clone().args(["content", "load", self.name, "--yes"]).run()
     }
 
-    fn served(&self) -> Invocation {
+    pub(super) fn served(&self) -> Invocation {
         self.terrace.clone().args(["serve", "--content", self.name])
     }
 }
 
-fn terrace(database: &TestDatabase) -> Result<Invocation> {
+pub(super) fn terrace(database: &TestDatabase) -> Result<Invocation> {
     Invocation::on(database.url())
 }
 
-fn teams(client: &Client) -> Vec<String> {
+pub(super) fn teams(client: &Client) -> Vec<String> {
     let teams = client.get("/api/teams").expect(200).list("/teams");
     teams.iter().filter_map(|team| Some(team["key"].as_str()?.to_owned())).collect()
 }

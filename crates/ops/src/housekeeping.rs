@@ -8,6 +8,7 @@ use std::time::Duration;
 use terrace_app::minting::DELIVERED_STAY;
 use terrace_app::{App, Job};
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
+use terrace_social::REPORT_LIFE;
 use terrace_store::{Command, OpsTx, Retention, into_infallible};
 
 /// Maximum number of rows that one transaction removes.
@@ -33,6 +34,7 @@ pub(crate) fn jobs() -> Vec<Job> {
         ("sweep-minting", Retention::Minting),
         ("sweep-notices", Retention::Notices),
         ("sweep-imports", Retention::Imports),
+        ("sweep-reports", Retention::Reports),
     ]
     .map(|(name, what)| {
         Job::new(name, EVERY, move |app| async move {
@@ -72,6 +74,8 @@ pub struct Swept {
     pub imports: u64,
     /// Runs of maintenance.
     pub runs: u64,
+    /// Reports that were not decided in time.
+    pub reports: u64,
     /// Uploads that expired without a post.
     pub uploads: u64,
     /// Pictures without references.
@@ -86,6 +90,7 @@ pub async fn sweep(app: &App) -> Result<Swept, StoreError> {
 }
 
 async fn sweep_at(app: &App, pace: &TaskContext) -> Result<Swept, TaskFailure> {
+    let reports = sweep_all(app, Retention::Reports, pace).await?;
     let media = sweep_media(app, Shards::All, pace).await?;
     Ok(Swept {
         idempotency_keys: sweep_all(app, Retention::IdempotencyKeys, pace).await?,
@@ -95,6 +100,7 @@ async fn sweep_at(app: &App, pace: &TaskContext) -> Result<Swept, TaskFailure> {
         notices: sweep_all(app, Retention::Notices, pace).await?,
         imports: sweep_all(app, Retention::Imports, pace).await?,
         runs: sweep_all(app, Retention::Runs, pace).await?,
+        reports,
         uploads: media.uploads,
         pictures: media.pictures,
         objects: media.objects,
@@ -111,6 +117,7 @@ pub(crate) async fn sweep_all(app: &App, what: Retention, pace: &TaskContext) ->
         Retention::Notices => NOTICES_STAY,
         Retention::Imports => IMPORTS_WAIT,
         Retention::Runs => RUNS_STAY,
+        Retention::Reports => REPORT_LIFE,
         // Handled by `sweep_media`.
         Retention::Uploads | Retention::Pictures => return Ok(0),
     });
@@ -137,7 +144,7 @@ impl Command for Sweep {
     type Output = u64;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn OpsTx, _ctx: &mut Ctx) -> Outcome<u64, Infallible> {
+    fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<u64, Infallible> {
         Ok(match self.what {
             Retention::IdempotencyKeys => tx.sweep_idempotency(self.before, PORTION)?,
             Retention::Sessions => tx.remove_ended_sessions(self.before, PORTION)?,
@@ -146,6 +153,7 @@ impl Command for Sweep {
             Retention::Notices => tx.sweep_notices(self.before, PORTION)?,
             Retention::Imports => tx.sweep_imports(self.before, PORTION)?,
             Retention::Runs => tx.sweep_maintenance(self.before, PORTION)?,
+            Retention::Reports => tx.expire_reports(self.before, ctx.now(), PORTION)?,
             Retention::Uploads | Retention::Pictures => 0,
         })
     }

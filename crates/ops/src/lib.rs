@@ -16,6 +16,7 @@ mod on_demand;
 mod points;
 mod purchases;
 mod quests;
+pub mod reports;
 mod search;
 mod topics;
 mod verify;

@@ -27,7 +27,10 @@ pub struct FanLevel<'a> {
 
 /// Levels in ascending order. The first one begins at 0 points.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Levels(Vec<Level>);
+pub struct Levels {
+    first: Level,
+    others: Vec<Level>,
+}
 
 /// Why a table of levels is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -46,7 +49,7 @@ pub enum LevelsError {
 /// One level for every fan.
 impl Default for Levels {
     fn default() -> Self {
-        Self(vec![Level { name: "Fan".to_owned(), from: 0 }])
+        Self { first: Level { name: "Fan".to_owned(), from: 0 }, others: Vec::new() }
     }
 }
 
@@ -57,29 +60,33 @@ impl Levels {
     ///
     /// The first violation.
     pub fn new(levels: Vec<Level>) -> Result<Self, LevelsError> {
-        if levels.is_empty() || levels.len() > MOST_LEVELS {
+        if levels.len() > MOST_LEVELS {
             return Err(LevelsError::Count);
         }
-        if levels.first().is_some_and(|first| first.from != 0) {
+        let pairs = levels.iter().zip(levels.iter().skip(1));
+        let disorder = pairs.zip(1..).find(|((one, next), _)| one.from >= next.from).map(|(_, place)| place);
+        let mut levels = levels.into_iter();
+        let first = levels.next().ok_or(LevelsError::Count)?;
+        if first.from != 0 {
             return Err(LevelsError::First);
         }
-        let pairs = levels.iter().zip(levels.iter().skip(1));
-        match pairs.zip(1..).find(|((one, next), _)| one.from >= next.from) {
-            Some((_, place)) => Err(LevelsError::Order(place)),
-            None => Ok(Self(levels)),
+        match disorder {
+            Some(place) => Err(LevelsError::Order(place)),
+            None => Ok(Self { first, others: levels.collect() }),
         }
     }
 
     /// Every level, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = &Level> {
-        self.0.iter()
+        std::iter::once(&self.first).chain(&self.others)
     }
 
     /// The level of a fan who has earned `points`. Corrections may make them negative, which is the first level.
-    pub fn of(&self, points: Points) -> Option<FanLevel<'_>> {
-        let reached = self.0.iter().take_while(|level| level.from <= points.get().max(0)).count();
-        let level = self.0.get(reached.checked_sub(1)?)?;
-        Some(FanLevel { number: reached, level, next: self.0.get(reached).map(|next| next.from) })
+    pub fn of(&self, points: Points) -> FanLevel<'_> {
+        let reached = self.others.iter().take_while(|level| level.from <= points.get()).count();
+        let level = reached.checked_sub(1).and_then(|place| self.others.get(place)).unwrap_or(&self.first);
+        let next = self.others.get(reached).map(|next| next.from);
+        FanLevel { number: reached.saturating_add(1), level, next }
     }
 }
 
@@ -105,7 +112,7 @@ mod tests {
             (250, 3, 250, None),
             (i64::MAX, 3, 250, None),
         ] {
-            let standing = levels.of(Points::new(points)).unwrap();
+            let standing = levels.of(Points::new(points));
             assert_eq!(
                 (standing.number, standing.level.from, standing.next),
                 (number, from, next),

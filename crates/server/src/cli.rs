@@ -5,6 +5,7 @@ use crate::coins::CoinsCommand;
 use crate::content::ContentCommand;
 use crate::legacy::Import;
 use crate::maintenance::{RunArgs, Which};
+use crate::reports::ReportsCommand;
 use crate::seed::Seed;
 use crate::settings::Settings;
 use crate::upkeep::SeasonCommand;
@@ -63,6 +64,9 @@ pub(crate) enum Command {
     /// Manage an account: suspend, restore, reset its password, grant it a role.
     #[command(subcommand)]
     Account(Account),
+    /// Moderate: list and show reports of posts and comments, dismiss them, or remove what was reported.
+    #[command(subcommand)]
+    Reports(ReportsCommand),
     /// Recompute the content of a pack from the response of its opening; exits with 1 if it differs.
     Verify {
         /// The response as JSON: a file, an http:// or https:// URL, or `-` for standard input.
@@ -121,7 +125,8 @@ pub(crate) enum Maintain {
     /// Finish interrupted purchases for money: complete paid ones, expire unpaid ones, refund what is owed; servers
     /// may be running.
     Reconcile,
-    /// Remove expired data: idempotency keys, ended sessions, old events, delivered messages, unused pictures.
+    /// Remove expired data: idempotency keys, ended sessions, old events, delivered messages, old reports, unused
+    /// pictures.
     Sweep,
     /// Extract the topics of every post again, as the server does automatically after an update.
     BackfillTopics,

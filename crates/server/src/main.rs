@@ -20,6 +20,7 @@ mod permissions;
 mod place;
 mod progress;
 mod report;
+mod reports;
 mod secret;
 mod seed;
 mod serve;
@@ -118,6 +119,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Restore { file, force } => backup::restore(&file, force, &settings),
         Command::Import(command) => runtime()?.block_on(legacy::import(command, settings)),
         Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),
+        Command::Reports(command) => runtime()?.block_on(reports::reports(command, settings)),
         Command::Account(command) => runtime()?.block_on(account::account(command, settings)),
         Command::Verify { place } => verify_opening::verify(&place),
         Command::Openapi => {

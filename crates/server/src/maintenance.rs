@@ -71,13 +71,13 @@ pub(crate) struct RunArgs {
     by: Option<String>,
 }
 
-fn who(text: &str) -> Result<String, String> {
+pub(crate) fn who(text: &str) -> Result<String, String> {
     let is_name = (1..=LONGEST_NAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
     if is_name { Ok(text.to_owned()) } else { Err(format!("1 to {LONGEST_NAME} characters, on one line")) }
 }
 
 /// The user name that the system reports.
-fn user() -> String {
+pub(crate) fn user() -> String {
     let mut named = ["USER", "LOGNAME"].into_iter().filter_map(|name| env::var(name).ok());
     named.find_map(|name| who(&name).ok()).unwrap_or_else(|| "unknown".to_owned())
 }
@@ -200,7 +200,14 @@ pub(crate) async fn repair(dry_run: bool, settings: Settings) -> anyhow::Result<
 
 /// Removes expired data.
 pub(crate) async fn sweep(settings: Settings) -> anyhow::Result<ExitCode> {
-    let all = ["sweep-idempotency-keys", "sweep-sessions", "sweep-events", "sweep-minting", "sweep-media"];
+    let all = [
+        "sweep-idempotency-keys",
+        "sweep-sessions",
+        "sweep-events",
+        "sweep-minting",
+        "sweep-reports",
+        "sweep-media",
+    ];
     match short("sweep", named(&all), false, Verbosity::Nothing, &settings).await? {
         Ok(done) => report::line(&report::swept(&done))?,
         Err(code) => return Ok(code),
@@ -318,7 +325,7 @@ async fn equipped(
 ) -> anyhow::Result<App> {
     let without_payments = || -> anyhow::Result<App> {
         let mut app = app(settings, storage);
-        if plan.needs(Need::Media) {
+        if plan.needs(Need::Media) || plan.needs(Need::Demo) {
             app = app.with_media(Arc::new(settings.open_media()?));
         }
         if plan.needs(Need::Minter) {
@@ -328,7 +335,8 @@ async fn equipped(
     };
     // A dry run creates no secret, nor do tasks that were not named.
     let may_make = !is_dry && !is_optional;
-    if !plan.needs(Need::Payments) || !(may_make || settings.secret_path().exists()) {
+    let needs_secret = plan.needs(Need::Payments) || plan.needs(Need::Demo);
+    if !needs_secret || !(may_make || settings.secret_path().exists()) {
         return without_payments();
     }
     let secret = secret::read(settings)?;

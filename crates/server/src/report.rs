@@ -44,6 +44,7 @@ pub(crate) fn swept(report: &RoundReport) -> String {
         "sessions and tokens",
         "events",
         "messages to the minter",
+        "reports",
         "uploads",
         "pictures",
         "stray files of pictures",

@@ -153,6 +153,6 @@ pub trait ErasureWrite {
     /// Removes reports by the fan; returns how many.
     fn erase_reports(&mut self, fan: UserId, limit: u32) -> Result<u32, StoreError>;
 
-    /// Removes reports of comments by the fan; returns how many.
-    fn erase_comment_reports(&mut self, fan: UserId, limit: u32) -> Result<u32, StoreError>;
+    /// Removes reports of posts and comments by the author, which keep their texts; returns how many.
+    fn erase_reports_on(&mut self, author: UserId, limit: u32) -> Result<u32, StoreError>;
 }

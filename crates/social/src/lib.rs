@@ -25,6 +25,7 @@ pub mod ports;
 mod post;
 mod reaction;
 pub mod recommend;
+mod reports;
 pub mod search;
 mod suggest;
 mod topics;
@@ -41,14 +42,16 @@ pub use graph::{
     OwnGraphRead, OwnTeamFollow, OwnTie, Relations, Relationship, TeamFollowRead, TeamFollowWrite,
 };
 pub use mentions::{MENTIONS, Mention, MentionSite, MentionWrite, mention_sites, mentions};
-pub use ports::{
-    CommentLikeWrite, CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite, ReportWrite,
-};
+pub use ports::{CommentLikeWrite, CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite};
 pub use post::{
     Comment, EDIT_WINDOW, ImageSize, NewComment, NewPost, Post, PostImage, PostTeam, PostView, comment_body,
     image_alt, is_editable, post_body, report_reason,
 };
 pub use reaction::{ReactionCounts, ReactionKind};
+pub use reports::{
+    ContentId, ContentKind, CurrentText, Decision, FIRST_REASONS, LockedContent, NewReport, REPORT_LIFE,
+    Report, ReportDecisionWrite, ReportFilter, ReportRead, ReportWrite, ReportedContent, ReportedPicture,
+};
 pub use search::{SearchAudit, SearchRead, SearchText, SearchWrite};
 pub use suggest::{Acquaintance, DismissalWrite, Edges, FollowGraphRead, Member, Names, SuggestionRead};
 pub use topics::{TAG_LENGTH, TAGS_OF_POST, Tag, tags};

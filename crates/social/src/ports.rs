@@ -30,11 +30,12 @@ pub trait PostWrite<A>: PostRead<A> {
     /// Replaces the text of a post. The caller holds the lock of [`PostWrite::lock_post_text`].
     fn edit_post(&mut self, id: PostId, body: &str, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Marks a post as deleted; `false` if it was already. Its comments, reactions and reports are removed later.
+    /// Marks a post as deleted; `false` if it was already. Its comments, reactions and decided reports are removed
+    /// later.
     fn mark_post_deleted(&mut self, id: PostId, at: Timestamp) -> Result<bool, StoreError>;
 
-    /// Removes up to `limit` comments, reactions and reports of a deleted post, and the post itself once it has none;
-    /// `true` if nothing is left to remove. A post that is not deleted is not changed.
+    /// Removes up to `limit` comments, reactions and decided reports of a deleted post, and the post itself once it has
+    /// none; `true` if nothing is left to remove. A post that is not deleted is not changed.
     fn remove_deleted_post(&mut self, id: PostId, limit: u32) -> Result<bool, StoreError>;
 }
 
@@ -79,9 +80,8 @@ pub trait CommentWrite<A>: CommentRead<A> {
     /// Replaces the text of a comment. The caller holds the lock on the post.
     fn edit_comment(&mut self, id: CommentId, body: &str, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Deletes `author`'s comment from a post, with its likes and reports; `false` if there is none. Replies to it stay.
-    /// The caller holds the lock on the post and
-    /// decrements its counter with [`CommentWrite::uncount_comment`].
+    /// Deletes `author`'s comment from a post, with its likes and decided reports; `false` if there is none. Replies to
+    /// it stay. The caller holds the lock on the post and decrements its counter with [`CommentWrite::uncount_comment`].
     fn delete_comment(&mut self, post: PostId, id: CommentId, author: UserId) -> Result<bool, StoreError>;
 
     /// Decrements the comment counter of a post.
@@ -116,27 +116,4 @@ pub trait CommentLikeWrite {
 
     /// Adds `change` to the like counter of a comment.
     fn add_to_like_count(&mut self, comment: CommentId, change: i64) -> Result<(), StoreError>;
-}
-
-/// Writes reports.
-pub trait ReportWrite {
-    /// Inserts a fan's report of a post. A second report by the same fan has no effect, and neither has one by an
-    /// account that is not active.
-    fn insert_report(
-        &mut self,
-        post: PostId,
-        fan: UserId,
-        reason: &str,
-        at: Timestamp,
-    ) -> Result<(), StoreError>;
-
-    /// Inserts a fan's report of a comment, as [`ReportWrite::insert_report`] does. The caller holds the lock on the
-    /// post.
-    fn insert_comment_report(
-        &mut self,
-        comment: CommentId,
-        fan: UserId,
-        reason: &str,
-        at: Timestamp,
-    ) -> Result<(), StoreError>;
 }

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use terrace_identity::ports::NewAccount;
 use terrace_identity::{AccountWrite, League, PasswordHash, Role, Team, TeamWrite, TimeZone, Username};
 use terrace_kernel::{EventKind, LeagueId, NewEvent, PostId, TeamId, Timestamp, Topic, UserId};
-use terrace_social::{NewPost, PostWrite};
+use terrace_social::{ContentId, NewPost, NewReport, PostWrite, ReportWrite};
 use uuid::Uuid;
 
 const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
@@ -216,6 +216,19 @@ pub(crate) fn post(
     };
     tx.insert_post(&post).unwrap();
     post.id
+}
+
+/// Reports content with the text `reported`.
+pub(crate) fn report(tx: &mut DieselTx<'_>, content: ContentId, reporter: UserId, reason: &str, micros: i64) {
+    tx.insert_report(&NewReport {
+        content,
+        reporter,
+        reason: reason.to_owned(),
+        body: "reported".to_owned(),
+        image: None,
+        created_at: at(micros),
+    })
+    .unwrap();
 }
 
 pub(crate) fn event(subject: u128) -> NewEvent {

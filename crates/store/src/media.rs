@@ -1,5 +1,5 @@
-//! Database records of pictures. A picture may be referenced by profiles, by posts that are not deleted, by uploads that
-//! wait for a post, and as a thumbnail by the record of a larger picture.
+//! Database records of pictures. A picture may be referenced by profiles, by posts that are not deleted, by undecided
+//! reports, by uploads that wait for a post, and as a thumbnail by the record of a larger picture.
 
 use crate::objects::ObjectKey;
 use std::fmt;

@@ -25,8 +25,8 @@ use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsRead, PointsRepa
 use terrace_social::{
     AuthoredRead, CommentLikeWrite, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead,
     FollowGraphRead, GraphErasure, GraphRead, GraphWrite, MentionWrite, OwnGraphRead, PostListRead, PostRead,
-    PostWrite, ReactionWrite, ReportWrite, SearchAudit, SearchRead, SearchWrite, SuggestionRead,
-    TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
+    PostWrite, ReactionWrite, ReportDecisionWrite, ReportRead, ReportWrite, SearchAudit, SearchRead,
+    SearchWrite, SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
 };
 
 read_ports! {
@@ -77,7 +77,7 @@ read_ports! {
 
 read_ports! {
     /// Profiles that other users see, with their achievements.
-    pub trait PublicProfileReadTx: FollowingReadTx + QuestRead
+    pub trait PublicProfileReadTx: FollowingReadTx + QuestRead + PointsRead
 }
 
 read_ports! {
@@ -146,6 +146,11 @@ read_ports! {
 }
 
 read_ports! {
+    /// Whether demonstration data, or any account, exists.
+    pub trait DemoReadTx: AccountRead + Audit
+}
+
+read_ports! {
     /// Verification, repair and imports.
     pub trait OpsReadTx:
         MaintenanceRead
@@ -165,6 +170,7 @@ read_ports! {
         + ContentRead
         + CatalogueRead
         + EventRead
+        + ReportRead
         + SearchAudit
 }
 
@@ -190,6 +196,7 @@ read_ports! {
         + LiveReadTx
         + JobReadTx
         + OverviewReadTx
+        + DemoReadTx
         + OpsReadTx
         + CardRead
         + MediaRead
@@ -358,8 +365,11 @@ ports! {
         + GraphTx
         + TeamFollowTx
         + QuestContentTx
-        + QuestTx
+        + VisitTx
         + CatalogueTx
+        + PackTx
+        + PaymentTx
+        + MediaWrite
         + SearchWrite
         + Audit
 }
@@ -384,6 +394,7 @@ ports! {
         + RepairWrite
         + BackfillWrite
         + FollowImportWrite
+        + ReportDecisionWrite
         + LegacyStagingWrite
         + LegacyMove
         + LedgerRepairWrite

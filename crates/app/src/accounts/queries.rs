@@ -69,6 +69,8 @@ pub struct PublicView {
     pub favorite_team: Option<Team>,
     /// The reader's relationship to the user; the default for a signed-out reader and for the user's own profile.
     pub ties: Relationship,
+    /// Sum of all points ever earned, across all seasons.
+    pub points: Points,
     /// The unlocked achievements, latest first.
     pub achievements: Vec<(AchievementKey, Timestamp)>,
 }
@@ -105,6 +107,7 @@ impl Query for GetPublicProfile {
         achievements.sort_unstable_by(|(key, at), (other, then)| {
             then.cmp(at).then_with(|| key.as_str().cmp(other.as_str()))
         });
-        Ok(PublicView { profile, favorite_team, ties, achievements })
+        let points = tx.points_of(self.user)?;
+        Ok(PublicView { profile, favorite_team, ties, points, achievements })
     }
 }

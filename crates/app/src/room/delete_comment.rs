@@ -1,7 +1,9 @@
 //! Deletion of a comment by its author.
 
+use crate::room::erasure::comment_deleted;
 use crate::store::{Command, RoomTx};
-use terrace_kernel::{CommentId, Ctx, EventKind, Failure, NewEvent, Outcome, PostId, Topic, UserId};
+use terrace_kernel::{CommentId, Ctx, Failure, Outcome, PostId, StoreError, UserId};
+use terrace_social::ErasedComment;
 
 /// Removes a comment and decrements the post's counter, in one transaction.
 #[derive(Debug, Clone)]
@@ -37,21 +39,22 @@ impl Command for DeleteComment {
         if comment.author.id != self.user {
             return Err(Failure::Refused(DeleteCommentRefusal::NotYours));
         }
-        if !tx.delete_comment(post.id, comment.id, self.user)? {
-            return Err(missing());
-        }
-        tx.uncount_comment(post.id)?;
-        tx.append(
-            &NewEvent {
-                topic: Topic::LockerRoom,
-                kind: EventKind::CommentDeleted,
-                actor: Some(self.user),
-                team: post.team,
-                subject: post.id.as_uuid(),
-                object: Some(comment.id.as_uuid()),
-            },
-            ctx.now(),
-        )?;
-        Ok(())
+        let place = ErasedComment { post: post.id, team: post.team, comment: comment.id };
+        if delete_locked_comment(tx, ctx, place, self.user)? { Ok(()) } else { Err(missing()) }
     }
+}
+
+/// Deletes a comment as its author does; `false` if there is none. The caller holds the lock on the post.
+pub fn delete_locked_comment(
+    tx: &mut dyn RoomTx,
+    ctx: &Ctx,
+    comment: ErasedComment,
+    author: UserId,
+) -> Result<bool, StoreError> {
+    if !tx.delete_comment(comment.post, comment.comment, author)? {
+        return Ok(false);
+    }
+    tx.uncount_comment(comment.post)?;
+    tx.append(&comment_deleted(author, comment), ctx.now())?;
+    Ok(true)
 }

@@ -1,8 +1,10 @@
 //! Deletion of a post by its author.
 
 use crate::platform::{PORTION, Progress};
+use crate::room::erasure::post_deleted;
 use crate::store::{Command, RoomTx};
-use terrace_kernel::{Ctx, Event, EventKind, Failure, NewEvent, Outcome, PostId, StoreError, Topic, UserId};
+use terrace_kernel::{Ctx, Event, Failure, Outcome, PostId, StoreError, UserId};
+use terrace_social::ErasedPost;
 
 /// Deletes a post: it is hidden at once; after the commit, the consumer of `post.deleted` removes its comments and
 /// reactions in portions, so that deleting a popular post does not block other writers.
@@ -35,20 +37,20 @@ impl Command for DeletePost {
         if post.author != self.user {
             return Err(Failure::Refused(DeletePostRefusal::NotYours));
         }
-        tx.mark_post_deleted(post.id, ctx.now())?;
-        tx.append(
-            &NewEvent {
-                topic: Topic::LockerRoom,
-                kind: EventKind::PostDeleted,
-                actor: Some(self.user),
-                team: post.team,
-                subject: post.id.as_uuid(),
-                object: None,
-            },
-            ctx.now(),
-        )?;
+        delete_locked_post(tx, ctx, ErasedPost { post: post.id, team: post.team }, post.author)?;
         Ok(())
     }
+}
+
+/// Deletes a post as its author does. The caller holds the lock on the post.
+pub fn delete_locked_post(
+    tx: &mut dyn RoomTx,
+    ctx: &Ctx,
+    post: ErasedPost,
+    author: UserId,
+) -> Result<(), StoreError> {
+    tx.mark_post_deleted(post.post, ctx.now())?;
+    tx.append(&post_deleted(author, post), ctx.now())
 }
 
 /// Removes the rows of a deleted post, a portion in each transaction.

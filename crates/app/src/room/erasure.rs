@@ -5,7 +5,7 @@ use crate::store::ErasureTx;
 use terrace_kernel::{Ctx, EventKind, NewEvent, StoreError, Topic, UserId};
 use terrace_social::{ErasedComment, ErasedPost};
 
-pub(crate) const ERASURE: &[ErasureStep] = &[posts, comments, reactions, likes, reports, comment_reports];
+pub(crate) const ERASURE: &[ErasureStep] = &[posts, comments, reactions, likes, reports, reports_on];
 
 /// Marks posts as deleted. The job that removes deleted posts then removes them with everything that refers to them.
 fn posts(tx: &mut dyn ErasureTx, ctx: &Ctx, user: UserId, limit: u32) -> Result<u32, StoreError> {
@@ -37,11 +37,13 @@ fn reports(tx: &mut dyn ErasureTx, _ctx: &Ctx, user: UserId, limit: u32) -> Resu
     tx.erase_reports(user, limit)
 }
 
-fn comment_reports(tx: &mut dyn ErasureTx, _ctx: &Ctx, user: UserId, limit: u32) -> Result<u32, StoreError> {
-    tx.erase_comment_reports(user, limit)
+/// Reports of the account's content are removed because they keep its text. This is after the content itself, so that
+/// there are no new ones.
+fn reports_on(tx: &mut dyn ErasureTx, _ctx: &Ctx, user: UserId, limit: u32) -> Result<u32, StoreError> {
+    tx.erase_reports_on(user, limit)
 }
 
-fn post_deleted(actor: UserId, ErasedPost { post, team }: ErasedPost) -> NewEvent {
+pub(super) fn post_deleted(actor: UserId, ErasedPost { post, team }: ErasedPost) -> NewEvent {
     NewEvent {
         topic: Topic::LockerRoom,
         kind: EventKind::PostDeleted,
@@ -52,7 +54,10 @@ fn post_deleted(actor: UserId, ErasedPost { post, team }: ErasedPost) -> NewEven
     }
 }
 
-fn comment_deleted(actor: UserId, ErasedComment { post, team, comment }: ErasedComment) -> NewEvent {
+pub(super) fn comment_deleted(
+    actor: UserId,
+    ErasedComment { post, team, comment }: ErasedComment,
+) -> NewEvent {
     NewEvent {
         kind: EventKind::CommentDeleted,
         object: Some(comment.as_uuid()),

@@ -21,14 +21,15 @@ pub use create_comment::{
     CommentCreated, CreateComment, CreateCommentRefusal, CreateReply, CreateReplyRefusal,
 };
 pub use create_post::{Attachment, CreatePost, CreatePostRefusal};
-pub use delete_comment::{DeleteComment, DeleteCommentRefusal};
+pub use delete_comment::{DeleteComment, DeleteCommentRefusal, delete_locked_comment};
 pub(crate) use delete_post::remove_deleted_post;
-pub use delete_post::{DeletePost, DeletePostRefusal};
+pub use delete_post::{DeletePost, DeletePostRefusal, delete_locked_post};
 pub use edit_comment::{EditComment, EditCommentRefusal};
 pub use edit_post::{EditPost, EditPostRefusal};
 pub(crate) use erasure::ERASURE;
 pub use like_comment::{LikeComment, LikeCommentRefusal};
 pub use lists::{ListedPosts, ReadPostsOf, ReadTagged};
+pub(crate) use mentions::mentions_in;
 pub use queries::{
     FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, PostPage, ReadFeed, SeenByReader,
 };

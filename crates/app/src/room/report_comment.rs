@@ -2,8 +2,9 @@
 
 use crate::store::{Command, RoomTx};
 use terrace_kernel::{CommentId, Ctx, Failure, Outcome, PostId, UserId};
+use terrace_social::{ContentId, NewReport};
 
-/// Stores a report, one per fan and comment: the first reason is kept.
+/// Stores a report with the comment as it is, one per fan and comment: the first reason is kept.
 #[derive(Debug, Clone)]
 pub struct ReportComment {
     /// Fan who reports.
@@ -34,7 +35,14 @@ impl Command for ReportComment {
         // Locked, so that a comment does not get a report while it is being removed.
         let post = tx.lock_post(self.post, Some(self.fan))?.ok_or_else(missing)?;
         let comment = tx.comment(post.id, self.comment, Some(self.fan))?.ok_or_else(missing)?;
-        tx.insert_comment_report(comment.id, self.fan, &self.reason, ctx.now())?;
+        tx.insert_report(&NewReport {
+            content: ContentId::of_comment(comment.id, post.id, comment.author.id),
+            reporter: self.fan,
+            reason: self.reason.clone(),
+            body: comment.body,
+            image: None,
+            created_at: ctx.now(),
+        })?;
         Ok(())
     }
 }

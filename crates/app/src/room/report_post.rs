@@ -2,8 +2,9 @@
 
 use crate::store::{Command, RoomTx};
 use terrace_kernel::{Ctx, Failure, Outcome, PostId, UserId};
+use terrace_social::{ContentId, NewReport};
 
-/// Stores a report, one per fan and post: the first reason is kept.
+/// Stores a report with the post as it is, one per fan and post: the first reason is kept.
 #[derive(Debug, Clone)]
 pub struct ReportPost {
     /// Fan who reports.
@@ -28,11 +29,18 @@ impl Command for ReportPost {
     type Refusal = ReportPostRefusal;
 
     fn run(&self, tx: &mut dyn RoomTx, ctx: &mut Ctx) -> Outcome<(), ReportPostRefusal> {
-        // Locked, so that a post does not get a report while its rows are being removed.
+        // Locked, so that a post does not get a report while it is being removed.
         let post = tx
             .lock_post(self.post, Some(self.fan))?
             .ok_or(Failure::Refused(ReportPostRefusal::PostNotFound))?;
-        tx.insert_report(post.id, self.fan, &self.reason, ctx.now())?;
+        tx.insert_report(&NewReport {
+            content: ContentId::of_post(post.id, post.author),
+            reporter: self.fan,
+            reason: self.reason.clone(),
+            body: post.body,
+            image: post.image,
+            created_at: ctx.now(),
+        })?;
         Ok(())
     }
 }

@@ -223,7 +223,7 @@ impl<C: Command> Command for Timed<C> {
 }
 
 /// Runs a command in a transaction that is rolled back, and returns its outcome.
-async fn dry_run<C: Command>(app: &App, command: C) -> Outcome<C::Output, C::Refusal> {
+pub(crate) async fn dry_run<C: Command>(app: &App, command: C) -> Outcome<C::Output, C::Refusal> {
     match app.execute(DryRun(command)).await {
         Ok(never) => match never {},
         Err(Failure::Refused(Ok(output))) => Ok(output),

@@ -30,8 +30,8 @@ mod tasks_setup;
 mod tasks_upkeep;
 mod work;
 
-pub(crate) use context::TaskContext;
 pub use context::yield_to_writers;
+pub(crate) use context::{TaskContext, dry_run};
 pub use journal::{Busy, CountRows, MaintenanceHistory, RunState};
 pub use order::OrderFault;
 pub use repairs::verify_rows;
@@ -84,6 +84,8 @@ pub enum Need {
     Payments,
     /// A minter that receives changes of owned collectibles.
     Minter,
+    /// Storage of pictures, and the service's secret.
+    Demo,
 }
 
 type Doing = Arc<dyn Fn(Work) -> BoxFuture<'static, Result<(), TaskFailure>> + Send + Sync>;
@@ -166,7 +168,7 @@ impl Task {
             Some(Need::Payments) if app.seed_cipher().is_err() => {
                 Some("the service's secret is not here (--secret-file)")
             }
-            Some(Need::Minter | Need::Media | Need::Payments) | None => None,
+            Some(Need::Minter | Need::Media | Need::Payments | Need::Demo) | None => None,
         }
     }
 }
@@ -225,6 +227,7 @@ pub fn catalogue() -> TaskList {
             tasks_cleanup::sessions(),
             tasks_cleanup::events(),
             tasks_cleanup::minting(),
+            tasks_cleanup::reports(),
             tasks_cleanup::media(),
             tasks_cleanup::notices(),
             tasks_cleanup::imports(),

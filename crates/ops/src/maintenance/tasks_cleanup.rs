@@ -50,6 +50,11 @@ pub(super) fn journal() -> Task {
     rows("sweep-journal", about, "runs", Retention::Runs)
 }
 
+pub(super) fn reports() -> Task {
+    let about = "Ends reports that were not decided within 90 days, and removes their texts and pictures";
+    rows("sweep-reports", about, "reports", Retention::Reports)
+}
+
 pub(super) fn media() -> Task {
     let about = "Removes uploads that no post took, pictures that nothing shows, and files without a picture";
     Task::new("sweep-media", Category::CleanUp, about, |work| async move {

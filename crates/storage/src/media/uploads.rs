@@ -15,12 +15,13 @@ use terrace_store::media::{
     MediaRead, MediaWrite, NewMedia, NewUpload, StoredMedia, UploadQuota, WaitingUploads,
 };
 
-/// The condition that any row refers to a picture. This includes profiles and posts that an operator may restore, and
-/// expired uploads, which are removed first.
+/// The condition that any row refers to a picture. This includes profiles and posts that an operator may restore, reports
+/// until they are decided, and expired uploads, which are removed first.
 macro_rules! used {
     () => {
         "(EXISTS (SELECT 1 FROM users WHERE users.picture = media.hash AND users.status <> 'deleted') \
          OR EXISTS (SELECT 1 FROM posts WHERE posts.image = media.hash AND posts.deleted_at IS NULL) \
+         OR EXISTS (SELECT 1 FROM content_reports WHERE content_reports.image = media.hash) \
          OR EXISTS (SELECT 1 FROM media_uploads WHERE media_uploads.hash = media.hash) \
          OR EXISTS (SELECT 1 FROM media AS whole WHERE whole.thumbnail = media.hash))"
     };

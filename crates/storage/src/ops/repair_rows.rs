@@ -26,8 +26,8 @@ const LEFT: [(&str, &str); 20] = [
     ("comments", "comments WHERE author_id = gone.id"),
     ("reactions", "reactions WHERE user_id = gone.id"),
     ("comment_likes", "comment_likes WHERE user_id = gone.id"),
-    ("reports", "reports WHERE user_id = gone.id"),
-    ("comment_reports", "comment_reports WHERE user_id = gone.id"),
+    ("reports", "content_reports WHERE reporter_id = gone.id"),
+    ("reported", "content_reports WHERE author_id = gone.id AND reporter_id <> gone.id"),
     ("follows", "follows WHERE follower_id = gone.id"),
     ("followers", "follows WHERE followee_id = gone.id"),
     ("team_follows", "team_follows WHERE user_id = gone.id"),
@@ -45,15 +45,11 @@ const LEFT: [(&str, &str); 20] = [
 ];
 
 /// The rows that belong to a post: by kind, with table and condition. `gone` is the post.
-const OF_POSTS: [(&str, &str); 6] = [
+const OF_POSTS: [(&str, &str); 5] = [
     ("comment_likes", "comment_likes WHERE comment_id IN (SELECT id FROM comments WHERE post_id = gone.id)"),
-    (
-        "comment_reports",
-        "comment_reports WHERE comment_id IN (SELECT id FROM comments WHERE post_id = gone.id)",
-    ),
     ("comments", "comments WHERE post_id = gone.id"),
     ("reactions", "reactions WHERE post_id = gone.id"),
-    ("reports", "reports WHERE post_id = gone.id"),
+    ("reports", "content_reports WHERE post_id = gone.id AND decided_at IS NOT NULL"),
     ("post_topics", "post_topics WHERE post_id = gone.id"),
 ];
 

@@ -4,6 +4,7 @@ use crate::conn::on;
 use crate::error::broken;
 use crate::media::{EXPIRED_UPLOADS, UNUSED_PICTURES};
 use crate::ops::{OLD_NOTICES, OLD_RUNS, abandoned};
+use crate::room::OLD_REPORTS;
 use crate::schema::{event_consumers, events};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant};
@@ -50,6 +51,7 @@ impl SweepRead for DieselTx<'_> {
             Retention::Notices => counted(&format!("payment_notices WHERE {OLD_NOTICES}")),
             Retention::Imports => abandoned(),
             Retention::Runs => counted(&format!("maintenance_runs r WHERE {OLD_RUNS}")),
+            Retention::Reports => counted(OLD_REPORTS),
             Retention::Uploads => EXPIRED_UPLOADS.to_owned(),
             Retention::Pictures => UNUSED_PICTURES.to_owned(),
         };

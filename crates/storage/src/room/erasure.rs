@@ -18,10 +18,10 @@ use terrace_social::{Erased, ErasedComment, ErasedPost, ErasureWrite, ReactionKi
 /// The condition `deleted_at IS NULL` occurs twice: for the index, and for a post that its author deletes concurrently.
 const MARK_POSTS: &str = "UPDATE posts SET deleted_at = $1 WHERE deleted_at IS NULL AND id IN \
     (SELECT id FROM posts WHERE author_id = $2 AND deleted_at IS NULL LIMIT $3) RETURNING id, team_id";
-const REMOVE_COMMENT_REPORTS: &str = "DELETE FROM comment_reports WHERE user_id = $1 AND comment_id IN \
-    (SELECT comment_id FROM comment_reports WHERE user_id = $1 LIMIT $2)";
-const REMOVE_REPORTS: &str = "DELETE FROM reports WHERE user_id = $1 AND post_id IN \
-    (SELECT post_id FROM reports WHERE user_id = $1 LIMIT $2)";
+const REMOVE_REPORTS: &str = "DELETE FROM content_reports WHERE reporter_id = $1 AND subject_id IN \
+    (SELECT subject_id FROM content_reports WHERE reporter_id = $1 LIMIT $2)";
+const REMOVE_REPORTS_ON: &str = "DELETE FROM content_reports WHERE (subject_id, reporter_id) IN \
+    (SELECT subject_id, reporter_id FROM content_reports WHERE author_id = $1 LIMIT $2)";
 
 #[derive(QueryableByName)]
 struct PostRow {
@@ -32,10 +32,10 @@ struct PostRow {
 }
 
 /// The locked posts of a batch with their teams; `None` for deleted posts, for which no events are published.
-type LockedPosts = HashMap<Key, Option<ErasedPost>>;
+pub(super) type LockedPosts = HashMap<Key, Option<ErasedPost>>;
 
 impl DieselTx<'_> {
-    fn lock_posts(&mut self, ids: &[Key]) -> Result<LockedPosts, StoreError> {
+    pub(super) fn lock_posts(&mut self, ids: &[Key]) -> Result<LockedPosts, StoreError> {
         let query = posts::table.filter(posts::id.eq_any(ids.iter().copied())).order(posts::id).select((
             posts::id,
             posts::team_id,
@@ -71,6 +71,17 @@ impl DieselTx<'_> {
         Ok(())
     }
 
+    /// Runs a statement whose parameters are an account (`$1`) and a maximum number of rows (`$2`).
+    fn erase_by(&mut self, sql: &str, fan: UserId, limit: u32) -> QueryResult<u32> {
+        on!(self.conn, |conn| {
+            diesel::sql_query(sql)
+                .bind::<Uid, _>(Key::of(fan))
+                .bind::<BigInt, _>(i64::from(limit))
+                .execute(conn)
+        })
+        .map(num::to_u32)
+    }
+
     /// Lowers one reaction counter of the posts by one.
     fn uncount_reactions(&mut self, kind: ReactionKind, ids: Vec<Key>) -> Result<(), StoreError> {
         let of_portion = posts::table.filter(posts::id.eq_any(ids));
@@ -101,7 +112,7 @@ fn reported(locked: &LockedPosts, comments: &[(Key, Key)]) -> Vec<ErasedComment>
     reported.collect()
 }
 
-fn distinct(posts: impl Iterator<Item = Key>) -> Vec<Key> {
+pub(super) fn distinct(posts: impl Iterator<Item = Key>) -> Vec<Key> {
     let mut posts: Vec<Key> = posts.collect();
     posts.sort_unstable();
     posts.dedup();
@@ -222,36 +233,25 @@ impl ErasureWrite for DieselTx<'_> {
     }
 
     fn erase_reports(&mut self, fan: UserId, limit: u32) -> Result<u32, StoreError> {
-        on!(self.conn, |conn| {
-            diesel::sql_query(REMOVE_REPORTS)
-                .bind::<Uid, _>(Key::of(fan))
-                .bind::<BigInt, _>(i64::from(limit))
-                .execute(conn)
-        })
-        .map(num::to_u32)
-        .map_err(broken("remove a fan's reports"))
+        self.erase_by(REMOVE_REPORTS, fan, limit).map_err(broken("remove a fan's reports"))
     }
 
-    fn erase_comment_reports(&mut self, fan: UserId, limit: u32) -> Result<u32, StoreError> {
-        on!(self.conn, |conn| {
-            diesel::sql_query(REMOVE_COMMENT_REPORTS)
-                .bind::<Uid, _>(Key::of(fan))
-                .bind::<BigInt, _>(i64::from(limit))
-                .execute(conn)
-        })
-        .map(num::to_u32)
-        .map_err(broken("remove a fan's reports of comments"))
+    fn erase_reports_on(&mut self, author: UserId, limit: u32) -> Result<u32, StoreError> {
+        self.erase_by(REMOVE_REPORTS_ON, author, limit)
+            .map_err(broken("remove the reports of a fan's content"))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, post, team, uuid};
+    use crate::harness::{
+        Database, DatabaseKind, at, fan, on_each_database, plans_of, post, report, team, uuid,
+    };
     use terrace_kernel::{CommentId, PostId};
     use terrace_social::{
-        AuthoredRead, CommentLikeWrite, CommentWrite, NewComment, PostWrite, ReactionCounts, ReactionWrite,
-        ReportWrite,
+        AuthoredRead, CommentLikeWrite, CommentWrite, ContentId, NewComment, PostWrite, ReactionCounts,
+        ReactionWrite,
     };
     use terrace_store::Audit;
 
@@ -311,10 +311,11 @@ mod tests {
             let liked = CommentId::from(uuid(id + 1000));
             assert!(tx.insert_like(liked, ana, at(1)).unwrap());
             tx.add_to_like_count(liked, 1).unwrap();
-            tx.insert_comment_report(liked, ana, "spam", at(1)).unwrap();
+            report(tx, ContentId::of_comment(liked, *post, bea), ana, "spam", 1);
             react(tx, *post, ana, ReactionKind::ALL[number]);
             react(tx, *post, bea, ReactionKind::Like);
-            tx.insert_report(*post, ana, "spam", at(1)).unwrap();
+            report(tx, ContentId::of_post(*post, bea), ana, "spam", 1);
+            report(tx, ContentId::of_post(*post, bea), bea, "by its author", 1);
         }
         assert!(tx.mark_post_deleted(posts[0], at(2)).unwrap());
 
@@ -346,8 +347,9 @@ mod tests {
             assert!(counters_agree(tx));
         }
         assert_eq!(reported, posts[1..]);
-        assert_eq!([(); 3].map(|()| tx.erase_reports(ana, 3).unwrap()), [3, 1, 0]);
-        assert_eq!([(); 3].map(|()| tx.erase_comment_reports(ana, 3).unwrap()), [3, 1, 0]);
+        assert_eq!([(); 4].map(|()| tx.erase_reports(ana, 3).unwrap()), [3, 3, 2, 0]);
+        assert_eq!(tx.erase_reports_on(ana, 3).unwrap(), 0);
+        assert_eq!([(); 3].map(|()| tx.erase_reports_on(bea, 3).unwrap()), [3, 1, 0]);
         for post in &posts[1..] {
             let left = tx.lock_post(*post, None).unwrap().unwrap();
             assert_eq!((left.comment_count, left.reactions.total(), left.reactions.like), (1, 1, 1));
@@ -371,7 +373,7 @@ mod tests {
             tx.erase_reactions(ana, 5).unwrap();
             tx.erase_likes(ana, 5).unwrap();
             tx.erase_reports(ana, 5).unwrap();
-            tx.erase_comment_reports(ana, 5).unwrap();
+            tx.erase_reports_on(ana, 5).unwrap();
         });
         for plan in &plans {
             assert!(!plan.contains("SCAN"), "{plan}");
@@ -382,8 +384,8 @@ mod tests {
             "comments_of_author",
             "reactions_of_user",
             "comment_likes_of_user",
-            "reports_of_user",
-            "comment_reports_of_user",
+            "content_reports_of_reporter",
+            "content_reports_of_author",
         ] {
             assert!(all.contains(index), "{all}");
         }

@@ -6,15 +6,47 @@ use crate::room::comments::parent;
 use crate::room::posts::PostRow;
 use crate::room::reactions;
 use crate::rows::keyset;
-use crate::schema::{comment_likes, comment_reports, comments, posts, reactions as reaction_rows, reports};
+use crate::schema::{comment_likes, comments, content_reports, posts, reactions as reaction_rows};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
 use terrace_kernel::{CommentId, PostId, StoreError, TimeKey, UserId};
-use terrace_social::{AuthoredRead, Comment, OwnCommentReport, OwnLike, OwnReaction, OwnReport, Post};
+use terrace_social::{
+    AuthoredRead, Comment, ContentKind, OwnCommentReport, OwnLike, OwnReaction, OwnReport, Post,
+};
 
 /// Id, post, parent, text, likes, and the times of creation and of the last edit.
 type CommentRow = (Key, Key, Option<Key>, String, i64, At, Option<At>);
+
+/// Post, post or comment, reason and time of a report.
+type ReportRow = (Key, Key, String, At);
+
+impl DieselTx<'_> {
+    fn own_reports(
+        &mut self,
+        kind: ContentKind,
+        fan: UserId,
+        limit: u32,
+        after: Option<Key>,
+    ) -> QueryResult<Vec<ReportRow>> {
+        on!(self.conn, |conn| {
+            let mut query = content_reports::table
+                .filter(content_reports::reporter_id.eq(Key::of(fan)))
+                .filter(content_reports::kind.eq(kind.as_str()))
+                .select((
+                    content_reports::post_id,
+                    content_reports::subject_id,
+                    content_reports::reason,
+                    content_reports::created_at,
+                ))
+                .into_boxed();
+            if let Some(after) = after {
+                query = query.filter(content_reports::subject_id.gt(after));
+            }
+            query.order(content_reports::subject_id).limit(i64::from(limit)).load(conn)
+        })
+    }
+}
 
 impl AuthoredRead for DieselTx<'_> {
     fn posts_of(
@@ -108,19 +140,11 @@ impl AuthoredRead for DieselTx<'_> {
         limit: u32,
         after: Option<PostId>,
     ) -> Result<Vec<OwnReport>, StoreError> {
-        let rows: Vec<(Key, String, At)> = on!(self.conn, |conn| {
-            let mut query = reports::table
-                .filter(reports::user_id.eq(Key::of(fan)))
-                .select((reports::post_id, reports::reason, reports::created_at))
-                .into_boxed();
-            if let Some(after) = after {
-                query = query.filter(reports::post_id.gt(Key::of(after)));
-            }
-            query.order(reports::post_id).limit(i64::from(limit)).load(conn)
-        })
-        .map_err(broken("list a fan's reports"))?;
+        let rows = self
+            .own_reports(ContentKind::Post, fan, limit, after.map(Key::of))
+            .map_err(broken("list a fan's reports"))?;
         let report =
-            |(post, reason, at): (Key, String, At)| OwnReport { post: post.id(), reason, created_at: at.0 };
+            |(post, _, reason, at): ReportRow| OwnReport { post: post.id(), reason, created_at: at.0 };
         Ok(rows.into_iter().map(report).collect())
     }
 
@@ -156,24 +180,10 @@ impl AuthoredRead for DieselTx<'_> {
         limit: u32,
         after: Option<CommentId>,
     ) -> Result<Vec<OwnCommentReport>, StoreError> {
-        let rows: Vec<(Key, Key, String, At)> = on!(self.conn, |conn| {
-            let mut query = comment_reports::table
-                .inner_join(comments::table)
-                .filter(comment_reports::user_id.eq(Key::of(fan)))
-                .select((
-                    comments::post_id,
-                    comment_reports::comment_id,
-                    comment_reports::reason,
-                    comment_reports::created_at,
-                ))
-                .into_boxed();
-            if let Some(after) = after {
-                query = query.filter(comment_reports::comment_id.gt(Key::of(after)));
-            }
-            query.order(comment_reports::comment_id).limit(i64::from(limit)).load(conn)
-        })
-        .map_err(broken("list a fan's reports of comments"))?;
-        let report = |(post, comment, reason, at): (Key, Key, String, At)| OwnCommentReport {
+        let rows = self
+            .own_reports(ContentKind::Comment, fan, limit, after.map(Key::of))
+            .map_err(broken("list a fan's reports of comments"))?;
+        let report = |(post, comment, reason, at): ReportRow| OwnCommentReport {
             post: post.id(),
             comment: comment.id(),
             reason,
@@ -186,8 +196,8 @@ impl AuthoredRead for DieselTx<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, post, uuid};
-    use terrace_social::{CommentWrite, NewComment, PostWrite, ReactionKind, ReactionWrite, ReportWrite};
+    use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, post, report, uuid};
+    use terrace_social::{CommentWrite, ContentId, NewComment, PostWrite, ReactionKind, ReactionWrite};
 
     on_each_database! {
         each_list_is_walked_to_its_end_by_its_keys,
@@ -213,7 +223,9 @@ mod tests {
             tx.insert_comment(&comment(n + 300, bea)).unwrap();
             assert!(tx.set_reaction(of_bea, ana, Some(ReactionKind::Clap), at(7)).unwrap());
             assert!(tx.set_reaction(of_ana, bea, Some(ReactionKind::Sad), at(7)).unwrap());
-            tx.insert_report(of_bea, ana, &format!("report {n}"), at(8)).unwrap();
+            report(tx, ContentId::of_post(of_bea, bea), ana, &format!("report {n}"), 8);
+            let of_comment = ContentId::of_comment(CommentId::from(uuid(n + 300)), of_bea, bea);
+            report(tx, of_comment, ana, "of a comment", 8);
         }
         assert!(tx.mark_post_deleted(PostId::from(uuid(12)), at(9)).unwrap());
 
@@ -270,9 +282,9 @@ mod tests {
             "posts_newest_of_author",
             "comments_of_author",
             "reactions_of_user",
-            "reports_of_user",
+            "content_reports_of_reporter",
             "comment_likes_of_user",
-            "comment_reports_of_user",
+            "content_reports_of_reporter",
         ];
         for (plan, index) in plans.iter().zip(indexes.into_iter().cycle()) {
             assert!(plan.contains(index) && !plan.contains("TEMP B-TREE"), "{plan}");

@@ -3,7 +3,7 @@
 use crate::accounts::ACTIVE;
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::schema::{comment_likes, comment_reports, comments};
+use crate::schema::{comment_likes, comments, content_reports};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
@@ -21,12 +21,14 @@ const SQLITE: &str = "INSERT INTO comment_likes (comment_id, user_id, created_at
     ON CONFLICT (comment_id, user_id) DO NOTHING";
 
 impl DieselTx<'_> {
-    /// Removes the likes and reports of comments that are about to be removed.
+    /// Removes the likes and decided reports of comments that are about to be removed.
     pub(super) fn remove_of_comments(&mut self, ids: &[Key]) -> Result<(), StoreError> {
         let likes = comment_likes::table.filter(comment_likes::comment_id.eq_any(ids.iter().copied()));
         on!(self.conn, |conn| diesel::delete(likes).execute(conn))
             .map_err(broken("remove the likes of comments"))?;
-        let reports = comment_reports::table.filter(comment_reports::comment_id.eq_any(ids.iter().copied()));
+        let reports = content_reports::table
+            .filter(content_reports::subject_id.eq_any(ids.iter().copied()))
+            .filter(content_reports::decided_at.is_not_null());
         on!(self.conn, |conn| diesel::delete(reports).execute(conn))
             .map(drop)
             .map_err(broken("remove the reports of comments"))
@@ -69,7 +71,7 @@ impl CommentLikeWrite for DieselTx<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, post, run, uuid};
+    use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, post, report, run, uuid};
     use terrace_social::{CommentRead, CommentWrite, NewComment, PostWrite};
 
     on_each_database! {
@@ -109,7 +111,7 @@ mod tests {
     }
 
     fn likes_and_reports_are_removed_with_their_comment(kind: DatabaseKind) {
-        use terrace_social::ReportWrite;
+        use terrace_social::{ContentId, ReportDecisionWrite, ReportRead};
         let mut database = Database::on(kind);
         let tx = &mut database.tx();
         let (ana, bea) = (fan(tx, 1), fan(tx, 2));
@@ -120,8 +122,9 @@ mod tests {
         assert_eq!(tx.comment(post, reply, None).unwrap().unwrap().reply_to, Some(first));
         for comment in [first, reply] {
             assert!(tx.insert_like(comment, bea, at(2)).unwrap());
-            tx.insert_comment_report(comment, bea, "spam", at(2)).unwrap();
-            tx.insert_comment_report(comment, bea, "again", at(3)).unwrap();
+            report(tx, ContentId::of_comment(comment, post, ana), bea, "spam", 2);
+            assert_eq!(tx.dismiss_reports(comment.as_uuid(), at(3)).unwrap(), 1);
+            report(tx, ContentId::of_comment(comment, post, ana), ana, "undecided", 4);
         }
         assert!(!tx.delete_comment(post, first, bea).unwrap());
         assert!(tx.delete_comment(post, first, ana).unwrap());
@@ -129,11 +132,8 @@ mod tests {
         let left: Vec<Key> =
             on!(tx.conn, |conn| comment_likes::table.select(comment_likes::comment_id).load(conn)).unwrap();
         assert_eq!(left, [Key::of(reply)]);
-        let left: Vec<(Key, String)> = on!(tx.conn, |conn| {
-            comment_reports::table.select((comment_reports::comment_id, comment_reports::reason)).load(conn)
-        })
-        .unwrap();
-        assert_eq!(left, [(Key::of(reply), "spam".to_owned())]);
+        let mut reports = |id: CommentId| tx.reports_on(id.as_uuid(), 9).unwrap().len();
+        assert_eq!((reports(first), reports(reply)), (1, 2), "only decided ones went");
     }
 
     fn likes_of_a_deleted_post_are_removed_in_portions(kind: DatabaseKind) {

@@ -224,20 +224,19 @@ impl PostRead<AuthorCard> for DieselTx<'_> {
 pub(crate) type NoText = diesel::sql_types::Nullable<diesel::sql_types::Text>;
 
 /// Deletes the rows that belong to a post, each statement limited, in the order of execution.
-/// The first two remove likes and reports of the comments that the third removes: those that are first in its order.
-const CHILDREN: [&str; 6] = [
+/// The first removes likes of the comments that the second removes: those that are first in its order. Undecided reports
+/// stay.
+const CHILDREN: [&str; 5] = [
     "DELETE FROM comment_likes WHERE (comment_id, user_id) IN \
         (SELECT comment_id, user_id FROM comment_likes WHERE comment_id IN \
-            (SELECT id FROM comments WHERE post_id = $1 ORDER BY created_at, id LIMIT $2) LIMIT $2)",
-    "DELETE FROM comment_reports WHERE (comment_id, user_id) IN \
-        (SELECT comment_id, user_id FROM comment_reports WHERE comment_id IN \
             (SELECT id FROM comments WHERE post_id = $1 ORDER BY created_at, id LIMIT $2) LIMIT $2)",
     "DELETE FROM comments WHERE id IN \
         (SELECT id FROM comments WHERE post_id = $1 ORDER BY created_at, id LIMIT $2)",
     "DELETE FROM reactions WHERE post_id = $1 AND user_id IN \
         (SELECT user_id FROM reactions WHERE post_id = $1 LIMIT $2)",
-    "DELETE FROM reports WHERE post_id = $1 AND user_id IN \
-        (SELECT user_id FROM reports WHERE post_id = $1 LIMIT $2)",
+    "DELETE FROM content_reports WHERE decided_at IS NOT NULL AND (subject_id, reporter_id) IN \
+        (SELECT subject_id, reporter_id FROM content_reports \
+         WHERE post_id = $1 AND decided_at IS NOT NULL LIMIT $2)",
     "DELETE FROM post_topics WHERE post_id = $1 AND tag IN \
         (SELECT tag FROM post_topics WHERE post_id = $1 LIMIT $2)",
 ];
@@ -335,9 +334,12 @@ impl PostWrite<AuthorCard> for DieselTx<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, post, uuid};
+    use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, post, report, uuid};
     use terrace_kernel::{CommentId, Limit};
-    use terrace_social::{CommentRead, CommentWrite, NewComment, ReactionKind, ReactionWrite, ReportWrite};
+    use terrace_social::{
+        CommentRead, CommentWrite, ContentId, NewComment, ReactionKind, ReactionWrite, ReportDecisionWrite,
+        ReportRead,
+    };
 
     on_each_database! {
         a_deleted_post_goes_in_bounded_portions,
@@ -364,7 +366,10 @@ mod tests {
             tx.set_reaction(id, reader, Some(ReactionKind::Like), at(1)).unwrap();
             tx.set_reaction(other, reader, Some(ReactionKind::Like), at(1)).unwrap();
         }
-        tx.insert_report(id, bea, "spam", at(1)).unwrap();
+        let comment = CommentId::from(uuid(1));
+        report(tx, ContentId::of_post(id, ana), bea, "spam", 1);
+        report(tx, ContentId::of_comment(comment, id, bea), ana, "spam", 1);
+        assert_eq!(tx.dismiss_reports(id.as_uuid(), at(1)).unwrap(), 1);
 
         assert!(tx.remove_deleted_post(id, 100).unwrap(), "it is not marked deleted: there is nothing to do");
         assert_eq!(tx.comments(id, None, Limit::default(), None).unwrap().items.len(), 3);
@@ -373,8 +378,10 @@ mod tests {
         assert_eq!(
             portions,
             [false, false, false, true],
-            "two comments; one and a reaction; one and a report"
+            "two comments; one and a reaction; one and a decided report"
         );
+        assert_eq!(tx.reports_on(id.as_uuid(), 9).unwrap(), []);
+        assert_eq!(tx.reports_on(comment.as_uuid(), 9).unwrap().len(), 1, "undecided");
         assert!(tx.remove_deleted_post(id, 2).unwrap(), "what is gone stays gone");
         assert_eq!(tx.comments(other, None, Limit::default(), None).unwrap().items.len(), 1);
         assert_eq!(tx.reaction(other, bea).unwrap(), Some(ReactionKind::Like));

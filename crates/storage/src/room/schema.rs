@@ -58,14 +58,22 @@ table! {
 }
 
 table! {
-    use diesel::sql_types::Text;
+    use diesel::sql_types::{Binary, Nullable, Text};
     use crate::types::{Instant, Uid};
 
-    comment_reports (comment_id, user_id) {
-        comment_id -> Uid,
-        user_id -> Uid,
+    content_reports (subject_id, reporter_id) {
+        subject_id -> Uid,
+        reporter_id -> Uid,
+        kind -> Text,
+        post_id -> Uid,
+        author_id -> Uid,
         reason -> Text,
+        body -> Nullable<Text>,
+        image -> Nullable<Binary>,
+        image_alt -> Nullable<Text>,
         created_at -> Instant,
+        decided_at -> Nullable<Instant>,
+        decision -> Nullable<Text>,
     }
 }
 
@@ -77,18 +85,6 @@ table! {
         post_id -> Uid,
         user_id -> Uid,
         kind -> Text,
-        created_at -> Instant,
-    }
-}
-
-table! {
-    use diesel::sql_types::Text;
-    use crate::types::{Instant, Uid};
-
-    reports (post_id, user_id) {
-        post_id -> Uid,
-        user_id -> Uid,
-        reason -> Text,
         created_at -> Instant,
     }
 }
@@ -120,13 +116,11 @@ joinable!(posts -> users (author_id));
 joinable!(comments -> posts (post_id));
 joinable!(comments -> users (author_id));
 joinable!(comment_likes -> comments (comment_id));
-joinable!(comment_reports -> comments (comment_id));
 allow_tables_to_appear_in_same_query!(posts, comments, reactions);
 allow_tables_to_appear_in_same_query!(comments, users);
 allow_tables_to_appear_in_same_query!(comment_likes, comments);
 allow_tables_to_appear_in_same_query!(comment_likes, posts);
 allow_tables_to_appear_in_same_query!(comment_likes, users);
-allow_tables_to_appear_in_same_query!(comment_reports, comments);
 allow_tables_to_appear_in_same_query!(posts, users);
 allow_tables_to_appear_in_same_query!(reactions, users);
 allow_tables_to_appear_in_same_query!(posts, teams, media);

@@ -8,7 +8,7 @@ use terrace_identity::{DeviceSession, Role};
 use terrace_kernel::{SessionId, TeamId, Timestamp};
 use terrace_ledger::{AccountKind, Balance};
 use terrace_quests::{Achievement, AchievementKey};
-use terrace_scoring::Standing;
+use terrace_scoring::{Levels, Points, Standing};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -183,6 +183,31 @@ impl From<&[Balance]> for OwnBalances {
     }
 }
 
+/// A level of a fan, by all points ever earned.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FanLevel {
+    /// The number of the level, from 1.
+    #[schema(minimum = 1)]
+    number: usize,
+    /// The name of the level.
+    #[schema(example = "Regular")]
+    name: String,
+    /// The points from which a fan has the level.
+    from: i64,
+    /// The points from which the next level begins; null on the highest one.
+    #[schema(required)]
+    next: Option<i64>,
+}
+
+impl FanLevel {
+    fn of(points: Points, levels: &Levels) -> Self {
+        let reached = levels.of(points);
+        let (name, from) = (reached.level.name.clone(), reached.level.from);
+        Self { number: reached.number, name, from, next: reached.next }
+    }
+}
+
 /// The caller's own profile.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -213,6 +238,8 @@ pub(crate) struct OwnProfile {
     following_count: i64,
     /// The sum of all points ever earned.
     points: i64,
+    /// The level of the fan.
+    level: FanLevel,
     /// The role of the account.
     role: AccountRole,
     /// What the fan can spend.
@@ -221,8 +248,8 @@ pub(crate) struct OwnProfile {
     created_at: Time,
 }
 
-impl From<&OwnProfileView> for OwnProfile {
-    fn from(view: &OwnProfileView) -> Self {
+impl OwnProfile {
+    pub(crate) fn new(view: &OwnProfileView, levels: &Levels) -> Self {
         let account = &view.account;
         Self {
             id: account.card.id.as_uuid(),
@@ -237,6 +264,7 @@ impl From<&OwnProfileView> for OwnProfile {
             follower_count: account.follower_count,
             following_count: account.following_count,
             points: view.points.get(),
+            level: FanLevel::of(view.points, levels),
             role: account.role.into(),
             balances: OwnBalances::from(view.balances.as_slice()),
             created_at: Time(account.created_at),
@@ -276,6 +304,9 @@ pub(crate) struct PublicProfile {
     /// The fan's rank on the global leaderboard of the season; null if the leaderboard does not list the fan.
     #[schema(minimum = 1, required)]
     rank: Option<usize>,
+    /// The level of the fan; null if the leaderboard does not list the fan.
+    #[schema(required)]
+    level: Option<FanLevel>,
     /// The achievements that the fan unlocked last, at most three, latest first; secret ones are left out.
     achievements: Vec<UnlockedAchievement>,
     /// When the account was registered.
@@ -301,7 +332,12 @@ pub(crate) struct UnlockedAchievement {
 const SHOWN_ACHIEVEMENTS: usize = 3;
 
 impl PublicProfile {
-    pub(crate) fn new(view: &PublicView, standing: Option<&Standing>, known: &[Achievement]) -> Self {
+    pub(crate) fn new(
+        view: &PublicView,
+        standing: Option<&Standing>,
+        known: &[Achievement],
+        levels: &Levels,
+    ) -> Self {
         let profile = &view.profile;
         let unlocked = |(key, at): &(AchievementKey, Timestamp)| {
             let found = known.iter().find(|achievement| achievement.key == *key && !achievement.is_secret)?;
@@ -326,6 +362,7 @@ impl PublicProfile {
             follows_you: view.ties.follows_you,
             points: ranked.map(|ranked| ranked.points.get()),
             rank: ranked.map(|ranked| ranked.rank),
+            level: ranked.map(|_| FanLevel::of(view.points, levels)),
             achievements: view.achievements.iter().filter_map(unlocked).take(SHOWN_ACHIEVEMENTS).collect(),
             created_at: Time(profile.created_at),
         }

@@ -144,7 +144,8 @@ impl Export {
         let exported_at = Time(self.app.now());
         let own = self.app.query(GetOwnProfile { user: self.viewer.user_id }).await.map_err(gone)?;
         let role = own.account.role.as_str();
-        let head = ExportHead { exported_at, profile: OwnProfile::from(&own), role };
+        let profile = OwnProfile::new(&own, &self.app.club().await?.levels);
+        let head = ExportHead { exported_at, profile, role };
         let mut text = serde_json::to_string(&head).map_err(ApiError::internal)?;
         // Removes the closing brace: the lists follow in the same object.
         text.pop();

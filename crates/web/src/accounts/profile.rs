@@ -24,7 +24,7 @@ pub(crate) async fn get_own_profile(
     app: Data<App>,
 ) -> Result<Json<OwnProfile>, ApiError> {
     match app.query(GetOwnProfile { user: viewer.user_id }).await {
-        Ok(profile) => Ok(Json(OwnProfile::from(&profile))),
+        Ok(profile) => Ok(Json(OwnProfile::new(&profile, &app.club().await?.levels))),
         // The account was deleted after its session was checked.
         Err(Failure::Refused(NotFound)) => Err(Code::AuthenticationRequired.into()),
         Err(Failure::Broken(error)) => Err(error.into()),
@@ -49,7 +49,7 @@ pub(crate) async fn change_profile(
 ) -> Result<Json<OwnProfile>, ApiError> {
     let change = profile_change(body.into_inner())?;
     let profile = app.execute(ChangeProfile { user: viewer.user_id, change }).await?;
-    Ok(Json(OwnProfile::from(&profile)))
+    Ok(Json(OwnProfile::new(&profile, &app.club().await?.levels)))
 }
 
 fn profile_change(dto: ChangeProfileBody) -> Result<ProfileChange, ApiError> {
@@ -123,5 +123,6 @@ pub(crate) async fn public_profile(
     let view = app.query(GetPublicProfile { user, reader }).await?;
     let standing = app.shown_standing(reader, user).await?;
     let book = app.quest_book().await?;
-    Ok(PublicProfile::new(&view, standing.as_ref(), book.achievements()))
+    let club = app.club().await?;
+    Ok(PublicProfile::new(&view, standing.as_ref(), book.achievements(), &club.levels))
 }

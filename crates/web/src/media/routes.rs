@@ -41,7 +41,7 @@ pub(crate) async fn set_picture(
     app: Data<App>,
 ) -> Result<Json<OwnProfile>, ApiError> {
     let profile = app.set_picture(PictureUpload { user: viewer.user_id, kind, file }).await?;
-    Ok(Json(OwnProfile::from(&profile)))
+    Ok(Json(OwnProfile::new(&profile, &app.club().await?.levels)))
 }
 
 /// Remove the caller's profile picture.
