@@ -134,7 +134,7 @@ export default defineConfig({
           include: ['tests/browser/*.browser.ts'],
           environment: 'node',
           testTimeout: 240_000,
-          hookTimeout: 120_000,
+          hookTimeout: 240_000,
           fileParallelism: false,
         },
       },

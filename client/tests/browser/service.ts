@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** How long the service may take to start on a slow machine. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 
 function variable(name: string): string {
   const value = process.env[name];
@@ -82,7 +82,10 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 /** Waits for the line that names the address. */
 function listening(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('the service does not start')), PATIENCE_MS);
+    const timer = setTimeout(() => {
+      child.kill();
+      reject(new Error('the service does not start'));
+    }, PATIENCE_MS);
     let printed = '';
     child.once('exit', (code) => reject(new Error(`the service ended with ${String(code)}`)));
     child.stdout?.on('data', (text: Buffer) => {

@@ -22,7 +22,7 @@ async function pages(fan: Fan): Promise<string[]> {
   return [
     '/room',
     `/posts/${await first('/api/locker-room', 'posts')}`,
-    '/search?q=derby',
+    '/search?q=matchday',
     '/fans/mia',
     '/quests',
     `/quests/${await first('/api/quests', 'quests')}`,

@@ -126,6 +126,11 @@ export class Feed {
     if (this.first.state.kind === 'loading' && !this.first.isReading) void this.first.load();
   }
 
+  /** Brings a list up to date that is shown again and that no channel names. The ranked one has no newest posts. */
+  async revisit(): Promise<void> {
+    if (this.channel(null) === null && this.#source !== 'trending') await this.refresh();
+  }
+
   /** Adds the next page. Calls while one is read do nothing. */
   async more(): Promise<void> {
     const before = this.first.value;

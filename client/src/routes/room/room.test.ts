@@ -193,3 +193,30 @@ test('a new post reaches the lists of its channels', async () => {
   expect(it.feed('team').arrivedCount).toBe(0);
   expect(it.post('3')).toBeNull();
 });
+
+test('each list follows its channel, and one without a channel is read again when it is shown again', async () => {
+  let posts = [aPost('1')];
+  const fake = new FakeApi().on('GET /api/locker-room', () => list(posts));
+  const { room: it } = room(fake);
+  it.showTo('fan-9', 'club');
+  const feeds = {
+    all: it.feed('all'),
+    team: it.feed('team'),
+    other: it.feed({ teamId: 'other' }),
+    tag: it.feed({ tag: 'derby' }),
+    trending: it.feed('trending'),
+  };
+  await Promise.all(Object.values(feeds).map((feed) => feed.first.load()));
+  expect(it.channels).toEqual(['room', 'room:team:club', 'room:team:other']);
+
+  it.onevent({ name: 'post.created', data: { post: aPost('2'), channels: ['room', 'room:team:other'] } });
+  const waiting = (): number[] => Object.values(feeds).map(({ arrivedCount }) => arrivedCount);
+  expect(waiting()).toEqual([1, 0, 1, 0, 0]);
+
+  posts = [aPost('3'), ...posts];
+  fake.requests.length = 0;
+  await Promise.all(Object.values(feeds).map((feed) => feed.revisit()));
+  expect(waiting()).toEqual([1, 0, 1, 1, 0]);
+  expect(feeds.tag.first.value?.ids).toEqual(['1']);
+  expect(fake.requests.map(({ query }) => query.toString())).toEqual(['tag=derby']);
+});

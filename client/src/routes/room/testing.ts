@@ -50,6 +50,7 @@ export function aFan(more: Partial<PublicProfile> = {}): PublicProfile {
     followsYou: true,
     points: 195,
     rank: 12,
+    level: { number: 2, name: 'Regular', from: 100, next: 300 },
     achievements: [],
     createdAt: '2026-01-05T12:00:00.000Z',
     ...more,
