@@ -157,10 +157,12 @@ fn dismissed_content_stays_and_the_same_fan_reports_it_once(kind: DatabaseKind) 
     assert_eq!(undecided(&service), Vec::<Uuid>::new());
     assert_eq!(list(&service, ReportFilter::All).len(), 2);
     // Another fan's report waits for a decision of its own.
+    let decided_at = service.app().now();
+    service.clock().advance(Duration::from_secs(1));
     report(&service, kim, post);
     assert_eq!(undecided(&service), [post.as_uuid()]);
     let decisions: Vec<_> = shown(&service, post.as_uuid()).reports.iter().map(|one| one.decided).collect();
-    assert_eq!(decisions, [Some((Decision::Dismissed, service.app().now())), None]);
+    assert_eq!(decisions, [Some((Decision::Dismissed, decided_at)), None]);
 
     // Decided reports go with their content.
     service.done(decision(Verdict::Dismiss, [post.as_uuid()]));

@@ -17,7 +17,8 @@ on_each_database! {
 fn the_examples_of_the_guide_add_a_team_a_quest_and_a_pack(kind: DatabaseKind) -> Result<()> {
     let guide = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/content.md"))?;
     let blocks = |language: &str| -> Vec<String> {
-        let parts = guide.split(&format!("```{language}\n")).skip(1);
+        let fence = format!("```{language}\n");
+        let parts = guide.split(&fence).skip(1);
         parts.filter_map(|part| Some(part.split_once("```")?.0.to_owned())).collect()
     };
     let commands = blocks("console").concat();

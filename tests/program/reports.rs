@@ -58,7 +58,7 @@ fn reported_content_is_listed_shown_and_removed_beside_a_server(kind: DatabaseKi
     assert_eq!(words(lines[1])[..4], [comment.as_str(), "comment", "1", "exists"]);
     assert!(lines[1].ends_with("  bo_               Rude"), "{listed}");
     assert_eq!(words(lines[2])[..4], [post.as_str(), "post", "2", "exists"]);
-    let reasons = "  mia               An advertisement. | Spam, and not for the first time: he has …";
+    let reasons = "  mia               An advertisement. | Spam, and not for the first time: he has…";
     assert!(lines[2].ends_with(reasons), "{listed}");
     assert_eq!(lines[3], "2 reported posts and comments, page 1 of 1");
     let second = reports(&terrace, &["list", "--limit", "1", "--page", "2"])?.succeeded()?;
