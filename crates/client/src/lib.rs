@@ -164,13 +164,21 @@ mod tests {
         let mut loaded = 0;
         for (_, rest) in text.match_indices("=\"/").map(|(place, _)| text.split_at(place + 3)) {
             let name = rest.split('"').next().unwrap();
-            if !name.starts_with("api/") {
+            // The service makes these from the club.
+            if !name.starts_with("api/") && !["theme.css", MANIFEST].contains(&name) {
                 assert!(names.iter().any(|known| known == name), "{name}");
                 loaded += 1;
             }
         }
         assert!(loaded > 2, "{text}");
         assert!(!text.contains("<style") && !text.contains("style="), "the policy forbids inline styles");
+    }
+
+    #[test]
+    fn the_manifest_is_that_of_an_installable_app() {
+        let manifest = manifest().unwrap();
+        assert_eq!(manifest["display"], "standalone");
+        assert!(assets().iter().all(|asset| asset.name != MANIFEST));
     }
 
     #[test]
