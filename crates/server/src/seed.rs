@@ -46,6 +46,11 @@ pub(crate) async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<Exi
         );
     }
     app.found_seasons().await.context("cannot make the first seasons")?;
+    // Before the packs, because it fixes the order of their collectibles, on which its draws depend.
+    let demo = match settings.demo {
+        Demo::Always => Some(app.load_demo(false).await?),
+        Demo::Auto | Demo::Never => None,
+    };
     let summary = app.load_catalogue(Catalogue::embedded()?).await?;
     let quests = app.load_quests(QuestContent::embedded()?).await;
     let quests = quests.map_err(|failure| anyhow::anyhow!("cannot load the quests: {failure:?}"))?;
@@ -55,8 +60,8 @@ pub(crate) async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<Exi
     report::line(&format!(
         "{leagues} leagues, {teams} teams, {quests} quests and {packs} packs are up to date"
     ))?;
-    if settings.demo == Demo::Always {
-        report::line(&report::demo(app.load_demo(false).await?))?;
+    if let Some(demo) = demo {
+        report::line(&report::demo(demo))?;
     }
     if let Some(graph) = graph {
         graph.bring_in(&app).await?;

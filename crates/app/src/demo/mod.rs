@@ -19,6 +19,7 @@ use crate::quests::{LoadQuests, QuestContent};
 use crate::store::{BoardTx, Command, DemoReadTx, DemoTx, Query, SignInTx, into_infallible};
 use crate::teams::Catalogue;
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::fmt::Debug;
@@ -213,7 +214,9 @@ impl Command for LoadDemo {
         }
         let teams = self.catalogue.load(tx, ctx)?;
         done(LoadQuests { content: self.quests.clone() }.run(tx, ctx))?;
-        done(LoadPacks { content: self.packs.clone() }.run(tx, ctx))?;
+        // Draws depend on the order of the ids of new collectibles.
+        let mut fixed = CtxSeed::new(ctx.now(), Sha256::digest("demo/packs").into()).open();
+        done(LoadPacks { content: self.packs.clone() }.run(tx, &mut fixed))?;
         let Some(fans) = self.load_fans(tx, ctx, &teams)? else {
             return Err(Failure::Refused(DemoOutcome::AlreadyThere));
         };
