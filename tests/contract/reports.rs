@@ -82,8 +82,11 @@ fn delete_account(service: &TestApp, fan: &Fan) {
     service.run(service.app().delete_account(&viewer, password)).expect("an end");
 }
 
-/// The task, arguments and counts of the runs in the journal, oldest first.
-fn journal(service: &TestApp) -> Vec<(String, String, Vec<(String, u64)>)> {
+/// Task, arguments and counts of a run in the journal.
+type JournalRow = (String, String, Vec<(String, u64)>);
+
+/// The runs in the journal, oldest first.
+fn journal(service: &TestApp) -> Vec<JournalRow> {
     let runs = service.found(MaintenanceHistory { limit: 100 }).into_iter().rev();
     runs.map(|(run, state)| {
         assert_eq!((state, run.started_by.as_str()), (RunState::Succeeded, "kim of the night shift"));
@@ -337,7 +340,7 @@ fn an_undecided_report_ends_after_90_days(kind: DatabaseKind) -> Result<()> {
     service.done(DeletePost { user: mia, post: goes });
     catch_up(&service);
     let nothing: Vec<(&str, u64)> = Vec::new();
-    service.clock().advance(DAY * 89 - Duration::from_micros(1));
+    service.clock().advance((DAY * 89).saturating_sub(Duration::from_micros(1)));
     assert_eq!(repair_counts(&service, "sweep-reports"), nothing);
     assert_eq!(undecided(&service), [stays.as_uuid(), goes.as_uuid()]);
     service.clock().advance(Duration::from_micros(1));

@@ -38,7 +38,7 @@ fn bought<'d>(fans: impl Iterator<Item = &'d str>) -> Vec<Bought<'d>> {
             continue;
         }
         for (pack, one_of) in [("match-day", 2), ("away-days", 3)] {
-            if number("buys", fan, pack) % one_of == 0 {
+            if number("buys", fan, pack).is_multiple_of(one_of) {
                 let minutes_ago = num::to_u32(number("bought", fan, pack) % 180) + 5;
                 all.push(Bought { fan, pack, is_opened: true, minutes_ago });
             }

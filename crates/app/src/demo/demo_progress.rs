@@ -21,7 +21,7 @@ fn streak(fan: &str) -> (u64, bool) {
     if fan == DEMO_FAN {
         (STREAK, false)
     } else {
-        (number("streak", fan, "") % 12, number("today", fan, "") % 2 == 0)
+        (number("streak", fan, "") % 12, number("today", fan, "").is_multiple_of(2))
     }
 }
 
@@ -32,7 +32,7 @@ fn started(fan: &str) -> Vec<(&'static str, usize)> {
     }
     let matchday = number("matchday", fan, "") % 4;
     let matchday = matchday.checked_sub(1).map(|steps| ("matchday", num::to_usize(steps)));
-    let crowd = (number("crowd", fan, "") % 2 == 0).then_some(("crowd", 0));
+    let crowd = number("crowd", fan, "").is_multiple_of(2).then_some(("crowd", 0));
     matchday.into_iter().chain(crowd).collect()
 }
 
