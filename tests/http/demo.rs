@@ -144,7 +144,7 @@ fn the_demo_room_has_replies_mentions_topics_and_pictures(kind: DatabaseKind) ->
         assert!(tagged.len() >= least, "{tag}: {}", tagged.len());
     }
     let fans = mia.get("/api/user/followers?limit=100").expect(200).list("/followers");
-    let with_picture = fans.iter().filter(|fan| fan["pictureUrl"].is_string()).count();
+    let with_picture = fans.iter().filter(|fan| fan["user"]["pictureUrl"].is_string()).count();
     assert!(with_picture > 3 && with_picture < fans.len(), "{with_picture} of {}", fans.len());
     Ok(())
 }

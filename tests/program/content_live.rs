@@ -66,7 +66,9 @@ fn the_examples_of_the_guide_add_a_team_a_quest_and_a_pack(kind: DatabaseKind) -
     let path = format!("/api/packs/{}", pack["id"].as_str().context("an id")?);
     let buy = format!("{path}/purchase");
     mia.ask("POST", &buy).header("idempotency-key", "one").json(&json!({})).send().expect(201);
-    assert_eq!(mia.post(&format!("{path}/open"), &json!({})).expect(200).list("/collectibles").len(), 2);
+    let open =
+        mia.ask("POST", &format!("{path}/open")).header("idempotency-key", "two").json(&json!({})).send();
+    assert_eq!(open.expect(200).list("/collectibles").len(), 2);
     Ok(())
 }
 
