@@ -116,7 +116,6 @@ mod http {
     mod conditional;
     mod cron;
     mod cross_site;
-    mod demo;
     mod document;
     mod dress;
     mod edge;

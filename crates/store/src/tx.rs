@@ -146,11 +146,6 @@ read_ports! {
 }
 
 read_ports! {
-    /// Whether demonstration data, or any account, exists.
-    pub trait DemoReadTx: AccountRead + Audit
-}
-
-read_ports! {
     /// Verification, repair and imports.
     pub trait OpsReadTx:
         MaintenanceRead
@@ -196,7 +191,6 @@ read_ports! {
         + LiveReadTx
         + JobReadTx
         + OverviewReadTx
-        + DemoReadTx
         + OpsReadTx
         + CardRead
         + MediaRead
@@ -365,11 +359,8 @@ ports! {
         + GraphTx
         + TeamFollowTx
         + QuestContentTx
-        + VisitTx
+        + QuestTx
         + CatalogueTx
-        + PackTx
-        + PaymentTx
-        + MediaWrite
         + SearchWrite
         + Audit
 }
