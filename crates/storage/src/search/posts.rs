@@ -100,13 +100,11 @@ fn newest_in_sqlite(words: usize) -> String {
 
 /// The condition that a post contains as many words, which are parameters from `$first` on.
 fn contained(first: usize, words: usize) -> String {
-    // The first comparison is the cheaper one, and most posts fail it.
-    let one = |word: usize| {
-        format!(
-            " AND instr(s.words, ${word}) > 0 AND instr(' ' || s.words || ' ', ' ' || ${word} || ' ') > 0"
-        )
-    };
-    (first..first + words).map(one).collect()
+    let texts = (first..first + words).map(|word| format!(" AND instr(s.words, ${word}) > 0"));
+    let whole = (first..first + words)
+        .map(|word| format!(" AND instr(' ' || s.words || ' ', ' ' || ${word} || ' ') > 0"));
+    // The first comparisons are the cheaper ones, and most posts fail one of them.
+    texts.chain(whole).collect()
 }
 
 /// A query of PostgreSQL for all of the words, none of which contains a quote.
