@@ -136,7 +136,7 @@ fn rule_4_an_overlooked_payment_is_reconciled(kind: DatabaseKind) -> Result<()> 
         &service,
         &[
             "UPDATE payments SET due_at = NULL",
-            &format!("DELETE FROM payments WHERE purchase_id = {forsaken_id}"),
+            &format!("DELETE FROM payments WHERE payable_id = {forsaken_id}"),
         ],
     );
     assert_eq!(repair_counts(&service, "repair-purchases"), [("payments woken", 1)]);

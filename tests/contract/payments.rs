@@ -13,14 +13,14 @@ use terrace_testkit::app::packs::{
 };
 use terrace_testkit::app::payments::{
     BegunCheckout, Checkout, CheckoutOrder, CheckoutRefusal, CompletePurchaseRefusal, Header, NoticeFault,
-    NoticeKind, NoticeTaken, PaymentNotice, PaymentProvider, PaymentState, ProviderFault,
+    NoticeKind, NoticeTaken, Payable, PaymentNotice, PaymentProvider, PaymentState, ProviderFault,
 };
 use terrace_testkit::app::store::{BoxFuture, IdempotencyScope, StoredAnswer};
 use terrace_testkit::kernel::Money;
 use terrace_testkit::kernel::{Failure, Limit, Timestamp, UserId};
 use terrace_testkit::ledger::{AccountKind, Holder, House, Transfer, TransferSource};
 use terrace_testkit::packs::{
-    OwnedFilter, PackId, Purchase, PurchaseId, PurchaseState, SaleRefusal, Stock, UserPackState,
+    OwnedFilter, PackId, Purchase, PurchaseState, SaleRefusal, Stock, UserPackState,
 };
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
@@ -38,10 +38,10 @@ pub(super) struct Cashier(Mutex<Books>);
 
 #[derive(Default)]
 pub(super) struct Books {
-    /// The payments that it has, by purchase.
-    pub(super) states: BTreeMap<PurchaseId, PaymentState>,
+    /// The payments that it has.
+    pub(super) states: BTreeMap<Payable, PaymentState>,
     /// The calls that it received, in order.
-    pub(super) asked: Vec<(&'static str, PurchaseId)>,
+    pub(super) asked: Vec<(&'static str, Payable)>,
     /// The error with which it answers every call, if any.
     pub(super) fault: Option<ProviderFault>,
 }
@@ -61,11 +61,11 @@ impl Cashier {
     fn answer<T>(
         &self,
         what: &'static str,
-        purchase: PurchaseId,
-        work: impl FnOnce(&mut BTreeMap<PurchaseId, PaymentState>) -> T,
+        payable: Payable,
+        work: impl FnOnce(&mut BTreeMap<Payable, PaymentState>) -> T,
     ) -> Result<T, ProviderFault> {
         let mut books = self.books();
-        books.asked.push((what, purchase));
+        books.asked.push((what, payable));
         match &books.fault {
             Some(fault) => Err(fault.clone()),
             None => Ok(work(&mut books.states)),
@@ -79,23 +79,24 @@ impl PaymentProvider for Cashier {
     }
 
     fn begin(&self, order: CheckoutOrder) -> BoxFuture<'_, Result<Checkout, ProviderFault>> {
-        let CheckoutOrder { purchase, return_url, .. } = order;
-        assert_eq!(return_url, format!("https://fans.example/?purchase={purchase}"));
-        let begun = self.answer("begin", purchase, |states| {
-            states.entry(purchase).or_insert(PaymentState::Open);
-            Checkout { url: format!("https://cashier.example/{purchase}"), reference: reference(purchase) }
+        let CheckoutOrder { payable, return_url, .. } = order;
+        let id = payable.id();
+        assert_eq!(return_url, format!("https://fans.example/{}s/{id}", payable.kind()));
+        let begun = self.answer("begin", payable, |states| {
+            states.entry(payable).or_insert(PaymentState::Open);
+            Checkout { url: format!("https://cashier.example/{id}"), reference: reference(payable) }
         });
         Box::pin(async move { begun })
     }
 
     fn look_up(&self, checkout: BegunCheckout) -> BoxFuture<'_, Result<PaymentState, ProviderFault>> {
-        let state = self.answer("look_up", checkout.purchase, |states| states[&checkout.purchase]);
+        let state = self.answer("look_up", checkout.payable, |states| states[&checkout.payable]);
         Box::pin(async move { state })
     }
 
     fn close(&self, checkout: BegunCheckout) -> BoxFuture<'_, Result<PaymentState, ProviderFault>> {
-        let state = self.answer("close", checkout.purchase, |states| {
-            let state = states.entry(checkout.purchase).or_insert(PaymentState::Open);
+        let state = self.answer("close", checkout.payable, |states| {
+            let state = states.entry(checkout.payable).or_insert(PaymentState::Open);
             if *state == PaymentState::Open {
                 *state = PaymentState::Ended;
             }
@@ -105,8 +106,8 @@ impl PaymentProvider for Cashier {
     }
 
     fn refund(&self, checkout: BegunCheckout) -> BoxFuture<'_, Result<(), ProviderFault>> {
-        let done = self.answer("refund", checkout.purchase, |states| {
-            states.insert(checkout.purchase, PaymentState::Refunded(checkout.price));
+        let done = self.answer("refund", checkout.payable, |states| {
+            states.insert(checkout.payable, PaymentState::Refunded(checkout.price));
         });
         Box::pin(async move { done })
     }
@@ -121,8 +122,8 @@ impl PaymentProvider for Cashier {
     }
 }
 
-pub(super) fn reference(purchase: PurchaseId) -> String {
-    format!("cs_{}", purchase.as_uuid().simple())
+pub(super) fn reference(payable: impl Into<Payable>) -> String {
+    format!("cs_{}", payable.into().id().simple())
 }
 
 /// A service with packs, whose payment provider is the cashier.
@@ -151,7 +152,7 @@ pub(super) fn now(service: &TestApp, purchase: &Purchase) -> Purchase {
 pub(super) fn notice(kind: NoticeKind, purchase: &Purchase) -> PaymentNotice {
     PaymentNotice {
         event_id: format!("evt_{kind}_{}", purchase.id.as_uuid().simple()),
-        purchase: purchase.id,
+        payable: purchase.id.into(),
         kind,
         money: money(purchase),
         reference: reference(purchase.id),

@@ -55,8 +55,8 @@ fn rule_8_a_purchase_that_is_given_up_is_closed_at_the_provider_and_releases_its
     let (service, cashier, purchase) = waiting(kind)?;
     let cancelled = cancel(&service, purchase.user, purchase.id).expect("cancelled");
     assert_eq!((cancelled.state, &cancelled.checkout_url), (PurchaseState::Cancelled, &None));
-    assert_eq!(cashier.books().asked.last(), Some(&("close", purchase.id)));
-    assert_eq!(cashier.books().states[&purchase.id], PaymentState::Ended);
+    assert_eq!(cashier.books().asked.last(), Some(&("close", purchase.id.into())));
+    assert_eq!(cashier.books().states[&purchase.id.into()], PaymentState::Ended);
     assert_eq!(
         (stock(&service, purchase.pack), journal(&service, &purchase)),
         (Stock::default(), [None, None])
@@ -107,7 +107,7 @@ fn rule_4_a_payment_after_the_cancellation_is_refunded(kind: DatabaseKind) -> Re
 fn rule_4_a_payment_that_the_provider_knows_completes_the_purchase(kind: DatabaseKind) -> Result<()> {
     let (service, cashier, purchase) = waiting(kind)?;
     // The buyer has paid, and the message about it is on its way.
-    cashier.books().states.insert(purchase.id, PaymentState::Paid(money(&purchase)));
+    cashier.books().states.insert(purchase.id.into(), PaymentState::Paid(money(&purchase)));
     let refusal = cancel(&service, purchase.user, purchase.id).unwrap_err();
     assert_eq!(refusal, CancelPurchaseRefusal::NotPending(PurchaseState::Completed));
     assert_eq!(copies(&service, &purchase), [UserPackState::Sealed; 2]);

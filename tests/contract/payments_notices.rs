@@ -159,10 +159,10 @@ fn a_notice_that_does_not_match_moves_nothing(kind: DatabaseKind) -> Result<()> 
             PaymentNotice { money: Money { currency: "USD".parse()?, ..good().money }, ..good() },
             Mismatch::Currency,
         ),
-        (PaymentNotice { purchase: unknown, ..good() }, Mismatch::Purchase),
+        (PaymentNotice { payable: unknown.into(), ..good() }, Mismatch::Payable),
         // A payment of another purchase for this one, and the other way round.
         (PaymentNotice { reference: reference(others.id), ..good() }, Mismatch::Reference),
-        (PaymentNotice { purchase: others.id, money: one, ..good() }, Mismatch::Reference),
+        (PaymentNotice { payable: others.id.into(), money: one, ..good() }, Mismatch::Reference),
     ]
     .into_iter()
     .enumerate()
@@ -190,8 +190,8 @@ fn a_notice_that_does_not_match_moves_nothing(kind: DatabaseKind) -> Result<()> 
     let day = pack(&service, "day").id;
     service.done(super::points::award(&service, mia, 10, "game"));
     let points = service.done(buy(&service, mia, day, 1)).purchase;
-    let claim = PaymentNotice { purchase: points.id, event_id: "evt_points".to_owned(), ..good() };
-    assert_eq!(send_notice(&service, claim), NoticeTaken::Mismatch(Mismatch::Purchase));
+    let claim = PaymentNotice { payable: points.id.into(), event_id: "evt_points".to_owned(), ..good() };
+    assert_eq!(send_notice(&service, claim), NoticeTaken::Mismatch(Mismatch::Payable));
     Ok(())
 }
 
@@ -212,7 +212,7 @@ fn a_deleted_account_is_refunded(kind: DatabaseKind) -> Result<()> {
     assert_eq!((state(&service, &gone), copies(&service, &gone)), (PurchaseState::Refunded, vec![]));
     assert_eq!(stock(&service, gala), Stock { sold: 1, sealed: 1 });
     assert_eq!(service.run(ops::reconcile(service.app()))?.refunded, 1);
-    assert_eq!(cashier.books().states[&gone.id], PaymentState::Refunded(money(&gone)));
+    assert_eq!(cashier.books().states[&gone.id.into()], PaymentState::Refunded(money(&gone)));
     in_order(&service);
     Ok(())
 }

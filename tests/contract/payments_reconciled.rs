@@ -35,7 +35,7 @@ fn reconcile(service: &TestApp) -> ReconcileReport {
 }
 
 fn says(cashier: &Cashier, purchase: &Purchase, state: PaymentState) {
-    cashier.books().states.insert(purchase.id, state);
+    cashier.books().states.insert(purchase.id.into(), state);
 }
 
 fn an_unpaid_purchase_expires_and_its_stock_can_be_bought(kind: DatabaseKind) -> Result<()> {
@@ -165,7 +165,7 @@ fn a_refund_is_requested_until_it_is_made(kind: DatabaseKind) -> Result<()> {
     }
     cashier.books().fault = None;
     assert_eq!((reconcile(&service).refunded, cashier.asked("refund")), (1, 3));
-    assert_eq!(cashier.books().states[&purchase.id], PaymentState::Refunded(money(&purchase)));
+    assert_eq!(cashier.books().states[&purchase.id.into()], PaymentState::Refunded(money(&purchase)));
     service.clock().advance(MINUTE * 600);
     assert_eq!(reconcile(&service), ReconcileReport::default());
     assert_eq!(journal(&service, &purchase), [Some(499), Some(499)]);

@@ -149,7 +149,7 @@ fn spec_1_rule_8_a_purchase_approved_in_the_sandbox_becomes_the_fans(kind: Datab
     assert!(policy.starts_with("default-src 'none'; form-action 'self'"), "{policy}");
     assert!(shown.text().contains("25.00 EUR") && shown.text().contains("2 × The gala"), "{}", shown.text());
     let approved = decide(&mia, &page, "approve").expect(303);
-    assert_eq!(approved.header("location"), Some(format!("/?purchase={purchase}").as_str()));
+    assert_eq!(approved.header("location"), Some(format!("/purchases/{purchase}").as_str()));
     // A separate message reported it before the buyer came back.
     let done = complete(&mia, "gala", &purchase).expect(200);
     assert_eq!((done.at("/purchase/status"), done.list("/userPacks").len()), (json!("completed"), 2));

@@ -39,7 +39,7 @@ pub use ids::{
     uuid_from_canonical,
 };
 pub use key::{MalformedKey, checked_key};
-pub use money::{Currency, MalformedCurrency, Money, Price, PriceError, PriceKind};
+pub use money::{Currency, MalformedCurrency, Money, Price, PriceError, PriceKind, PricePart};
 pub use page::{Limit, LimitOutOfRange, Page, TimeKey};
 pub use time::{MalformedTimestamp, Timestamp};
 /// The type that [`typed_ids`] wraps.

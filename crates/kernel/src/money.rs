@@ -95,9 +95,9 @@ impl FromStr for PriceKind {
     }
 }
 
-/// The price of one unit of something that is sold. Every value is valid.
+/// An amount in one means of payment: the price of one unit of a pack, or a part of a [`Price`]. Every value is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Price {
+pub struct PricePart {
     kind: PriceKind,
     amount: i64,
     currency: Option<Currency>,
@@ -106,8 +106,8 @@ pub struct Price {
 /// Why a price is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PriceError {
-    /// The amount is not between 1 and [`Price::MOST`].
-    #[error("must be 1 to {}", Price::MOST)]
+    /// The amount is not between 1 and [`PricePart::MOST`].
+    #[error("must be 1 to {}", PricePart::MOST)]
     Amount,
     /// A price in money has no currency.
     #[error("in money needs a currency")]
@@ -115,9 +115,12 @@ pub enum PriceError {
     /// A price in points or coins has a currency.
     #[error("in points or coins has no currency")]
     NotMoney,
+    /// A price has no part, or two of the same kind.
+    #[error("has one part for each of points, coins and money, and at least one")]
+    Parts,
 }
 
-impl Price {
+impl PricePart {
     /// The highest price of one unit.
     pub const MOST: i64 = 1_000_000_000;
 
@@ -156,19 +159,65 @@ impl Price {
     }
 }
 
+/// A price of one to three parts, which are all due together. Each is of another kind; they are in the order of
+/// [`PriceKind::ALL`]. There is no exchange rate, so that nothing is ever converted or rounded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Price(Vec<PricePart>);
+
+impl Price {
+    /// A price of these parts.
+    pub fn new(mut parts: Vec<PricePart>) -> Result<Self, PriceError> {
+        let place = |part: &PricePart| PriceKind::ALL.iter().position(|kind| *kind == part.kind());
+        parts.sort_by_key(place);
+        let is_twice = parts.windows(2).any(|two| matches!(two, [a, b] if a.kind() == b.kind()));
+        if parts.is_empty() || is_twice { Err(PriceError::Parts) } else { Ok(Self(parts)) }
+    }
+
+    /// The parts, in the order of [`PriceKind::ALL`].
+    pub fn parts(&self) -> &[PricePart] {
+        &self.0
+    }
+
+    /// The amount of the part of this kind; 0 without one.
+    pub fn amount(&self, kind: PriceKind) -> i64 {
+        self.0.iter().find(|part| part.kind() == kind).map_or(0, PricePart::amount)
+    }
+
+    /// The currency of the part in money.
+    pub fn currency(&self) -> Option<Currency> {
+        self.0.iter().find_map(PricePart::currency)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn a_price_has_one_part_of_each_kind_in_their_order() {
+        let part = |kind, currency| PricePart::new(kind, 5, currency).unwrap();
+        let (points, coins) = (part(PriceKind::Points, None), part(PriceKind::Coins, None));
+        let money = part(PriceKind::Money, Some(Currency::EUR));
+        let price = Price::new(vec![money, points]).unwrap();
+        assert_eq!(price.parts(), [points, money]);
+        assert_eq!(
+            (PriceKind::ALL.map(|kind| price.amount(kind)), price.currency()),
+            ([5, 0, 5], Some(Currency::EUR))
+        );
+        for wrong in [vec![], vec![coins, points, coins]] {
+            assert_eq!(Price::new(wrong), Err(PriceError::Parts));
+        }
+    }
+
+    #[test]
     fn prices_that_make_no_sense_are_refused() {
         let euro = Some("EUR".parse().unwrap());
-        let price = Price::new(PriceKind::Money, 499, euro).unwrap();
+        let price = PricePart::new(PriceKind::Money, 499, euro).unwrap();
         assert_eq!((price.total(20), price.currency()), (9980, euro));
-        assert_eq!(Price::new(PriceKind::Money, 499, None), Err(PriceError::NoCurrency));
-        assert_eq!(Price::new(PriceKind::Coins, 499, euro), Err(PriceError::NotMoney));
-        for amount in [i64::MIN, -1, 0, Price::MOST + 1] {
-            assert_eq!(Price::new(PriceKind::Points, amount, None), Err(PriceError::Amount));
+        assert_eq!(PricePart::new(PriceKind::Money, 499, None), Err(PriceError::NoCurrency));
+        assert_eq!(PricePart::new(PriceKind::Coins, 499, euro), Err(PriceError::NotMoney));
+        for amount in [i64::MIN, -1, 0, PricePart::MOST + 1] {
+            assert_eq!(PricePart::new(PriceKind::Points, amount, None), Err(PriceError::Amount));
         }
         for wrong in ["", "eur", "EU", "EURO", "E R", "ÉR"] {
             assert_eq!(wrong.parse::<Currency>(), Err(MalformedCurrency), "{wrong}");

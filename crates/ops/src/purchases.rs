@@ -12,12 +12,11 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use terrace_app::payments::{
-    BegunCheckout, CloseReason, DuePayments, EndPending, NoticeKind, NoticeTaken, Payment, PaymentNotice,
-    PaymentState, ProviderFault, RefundState,
+    BegunCheckout, Charge, ChargeState, CloseReason, DuePayments, EndPending, NoticeKind, NoticeTaken,
+    Payable, Payment, PaymentNotice, PaymentState, ProviderFault, RefundState, lock_charge,
 };
 use terrace_app::{App, PurchasesReconciled, ReconcileReport};
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, num};
-use terrace_packs::{Purchase, PurchaseId, PurchaseState};
 use terrace_store::{Command, PurchaseTx, into_infallible};
 
 /// Payments read by one query.
@@ -109,9 +108,9 @@ pub(crate) async fn reconcile_at(app: &App, pace: &TaskContext) -> Result<Reconc
     loop {
         let due = into_infallible(app.query(DuePayments { by, limit: PORTION, after }).await)?;
         let Some((_, last)) = due.last() else { return Ok(report) };
-        after = Some((last.due_at.unwrap_or(by), last.purchase));
+        after = Some((last.due_at.unwrap_or(by), last.payable.id()));
         let count = num::to_u64(due.len());
-        let works = due.into_iter().map(|(purchase, payment)| settle_one(app, purchase, payment, pace));
+        let works = due.into_iter().map(|(charge, payment)| settle_one(app, charge, payment, pace));
         let done: Vec<_> = stream::iter(works).buffer_unordered(TOGETHER).collect().await;
         for done in done {
             report = report.and(done?.into());
@@ -122,22 +121,16 @@ pub(crate) async fn reconcile_at(app: &App, pace: &TaskContext) -> Result<Reconc
 
 async fn settle_one(
     app: &App,
-    purchase: Purchase,
+    charge: Charge,
     payment: Payment,
     pace: &TaskContext,
 ) -> Result<Done, TaskFailure> {
     pace.go_on()?;
-    match (purchase.state, payment.refund) {
-        (PurchaseState::Pending, _) => settle_pending(app, &purchase, &payment, pace).await,
-        (PurchaseState::Refunded, Some(RefundState::Owed)) => give_back(app, &purchase, &payment, pace).await,
-        (
-            PurchaseState::Completed
-            | PurchaseState::Expired
-            | PurchaseState::Cancelled
-            | PurchaseState::Refunded,
-            _,
-        ) => {
-            look_again(app, purchase.id, None, pace).await?;
+    match (charge.state, payment.refund) {
+        (ChargeState::Pending, _) => settle_pending(app, &charge, &payment, pace).await,
+        (ChargeState::Refunded, Some(RefundState::Owed)) => give_back(app, &charge, &payment, pace).await,
+        (ChargeState::Paid | ChargeState::Expired | ChargeState::Cancelled | ChargeState::Refunded, _) => {
+            look_again(app, charge.payable, None, pace).await?;
             Ok(Done::Nothing)
         }
     }
@@ -145,14 +138,14 @@ async fn settle_one(
 
 async fn settle_pending(
     app: &App,
-    purchase: &Purchase,
+    charge: &Charge,
     payment: &Payment,
     pace: &TaskContext,
 ) -> Result<Done, TaskFailure> {
     let now = app.now();
-    let expires_at = purchase.expires_at.unwrap_or(purchase.created_at);
+    let expires_at = charge.expires_at.unwrap_or(charge.created_at);
     let is_over = expires_at.is_over(now);
-    let asked = match (app.provider_of(payment), BegunCheckout::of(purchase, payment)) {
+    let asked = match (app.provider_of(payment), BegunCheckout::of(charge, payment)) {
         (Some(provider), Some(begun)) => {
             let state = match (is_over, pace.is_dry()) {
                 (true, false) => provider.close(begun.clone()).await,
@@ -180,15 +173,15 @@ async fn settle_pending(
             Some((name, app.found(&begun, NoticeKind::Cancelled, money), Done::Cancelled))
         }
         Some((_, _, Err(fault))) => {
-            log::warn!("the payment of purchase {} is unknown: {fault}", purchase.id);
+            log::warn!("the payment of {} is unknown: {fault}", charge.payable);
             if !is_over || !expires_at.plus(GRACE).is_over(now) {
-                look_again(app, purchase.id, Some(now.plus(pause(payment.attempts))), pace).await?;
+                look_again(app, charge.payable, Some(now.plus(pause(payment.attempts))), pace).await?;
                 return Ok(Done::Left);
             }
             None
         }
         Some((_, _, Ok(PaymentState::Open))) if is_over && !expires_at.plus(GRACE).is_over(now) => {
-            look_again(app, purchase.id, Some(now.plus(pause(payment.attempts))), pace).await?;
+            look_again(app, charge.payable, Some(now.plus(pause(payment.attempts))), pace).await?;
             return Ok(Done::Left);
         }
         Some((_, _, Ok(PaymentState::Open | PaymentState::Ended))) | None => None,
@@ -198,18 +191,18 @@ async fn settle_pending(
             NoticeTaken::Applied => done,
             NoticeTaken::Nothing | NoticeTaken::Before => Done::Nothing,
             NoticeTaken::Mismatch(mismatch) => {
-                log::error!("the provider's state of purchase {} does not match: {mismatch}", purchase.id);
-                look_again(app, purchase.id, Some(now.plus(PAUSES.1)), pace).await?;
+                log::error!("the provider's state of {} does not match: {mismatch}", charge.payable);
+                look_again(app, charge.payable, Some(now.plus(PAUSES.1)), pace).await?;
                 Done::Left
             }
         });
     }
     if is_over {
         let book = app.pack_book().await?;
-        let end = EndPending { purchase: purchase.id, how: CloseReason::Expired, book };
+        let end = EndPending { payable: charge.payable, how: CloseReason::Expired, book };
         return Ok(if pace.batch(app, end).await? { Done::Expired } else { Done::Nothing });
     }
-    look_again(app, purchase.id, Some(now.plus(LOOK).min(expires_at)), pace).await?;
+    look_again(app, charge.payable, Some(now.plus(LOOK).min(expires_at)), pace).await?;
     Ok(Done::Left)
 }
 
@@ -228,27 +221,27 @@ async fn take_notice(
 
 async fn give_back(
     app: &App,
-    purchase: &Purchase,
+    charge: &Charge,
     payment: &Payment,
     pace: &TaskContext,
 ) -> Result<Done, TaskFailure> {
-    let asked = match (app.provider_of(payment), BegunCheckout::of(purchase, payment)) {
+    let asked = match (app.provider_of(payment), BegunCheckout::of(charge, payment)) {
         (Some(_), Some(_)) if pace.is_dry() => Ok(()),
         (Some(provider), Some(begun)) => provider.refund(begun).await,
         _ => Err(ProviderFault::Passing(format!("there is no provider {} here", payment.provider))),
     };
     match asked {
         Ok(()) => {
-            let given = pace.batch(app, RefundGiven { purchase: purchase.id }).await?;
+            let given = pace.batch(app, RefundGiven { payable: charge.payable }).await?;
             Ok(if given { Done::Refunded } else { Done::Nothing })
         }
         Err(fault) => {
-            log::error!("the payment of purchase {} was not refunded: {fault}", purchase.id);
+            log::error!("the payment of {} was not refunded: {fault}", charge.payable);
             let pause = match fault {
                 ProviderFault::Passing(_) => pause(payment.attempts),
                 ProviderFault::Refused(_) => PAUSES.1,
             };
-            look_again(app, purchase.id, Some(app.now().plus(pause)), pace).await?;
+            look_again(app, charge.payable, Some(app.now().plus(pause)), pace).await?;
             Ok(Done::Left)
         }
     }
@@ -256,11 +249,11 @@ async fn give_back(
 
 async fn look_again(
     app: &App,
-    purchase: PurchaseId,
+    payable: Payable,
     at: Option<Timestamp>,
     pace: &TaskContext,
 ) -> Result<(), TaskFailure> {
-    pace.batch(app, RecheckPurchase { purchase, at }).await
+    pace.batch(app, RecheckPurchase { payable, at }).await
 }
 
 fn pause(attempts: u32) -> Duration {
@@ -269,7 +262,7 @@ fn pause(attempts: u32) -> Duration {
 
 /// Schedules the next check of a payment, unless it was settled in the meantime.
 struct RecheckPurchase {
-    purchase: PurchaseId,
+    payable: Payable,
     at: Option<Timestamp>,
 }
 
@@ -280,9 +273,9 @@ impl Command for RecheckPurchase {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn PurchaseTx, _ctx: &mut Ctx) -> Outcome<(), Infallible> {
-        let Some(purchase) = tx.lock_purchase(self.purchase)? else { return Ok(()) };
-        let Some(payment) = tx.payment(self.purchase)? else { return Ok(()) };
-        let is_open = purchase.state == PurchaseState::Pending || payment.refund == Some(RefundState::Owed);
+        let Some(charge) = lock_charge(tx, self.payable)? else { return Ok(()) };
+        let Some(payment) = tx.payment(self.payable)? else { return Ok(()) };
+        let is_open = charge.state == ChargeState::Pending || payment.refund == Some(RefundState::Owed);
         let due_at = self.at.filter(|_| is_open);
         if payment.due_at.is_some() && (due_at.is_some() || !is_open) {
             tx.put_payment(&Payment { due_at, attempts: payment.attempts.saturating_add(1), ..payment })?;
@@ -293,7 +286,7 @@ impl Command for RecheckPurchase {
 
 /// Records a refund; returns whether it was this command that recorded it.
 struct RefundGiven {
-    purchase: PurchaseId,
+    payable: Payable,
 }
 
 impl Command for RefundGiven {
@@ -303,10 +296,10 @@ impl Command for RefundGiven {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn PurchaseTx, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
-        if tx.lock_purchase(self.purchase)?.is_none() {
+        if lock_charge(tx, self.payable)?.is_none() {
             return Ok(false);
         }
-        let Some(payment) = tx.payment(self.purchase)? else { return Ok(false) };
+        let Some(payment) = tx.payment(self.payable)? else { return Ok(false) };
         let owed = payment.refund == Some(RefundState::Owed);
         if owed {
             tx.put_payment(&Payment { refund: Some(RefundState::Refunded), due_at: None, ..payment })?;

@@ -3,7 +3,7 @@
 use crate::Rarity::{Common, Epic, Legendary, Rare, Uncommon};
 use crate::{ClientSeed, CollectibleId, Content, Guarantee, Minted, Pack, PackId, Rarity, ServerSeed, Slot};
 use terrace_kernel::Uuid;
-use terrace_kernel::{Price, PriceKind};
+use terrace_kernel::{PriceKind, PricePart};
 
 pub(crate) fn collectible(number: u128) -> CollectibleId {
     CollectibleId::from_uuid(Uuid::from_u128(number))
@@ -23,7 +23,7 @@ pub(crate) fn pack(slots: &[&[(Rarity, u32)]], contents: &[(Rarity, Option<u32>,
         name: "Pack".to_owned(),
         description: String::new(),
         image_url: None,
-        price: Price::new(PriceKind::Points, 100, None).unwrap(),
+        price: PricePart::new(PriceKind::Points, 100, None).unwrap(),
         per_user_limit: None,
         supply: None,
         opens_at: None,

@@ -6,7 +6,7 @@
 //! copy and [`odds`] the probabilities, both from the same [`Table`]s. [`verify`] recomputes a draw from its [`Proof`],
 //! and [`ChiSquareTest`] compares the results of many draws with the odds.
 //! ```
-//! use terrace_kernel::{Price, PriceKind, Uuid};
+//! use terrace_kernel::{PricePart, PriceKind, Uuid};
 //! use terrace_packs::{
 //!     Claim, ClientSeedSource, CollectibleId, Content, Minted, Pack, PackId, Proof, Rarity, ServerSeed, Slot,
 //!     draw, odds, verify,
@@ -18,7 +18,7 @@
 //!     name: "Scarf".to_owned(),
 //!     description: String::new(),
 //!     image_url: None,
-//!     price: Price::new(PriceKind::Points, 100, None)?,
+//!     price: PricePart::new(PriceKind::Points, 100, None)?,
 //!     per_user_limit: None,
 //!     supply: None,
 //!     opens_at: None,

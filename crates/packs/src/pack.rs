@@ -2,7 +2,7 @@
 
 use crate::{CollectibleId, PackId, PackKey, Rarity};
 use std::collections::BTreeMap;
-use terrace_kernel::Price;
+use terrace_kernel::PricePart;
 use terrace_kernel::Timestamp;
 
 /// A position in a pack for which one collectible is drawn.
@@ -56,7 +56,7 @@ pub struct Pack {
     /// Image: an https address, or a path of this service.
     pub image_url: Option<String>,
     /// Price of one copy.
-    pub price: Price,
+    pub price: PricePart,
     /// How many copies a fan may buy; `None` for no limit.
     pub per_user_limit: Option<u32>,
     /// How many copies may be sold; `None` for no limit.

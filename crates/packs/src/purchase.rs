@@ -3,7 +3,7 @@
 use crate::{
     CollectibleId, Digest, OwnedId, PackId, PurchaseId, PurchaseState, Quantity, UserPackId, UserPackState,
 };
-use terrace_kernel::Price;
+use terrace_kernel::PricePart;
 use terrace_kernel::{Timestamp, UserId};
 
 /// A purchase of one or more copies of a pack.
@@ -17,8 +17,8 @@ pub struct Purchase {
     pub pack: PackId,
     /// How many copies are bought.
     pub quantity: Quantity,
-    /// Price of one copy at the time of purchase; see [`Price::total`] for all copies.
-    pub price: Price,
+    /// Price of one copy at the time of purchase; see [`PricePart::total`] for all copies.
+    pub price: PricePart,
     /// Current state.
     pub state: PurchaseState,
     /// Address of the checkout page, while the purchase waits for a payment in money.

@@ -125,7 +125,7 @@ mod tests {
     use Settlement::{GivenBack, Paid, Unpaid};
     use UserPackState::{Opened, Revoked, Sealed};
     use terrace_kernel::UserId;
-    use terrace_kernel::{Price, PriceKind};
+    use terrace_kernel::{PriceKind, PricePart};
     use uuid::Uuid;
 
     const NOW: Timestamp = Timestamp::from_micros(100);
@@ -141,7 +141,7 @@ mod tests {
             user: UserId::from_uuid(id(2)),
             pack: PackId::from_uuid(id(3)),
             quantity: Quantity::new(3).unwrap(),
-            price: Price::new(kind, 5, currency).unwrap(),
+            price: PricePart::new(kind, 5, currency).unwrap(),
             state,
             checkout_url: None,
             created_at: Timestamp::from_micros(1),

@@ -2,8 +2,113 @@
 
 use std::fmt;
 use std::str::FromStr;
-use terrace_kernel::{Money, StoreError, Timestamp, UnknownName};
-use terrace_packs::{Purchase, PurchaseId};
+use terrace_kernel::{Money, StoreError, Timestamp, UnknownName, UserId, Uuid};
+use terrace_packs::{Purchase, PurchaseId, PurchaseState};
+
+/// What is paid for with money. No two have the same id, whatever their kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Payable {
+    /// A purchase of a pack.
+    Purchase(PurchaseId),
+}
+
+impl Payable {
+    /// The id in the table of its kind.
+    pub const fn id(self) -> Uuid {
+        match self {
+            Self::Purchase(id) => id.as_uuid(),
+        }
+    }
+
+    /// The stable name of the kind, as stored in tables.
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::Purchase(_) => "purchase",
+        }
+    }
+
+    /// The payable of this kind and id.
+    pub fn of(kind: &str, id: Uuid) -> Result<Self, UnknownName> {
+        match kind {
+            "purchase" => Ok(Self::Purchase(PurchaseId::from_uuid(id))),
+            other => Err(UnknownName(other.to_owned())),
+        }
+    }
+}
+
+impl From<PurchaseId> for Payable {
+    fn from(id: PurchaseId) -> Self {
+        Self::Purchase(id)
+    }
+}
+
+/// For logs: `purchase 0190a6f2-…`.
+impl fmt::Display for Payable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind(), self.id().hyphenated())
+    }
+}
+
+/// How far something is that is paid for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChargeState {
+    /// Waiting for its payment.
+    Pending,
+    /// Paid, and given to the fan or on its way.
+    Paid,
+    /// The payment did not arrive in time.
+    Expired,
+    /// The payment was declined or abandoned.
+    Cancelled,
+    /// The payment was returned.
+    Refunded,
+}
+
+impl From<PurchaseState> for ChargeState {
+    fn from(state: PurchaseState) -> Self {
+        match state {
+            PurchaseState::Pending => Self::Pending,
+            PurchaseState::Completed => Self::Paid,
+            PurchaseState::Expired => Self::Expired,
+            PurchaseState::Cancelled => Self::Cancelled,
+            PurchaseState::Refunded => Self::Refunded,
+        }
+    }
+}
+
+/// All that payments need to know of something that is paid for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Charge {
+    /// What is paid for.
+    pub payable: Payable,
+    /// The account that pays.
+    pub user: UserId,
+    /// How far it is.
+    pub state: ChargeState,
+    /// The money that is due at the provider; `None` if it costs none.
+    pub money: Option<Money>,
+    /// Address of the checkout page, while the payment is pending and its checkout was begun.
+    pub checkout_url: Option<String>,
+    /// When it was started.
+    pub created_at: Timestamp,
+    /// The first instant at which a payment is too late; `None` for what was paid at once.
+    pub expires_at: Option<Timestamp>,
+}
+
+impl From<&Purchase> for Charge {
+    fn from(purchase: &Purchase) -> Self {
+        let money = |currency| Money { amount: purchase.total(), currency };
+        Self {
+            payable: Payable::Purchase(purchase.id),
+            user: purchase.user,
+            state: purchase.state.into(),
+            money: purchase.price.currency().map(money),
+            checkout_url: purchase.checkout_url.clone(),
+            created_at: purchase.created_at,
+            expires_at: purchase.expires_at,
+        }
+    }
+}
 
 /// Kind of change that a provider reports for a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,8 +159,8 @@ pub struct PaymentNotice {
     /// Id that the provider assigns to the event: 1 to 255 visible ASCII characters; a redelivery carries the same
     /// id.
     pub event_id: String,
-    /// Purchase that the notice refers to.
-    pub purchase: PurchaseId,
+    /// What the payment is for.
+    pub payable: Payable,
     /// Kind of change.
     pub kind: NoticeKind,
     /// Amount that was, or would have been, moved.
@@ -69,7 +174,7 @@ pub struct PaymentNotice {
 impl PaymentNotice {
     /// Returns whether both notices have the same content, ignoring event id and time.
     pub fn says_the_same(&self, other: &Self) -> bool {
-        let said = |notice: &Self| (notice.purchase, notice.kind, notice.money);
+        let said = |notice: &Self| (notice.payable, notice.kind, notice.money);
         said(self) == said(other) && self.reference == other.reference
     }
 }
@@ -81,7 +186,7 @@ pub enum NoticeOutcome {
     Applied,
     /// The notice carried no new information.
     Nothing,
-    /// The notice contradicts the purchase that it names; nothing was changed.
+    /// The notice contradicts what it names; nothing was changed.
     Mismatch,
 }
 
@@ -156,8 +261,8 @@ impl FromStr for SandboxState {
 /// A checkout of the sandbox provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxCheckout {
-    /// Purchase that is to be paid.
-    pub purchase: PurchaseId,
+    /// What is to be paid.
+    pub payable: Payable,
     /// Amount to be paid.
     pub price: Money,
     /// Description shown to the buyer.
@@ -198,11 +303,11 @@ impl FromStr for RefundState {
     }
 }
 
-/// The payment of a purchase: its state at the provider that takes the money.
+/// A payment: its state at the provider that takes the money.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payment {
-    /// Purchase that is paid for.
-    pub purchase: PurchaseId,
+    /// What is paid for.
+    pub payable: Payable,
     /// Name of the provider.
     pub provider: String,
     /// Id that the provider assigned to the checkout; `None` until the checkout was started.
@@ -217,19 +322,19 @@ pub struct Payment {
 
 /// Reads payments.
 pub trait PaymentRead {
-    /// Returns the payment of a purchase; `None` for a purchase that costs no money.
-    fn payment(&mut self, purchase: PurchaseId) -> Result<Option<Payment>, StoreError>;
+    /// Returns a payment; `None` for what costs no money.
+    fn payment(&mut self, payable: Payable) -> Result<Option<Payment>, StoreError>;
 
-    /// Returns a purchase, regardless of its owner.
-    fn any_purchase(&mut self, id: PurchaseId) -> Result<Option<Purchase>, StoreError>;
+    /// Returns what payments know of something that is paid for, regardless of its owner and without a lock.
+    fn charge(&mut self, payable: Payable) -> Result<Option<Charge>, StoreError>;
 
-    /// Returns up to `limit` payments that are due at or before `by`, after the given key, in order of due time.
+    /// Returns up to `limit` payments that are due at or before `by`, after the given key, in order of due time and id.
     fn due_payments(
         &mut self,
         by: Timestamp,
         limit: u32,
-        after: Option<(Timestamp, PurchaseId)>,
-    ) -> Result<Vec<(Purchase, Payment)>, StoreError>;
+        after: Option<(Timestamp, Uuid)>,
+    ) -> Result<Vec<(Charge, Payment)>, StoreError>;
 
     /// Returns a notice that was received before, with the result of its processing.
     fn notice(
@@ -239,16 +344,16 @@ pub trait PaymentRead {
     ) -> Result<Option<(PaymentNotice, NoticeOutcome)>, StoreError>;
 }
 
-/// Writes payments. The caller holds the lock on the purchase.
+/// Writes payments. The caller holds the lock on what is paid for.
 pub trait PaymentWrite: PaymentRead {
-    /// Inserts the payment of a new purchase.
+    /// Inserts the payment of something new.
     fn insert_payment(&mut self, payment: &Payment) -> Result<(), StoreError>;
 
-    /// Overwrites the payment of a purchase.
+    /// Overwrites a payment.
     fn put_payment(&mut self, payment: &Payment) -> Result<(), StoreError>;
 
-    /// Sets the checkout URL of a purchase if it is pending and has none; returns whether it was set.
-    fn set_checkout(&mut self, purchase: PurchaseId, url: &str) -> Result<bool, StoreError>;
+    /// Sets the checkout URL of something that is pending and has none; returns whether it was set.
+    fn set_checkout(&mut self, payable: Payable, url: &str) -> Result<bool, StoreError>;
 
     /// Stores a notice and its outcome; returns `false` if the event was stored before.
     fn insert_notice(
@@ -262,16 +367,16 @@ pub trait PaymentWrite: PaymentRead {
 
 /// Storage of the sandbox provider. Only the use cases of the sandbox access it.
 pub trait SandboxWrite {
-    /// Inserts a checkout unless its purchase already has one; returns whether it was inserted.
+    /// Inserts a checkout unless there is one for the same payable; returns whether it was inserted.
     fn insert_sandbox(&mut self, checkout: &SandboxCheckout) -> Result<bool, StoreError>;
 
-    /// Returns the checkout of a purchase.
-    fn sandbox_checkout(&mut self, purchase: PurchaseId) -> Result<Option<SandboxCheckout>, StoreError>;
+    /// Returns the checkout of the payable with this id.
+    fn sandbox_checkout(&mut self, payable: Uuid) -> Result<Option<SandboxCheckout>, StoreError>;
 
     /// Changes the state of a checkout from `from` to `to`; returns `false` if its state is not `from`.
     fn move_sandbox(
         &mut self,
-        purchase: PurchaseId,
+        payable: Uuid,
         from: SandboxState,
         to: SandboxState,
         at: Timestamp,

@@ -136,8 +136,6 @@ codes! {
     NotAnImage = "not_an_image", UNPROCESSABLE_ENTITY, "The file is not a picture that can be taken";
     /// The idempotency key was used with another request.
     IdempotencyKeyReused = "idempotency_key_reused", UNPROCESSABLE_ENTITY, "The idempotency key was used for another request";
-    /// The provider's report does not match the purchase that it names.
-    PaymentMismatch = "payment_mismatch", UNPROCESSABLE_ENTITY, "The payment does not fit the purchase";
     /// Too many requests.
     RateLimited = "rate_limited", TOO_MANY_REQUESTS, "Too many requests";
     /// Too many purchases of limited packs were started and not paid.

@@ -46,6 +46,7 @@ mod open_pack;
 mod purchase_pack;
 mod queries;
 mod safe;
+pub(crate) mod settle;
 
 pub use load_packs::LoadPacks;
 pub use open_pack::{OpenPack, OpenPackRefusal, OpenPackRequest, PackOpened};
@@ -60,6 +61,7 @@ pub use content::{PackContent, PackSummary};
 pub use copies::new_copy;
 pub(crate) use copies::sealed_copies;
 pub use safe::SeedCipher;
+pub use settle::publish_purchase;
 
 use crate::App;
 use crate::content::ContentFaults;

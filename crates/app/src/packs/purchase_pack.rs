@@ -1,7 +1,7 @@
 //! Purchases of packs.
 
-use crate::packs::{PackBook, SeedCipher, limited, sealed_copies};
-use crate::payments::{CLAIM, Payment, settle};
+use crate::packs::{PackBook, SeedCipher, limited, publish_purchase, sealed_copies};
+use crate::payments::{Charge, awaited};
 use crate::store::{Command, PaymentTx};
 use std::sync::Arc;
 use std::time::Duration;
@@ -105,12 +105,12 @@ impl Command for PurchasePack {
         tx.insert_purchase(&purchase)?;
         let mut copies = Vec::new();
         if let Some(provider) = provider {
-            tx.insert_payment(&awaited(&purchase, provider))?;
+            tx.insert_payment(&awaited(&Charge::from(&purchase), provider))?;
         } else {
             copies = sealed_copies(&purchase, &self.safe, ctx)?;
             tx.insert_copies(&copies)?;
         }
-        settle::publish_purchase(tx, self.user, purchase.id, purchase.state, ctx.now())?;
+        publish_purchase(tx, self.user, purchase.id, purchase.state, ctx.now())?;
         if pack.is_counted() {
             let stock = tx.lock_stock(pack.id)?;
             let minted = tx.minted(&limited([pack]))?;
@@ -136,18 +136,6 @@ enum Paid {
         has: i64,
     },
     Unavailable,
-}
-
-/// The initial payment row of a pending purchase.
-fn awaited(purchase: &Purchase, provider: &str) -> Payment {
-    Payment {
-        purchase: purchase.id,
-        provider: provider.to_owned(),
-        reference: None,
-        refund: None,
-        due_at: Some(purchase.created_at.plus(CLAIM)),
-        attempts: 0,
-    }
 }
 
 impl PurchasePack {

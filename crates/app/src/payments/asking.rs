@@ -1,12 +1,13 @@
 //! Requests to the payment provider on behalf of one buyer, and the intake of its notices.
 
 use crate::App;
+use crate::accounts::NotFound;
 use crate::execute::KeyedRequest;
-use crate::packs::PackPurchased;
+use crate::packs::{GetPurchase, PackPurchased};
 use crate::payments::{
-    BegunCheckout, CheckoutOrder, CloseReason, CompletePurchase, EndPending, FindPayment, Header,
-    NoticeFault, NoticeKind, NoticeTaken, Payment, PaymentNotice, PaymentProvider, PaymentState,
-    ProviderFault, RecordCheckout, TakeNotice,
+    BegunCheckout, Charge, ChargeState, Checkout, CheckoutOrder, CloseReason, CompletePurchase, EndPending,
+    FindPayment, Header, NoticeFault, NoticeKind, NoticeTaken, Payable, Payment, PaymentNotice,
+    PaymentProvider, PaymentState, ProviderFault, RecordCheckout, TakeNotice,
 };
 use crate::store::StoredAnswer;
 use crate::store::into_infallible;
@@ -14,7 +15,7 @@ use std::fmt;
 use std::sync::Arc;
 use terrace_kernel::Money;
 use terrace_kernel::{Failure, Outcome, StoreError, UserId};
-use terrace_packs::{PackId, Purchase, PurchaseId, PurchaseState};
+use terrace_packs::{PackId, PurchaseId};
 
 /// The payment provider, and the service's own origin.
 #[derive(Clone)]
@@ -37,27 +38,28 @@ impl Payments {
     }
 
     /// The path to which the buyer's browser returns.
-    pub fn return_path(purchase: PurchaseId) -> String {
-        format!("/?purchase={purchase}")
+    pub fn return_path(payable: Payable) -> String {
+        match payable {
+            Payable::Purchase(id) => format!("/purchases/{id}"),
+        }
     }
 }
 
 /// Why a checkout is not begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckoutRefusal {
-    /// The fan has no such purchase for money.
+    /// The fan has no such payment.
     UnknownPurchase,
-    /// The provider is temporarily unavailable. The purchase stays pending, and a retry may succeed.
+    /// The provider is temporarily unavailable. The payment stays pending, and a retry may succeed.
     NotNow,
-    /// The provider rejected the checkout, or there is no provider; the purchase is cancelled.
+    /// The provider rejected the checkout, or there is no provider; what was to be paid is cancelled.
     Unavailable,
 }
 
 impl BegunCheckout {
-    /// The checkout of a purchase, if one was begun.
-    pub fn of(purchase: &Purchase, payment: &Payment) -> Option<Self> {
-        let price = Money { amount: purchase.total(), currency: purchase.price.currency()? };
-        Some(Self { purchase: purchase.id, reference: payment.reference.clone()?, price })
+    /// The checkout of a payment, if one was begun.
+    pub fn of(charge: &Charge, payment: &Payment) -> Option<Self> {
+        Some(Self { payable: charge.payable, reference: payment.reference.clone()?, price: charge.money? })
     }
 }
 
@@ -95,55 +97,73 @@ impl App {
         render: fn(&PackPurchased) -> StoredAnswer,
     ) -> Outcome<StoredAnswer, CheckoutRefusal> {
         let refused = |refusal| Failure::Refused(refusal);
-        let found = into_infallible(self.query(FindPayment { purchase }).await)?;
-        let found = found.filter(|(purchase, _)| purchase.user == user);
-        let (found, payment) = found.ok_or(refused(CheckoutRefusal::UnknownPurchase))?;
+        let found = into_infallible(self.query(FindPayment { payable: purchase.into() }).await)?;
+        let found = found.filter(|(charge, _)| charge.user == user);
+        let (charge, payment) = found.ok_or(refused(CheckoutRefusal::UnknownPurchase))?;
         let book = self.pack_book().await?;
-        let mut checkout = None;
-        if found.state == PurchaseState::Pending && found.checkout_url.is_none() {
-            let order = self.order(&found, site).await?;
-            let begun = match (self.provider_of(&payment), order) {
-                (Some(provider), Some(order)) => provider.begin(order).await,
-                _ => Err(ProviderFault::Refused("there is no such provider any more".to_owned())),
-            };
-            match begun {
-                Ok(begun) => checkout = Some(begun),
-                Err(ProviderFault::Passing(why)) => {
-                    log::warn!("the checkout of purchase {purchase} was not begun: {why}");
-                    return Err(refused(CheckoutRefusal::NotNow));
-                }
-                Err(ProviderFault::Refused(why)) => {
-                    log::error!("the checkout of purchase {purchase} was refused: {why}");
-                    into_infallible(
-                        self.execute(EndPending { purchase, how: CloseReason::Cancelled, book }).await,
-                    )?;
-                    return Err(refused(CheckoutRefusal::Unavailable));
-                }
-            }
-        }
+        let checkout =
+            self.begin_at_provider(&charge, &payment, self.describe(user, purchase).await?, site).await?;
         let recorded = RecordCheckout { purchase, checkout, request, render, book };
         Ok(into_infallible(self.execute(recorded).await)?)
     }
 
-    async fn order(
-        &self,
-        purchase: &Purchase,
-        site: Option<String>,
-    ) -> Result<Option<CheckoutOrder>, StoreError> {
-        let (Some(payments), Some(currency)) = (&self.payments, purchase.price.currency()) else {
-            return Ok(None);
-        };
+    /// What the buyer sees of a purchase at the provider.
+    async fn describe(&self, user: UserId, purchase: PurchaseId) -> Outcome<String, CheckoutRefusal> {
+        let (purchase, _) =
+            self.query(GetPurchase { user, purchase }).await.map_err(|failure| match failure {
+                Failure::Refused(NotFound) => Failure::Refused(CheckoutRefusal::UnknownPurchase),
+                Failure::Broken(error) => Failure::Broken(error),
+            })?;
         let book = self.pack_book().await?;
-        let site = site.unwrap_or_else(|| payments.site.clone());
         let name = book.pack(purchase.pack).map_or("Pack", |pack| pack.name.as_str());
-        Ok(Some(CheckoutOrder {
-            purchase: purchase.id,
-            price: Money { amount: purchase.total(), currency },
-            description: format!("{} × {name}", purchase.quantity.copies()),
-            return_url: format!("{site}{}", Payments::return_path(purchase.id)),
+        Ok(format!("{} × {name}", purchase.quantity.copies()))
+    }
+
+    /// Begins the checkout of a payment at its provider, if it is pending and has none yet. What the provider rejects
+    /// is cancelled.
+    pub(crate) async fn begin_at_provider(
+        &self,
+        charge: &Charge,
+        payment: &Payment,
+        description: String,
+        site: Option<String>,
+    ) -> Outcome<Option<Checkout>, CheckoutRefusal> {
+        let refused = |refusal| Failure::Refused(refusal);
+        let payable = charge.payable;
+        if charge.state != ChargeState::Pending || charge.checkout_url.is_some() {
+            return Ok(None);
+        }
+        let begun = match (self.provider_of(payment), self.order(charge, description, site)) {
+            (Some(provider), Some(order)) => provider.begin(order).await,
+            _ => Err(ProviderFault::Refused("there is no such provider any more".to_owned())),
+        };
+        match begun {
+            Ok(begun) => Ok(Some(begun)),
+            Err(ProviderFault::Passing(why)) => {
+                log::warn!("the checkout of {payable} was not begun: {why}");
+                Err(refused(CheckoutRefusal::NotNow))
+            }
+            Err(ProviderFault::Refused(why)) => {
+                log::error!("the checkout of {payable} was refused: {why}");
+                let book = self.pack_book().await?;
+                let end = EndPending { payable, how: CloseReason::Cancelled, book };
+                into_infallible(self.execute(end).await)?;
+                Err(refused(CheckoutRefusal::Unavailable))
+            }
+        }
+    }
+
+    fn order(&self, charge: &Charge, description: String, site: Option<String>) -> Option<CheckoutOrder> {
+        let site =
+            site.unwrap_or_else(|| self.payments.as_ref().map_or_else(String::new, |it| it.site.clone()));
+        Some(CheckoutOrder {
+            payable: charge.payable,
+            price: charge.money?,
+            description,
+            return_url: format!("{site}{}", Payments::return_path(charge.payable)),
             site,
-            expires_at: purchase.expires_at.unwrap_or(purchase.created_at),
-        }))
+            expires_at: charge.expires_at.unwrap_or(charge.created_at),
+        })
     }
 
     /// Builds the command by which a fan requests what they have paid for. If no notice of the payment has arrived,
@@ -158,20 +178,18 @@ impl App {
         pack: PackId,
         purchase: PurchaseId,
     ) -> Result<CompletePurchase, StoreError> {
-        let found = into_infallible(self.query(FindPayment { purchase }).await)?;
-        if let Some((found, payment)) = found
-            && found.user == user
-            && found.state == PurchaseState::Pending
-        {
-            self.look_for_payment(&found, &payment).await?;
-        }
+        self.look_for_payment(user, purchase.into()).await?;
         Ok(CompletePurchase { user, pack, purchase, book: self.pack_book().await? })
     }
 
-    /// Asks the provider for the state of a payment and handles the answer as a notice. If the provider does not
-    /// answer, nothing changes.
-    async fn look_for_payment(&self, purchase: &Purchase, payment: &Payment) -> Result<(), StoreError> {
-        let (Some(provider), Some(begun)) = (self.provider_of(payment), BegunCheckout::of(purchase, payment))
+    /// Asks the provider for the state of a fan's pending payment and handles the answer as a notice. If the provider
+    /// does not answer, nothing changes.
+    pub(crate) async fn look_for_payment(&self, user: UserId, payable: Payable) -> Result<(), StoreError> {
+        let found = into_infallible(self.query(FindPayment { payable }).await)?;
+        let found = found.filter(|(charge, _)| charge.user == user && charge.state == ChargeState::Pending);
+        let Some((charge, payment)) = found else { return Ok(()) };
+        let (Some(provider), Some(begun)) =
+            (self.provider_of(&payment), BegunCheckout::of(&charge, &payment))
         else {
             return Ok(());
         };
@@ -181,7 +199,7 @@ impl App {
             Ok(PaymentState::Ended) => (NoticeKind::Cancelled, begun.price),
             Ok(PaymentState::Refunded(money)) => (NoticeKind::Refunded, money),
             Err(fault) => {
-                log::warn!("the payment of purchase {} was not looked up: {fault}", purchase.id);
+                log::warn!("the payment of {payable} was not looked up: {fault}");
                 return Ok(());
             }
         };
@@ -192,8 +210,8 @@ impl App {
     /// A provider's answer to a query, in the form of a notice.
     pub fn found(&self, begun: &BegunCheckout, kind: NoticeKind, money: Money) -> PaymentNotice {
         PaymentNotice {
-            event_id: format!("asked:{kind}:{}", begun.purchase.as_uuid().simple()),
-            purchase: begun.purchase,
+            event_id: format!("asked:{kind}:{}", begun.payable.id().simple()),
+            payable: begun.payable,
             kind,
             money,
             reference: begun.reference.clone(),

@@ -2,8 +2,8 @@
 
 use crate::App;
 use crate::accounts::NotFound;
-use crate::packs::{GetPurchase, PackBook};
-use crate::payments::{BegunCheckout, FindPayment, NoticeKind, PaymentState, settle};
+use crate::packs::{GetPurchase, PackBook, settle};
+use crate::payments::{BegunCheckout, FindPayment, NoticeKind, Payable, PaymentState};
 use crate::store::{Command, PurchaseTx, into_infallible};
 use std::sync::Arc;
 use terrace_kernel::{Ctx, Failure, Outcome, UserId};
@@ -48,7 +48,7 @@ impl Command for CancelPurchase {
             return Err(not_pending);
         }
         // Only purchases for money wait.
-        let mut payment = tx.payment(self.purchase)?.ok_or(not_pending)?;
+        let mut payment = tx.payment(self.purchase.into())?.ok_or(not_pending)?;
         settle::cancel(tx, ctx, &mut purchase, &mut payment, &self.book)?;
         Ok(purchase)
     }
@@ -76,16 +76,16 @@ impl App {
         if found.state != PurchaseState::Pending {
             return Err(refused(CancelPurchaseRefusal::NotPending(found.state)));
         }
-        self.close_checkout(purchase).await?;
+        self.close_checkout(purchase.into()).await?;
         let book = self.pack_book().await?;
         self.execute(CancelPurchase { user, purchase, book }).await
     }
 
-    /// Closes the checkout of a purchase, if one was begun at the provider that this process has. What the provider
+    /// Closes the checkout of a payable, if one was begun at the provider that this process has. What the provider
     /// reports instead is applied as a notice.
-    async fn close_checkout(&self, purchase: PurchaseId) -> Outcome<(), CancelPurchaseRefusal> {
+    async fn close_checkout(&self, payable: Payable) -> Outcome<(), CancelPurchaseRefusal> {
         let refused = |refusal| Failure::Refused(refusal);
-        let Some((found, payment)) = into_infallible(self.query(FindPayment { purchase }).await)? else {
+        let Some((found, payment)) = into_infallible(self.query(FindPayment { payable }).await)? else {
             return Ok(());
         };
         let (Some(provider), Some(begun)) = (self.provider_of(&payment), BegunCheckout::of(&found, &payment))
@@ -98,7 +98,7 @@ impl App {
             Ok(PaymentState::Paid(money)) => (NoticeKind::Paid, money),
             Ok(PaymentState::Refunded(money)) => (NoticeKind::Refunded, money),
             Err(fault) => {
-                log::warn!("the checkout of purchase {purchase} was not closed: {fault}");
+                log::warn!("the checkout of {payable} was not closed: {fault}");
                 return Err(refused(CancelPurchaseRefusal::NotNow));
             }
         };

@@ -1,9 +1,9 @@
-//! Delivers paid purchases to fans, and ends purchases that are not paid.
+//! Delivers paid purchases to fans.
 
 use crate::execute::KeyedRequest;
 use crate::packs::{PackBook, PackPurchased};
-use crate::payments::{Checkout, settle};
-use crate::store::{CheckoutTx, Command, PurchaseTx, StoredAnswer};
+use crate::payments::Checkout;
+use crate::store::{CheckoutTx, Command, StoredAnswer};
 use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, UserId};
@@ -83,8 +83,8 @@ impl Command for RecordCheckout {
         let found = tx.lock_purchase(self.purchase)?.ok_or_else(gone)?;
         if let Some(checkout) = &self.checkout
             && found.state == PurchaseState::Pending
-            && tx.set_checkout(found.id, &checkout.url)?
-            && let Some(mut payment) = tx.payment(found.id)?
+            && tx.set_checkout(found.id.into(), &checkout.url)?
+            && let Some(mut payment) = tx.payment(found.id.into())?
         {
             payment.reference.get_or_insert_with(|| checkout.reference.clone());
             tx.put_payment(&payment)?;
@@ -96,46 +96,5 @@ impl Command for RecordCheckout {
             tx.store_answer(scope, key, scope.account, &answer)?;
         }
         Ok(answer)
-    }
-}
-
-/// How an unpaid purchase ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CloseReason {
-    /// It has expired. Ignored before its expiry.
-    Expired,
-    /// The provider rejects it.
-    Cancelled,
-}
-
-/// Ends a pending purchase; returns whether this command ended it.
-pub struct EndPending {
-    /// The purchase.
-    pub purchase: PurchaseId,
-    /// How it ends.
-    pub how: CloseReason,
-    /// All packs and collectibles.
-    pub book: Arc<PackBook>,
-}
-
-impl Command for EndPending {
-    const NAME: &'static str = "end_pending_purchase";
-    type Ports = dyn PurchaseTx;
-    type Output = bool;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn PurchaseTx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
-        let Some(found) = tx.lock_purchase(self.purchase)? else { return Ok(false) };
-        let Some(mut payment) = tx.payment(self.purchase)? else { return Ok(false) };
-        let (mut purchase, book) = (found, &self.book);
-        let is_over = purchase.expires_at.is_none_or(|at| at.is_over(ctx.now()));
-        if purchase.state != PurchaseState::Pending || (self.how == CloseReason::Expired && !is_over) {
-            return Ok(false);
-        }
-        match self.how {
-            CloseReason::Expired => settle::expire(tx, ctx, &mut purchase, &mut payment, book)?,
-            CloseReason::Cancelled => settle::cancel(tx, ctx, &mut purchase, &mut payment, book)?,
-        }
-        Ok(true)
     }
 }

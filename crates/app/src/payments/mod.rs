@@ -21,39 +21,45 @@
 //!    `terrace maintain reconcile`. It asks the provider between transactions and settles in transactions that read the
 //!    state again under their locks.
 //!
+//! A payment belongs to a [`Payable`], such as a purchase of a pack. What payments need to know of it is its [`Charge`];
+//! `settle` passes a decision on to the area that it belongs to.
+//!
 //! No transaction contains a call to a provider. A refund is owed (`payments.refund`) from the transaction that decides
 //! on it until the provider has made it. Money never becomes a balance of the fan: transfer `payment:<purchase>` moves
 //! it from the service's account `payments` to its account `revenue`, and `refund:<purchase>` moves it back.
 
 mod asking;
+mod bookings;
 mod cancel_purchase;
 mod complete_purchase;
+mod end_pending;
 mod notice;
 mod provider;
 mod queries;
 mod return_purchase;
 mod sandbox;
-pub(crate) mod settle;
+mod settle;
 mod take_notice;
 
 pub use cancel_purchase::{CancelPurchase, CancelPurchaseRefusal};
 pub(crate) use complete_purchase::RecordCheckout;
-pub use complete_purchase::{CloseReason, CompletePurchase, CompletePurchaseRefusal, EndPending};
-pub use queries::DuePayments;
-pub(crate) use queries::FindPayment;
+pub use complete_purchase::{CompletePurchase, CompletePurchaseRefusal};
+pub use end_pending::{CloseReason, EndPending};
+pub use queries::{DuePayments, FindPayment};
 pub use return_purchase::{ReturnPurchase, ReturnPurchaseRefusal};
 pub use take_notice::{NoticeTaken, TakeNotice};
 
 pub use crate::store::payments::{
-    NoticeKind, NoticeOutcome, Payment, PaymentNotice, PaymentRead, PaymentWrite, RefundState,
-    SandboxCheckout, SandboxState, SandboxWrite,
+    Charge, ChargeState, NoticeKind, NoticeOutcome, Payable, Payment, PaymentNotice, PaymentRead,
+    PaymentWrite, RefundState, SandboxCheckout, SandboxState, SandboxWrite,
 };
 pub use asking::{CheckoutRefusal, Payments};
+pub(crate) use bookings::{awaited, close, give_back, take_in};
 pub use notice::Mismatch;
 pub(crate) use notice::{Decision, decide, is_name};
 pub use provider::{
     BegunCheckout, Checkout, CheckoutOrder, Header, NoticeFault, PaymentProvider, PaymentState, ProviderFault,
 };
 pub use sandbox::{NoticePost, Sandbox, SandboxDecision, SandboxRefusal};
-pub(crate) use settle::CLAIM;
-pub use settle::publish_purchase;
+pub(crate) use settle::Locked;
+pub use settle::lock_charge;

@@ -1,30 +1,29 @@
 //! Decides what a payment notice changes.
 
-use crate::payments::{NoticeKind, Payment, PaymentNotice, RefundState};
-use terrace_packs::{Purchase, PurchaseState};
+use crate::payments::{Charge, ChargeState, NoticeKind, Payment, PaymentNotice, RefundState};
 
 /// Whether a text is a valid name of a provider's event or checkout: 1 to 255 visible ASCII characters.
 pub(crate) fn is_name(text: &str) -> bool {
     (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// Why a notice does not match its purchase.
+/// Why a notice does not match what it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Mismatch {
-    /// No purchase for money has this id.
-    #[error("there is no such purchase for money")]
-    Purchase,
-    /// The purchase belongs to another provider.
-    #[error("another provider takes the money of this purchase")]
+    /// Nothing that costs money has this id.
+    #[error("there is nothing for money of this id")]
+    Payable,
+    /// The payment belongs to another provider.
+    #[error("another provider takes this money")]
     Provider,
-    /// The purchase has another checkout.
-    #[error("the purchase has another checkout")]
+    /// The payment has another checkout.
+    #[error("the payment has another checkout")]
     Reference,
     /// The amounts differ.
-    #[error("the purchase costs another amount")]
+    #[error("another amount is due")]
     Amount,
     /// The currencies differ.
-    #[error("the purchase is paid in another currency")]
+    #[error("it is paid in another currency")]
     Currency,
     /// The same event was received before with different content.
     #[error("the event was received before with other content")]
@@ -34,11 +33,11 @@ pub enum Mismatch {
 /// The effect of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decision {
-    /// The purchase is paid: its copies are created for the fan.
+    /// It is paid: the fan gets what it was for.
     Complete,
-    /// The purchase will not be paid.
+    /// It will not be paid.
     Cancel,
-    /// The purchase ends, and its payment is refunded.
+    /// It ends, and its payment is refunded.
     Refund {
         /// Whether the provider has already refunded it.
         confirmed: bool,
@@ -49,57 +48,49 @@ pub(crate) enum Decision {
     Nothing,
 }
 
-/// Checks a notice against the purchase that it names and returns its effect (spec §3, rule 4). In whatever order
+/// Checks a notice against what it names and returns its effect (spec §3, rule 4). In whatever order
 /// notices arrive, every payment is either completed or refunded.
 pub(crate) fn decide(
     notice: &PaymentNotice,
     provider: &str,
-    purchase: &Purchase,
+    charge: &Charge,
     payment: &Payment,
 ) -> Result<Decision, Mismatch> {
-    fits(notice, provider, purchase, payment)?;
-    Ok(match (purchase.state, notice.kind) {
-        (PurchaseState::Pending, NoticeKind::Paid) => Decision::Complete,
-        (PurchaseState::Pending, NoticeKind::Failed | NoticeKind::Cancelled) => Decision::Cancel,
+    fits(notice, provider, charge, payment)?;
+    Ok(match (charge.state, notice.kind) {
+        (ChargeState::Pending, NoticeKind::Paid) => Decision::Complete,
+        (ChargeState::Pending, NoticeKind::Failed | NoticeKind::Cancelled) => Decision::Cancel,
         // Paid too late.
-        (PurchaseState::Expired | PurchaseState::Cancelled, NoticeKind::Paid) => {
+        (ChargeState::Expired | ChargeState::Cancelled, NoticeKind::Paid) => {
             Decision::Refund { confirmed: false }
         }
-        // Includes purchases without a payment notice, which arrives later or never.
+        // Includes payments without a notice, which arrives later or never.
         (
-            PurchaseState::Pending
-            | PurchaseState::Completed
-            | PurchaseState::Expired
-            | PurchaseState::Cancelled,
+            ChargeState::Pending | ChargeState::Paid | ChargeState::Expired | ChargeState::Cancelled,
             NoticeKind::Refunded,
         ) => Decision::Refund { confirmed: true },
-        (PurchaseState::Refunded, NoticeKind::Refunded) if payment.refund == Some(RefundState::Owed) => {
+        (ChargeState::Refunded, NoticeKind::Refunded) if payment.refund == Some(RefundState::Owed) => {
             Decision::RefundConfirmed
         }
-        (PurchaseState::Refunded, _)
-        | (PurchaseState::Completed, NoticeKind::Paid | NoticeKind::Failed | NoticeKind::Cancelled)
-        | (PurchaseState::Expired | PurchaseState::Cancelled, NoticeKind::Failed | NoticeKind::Cancelled) => {
+        (ChargeState::Refunded, _)
+        | (ChargeState::Paid, NoticeKind::Paid | NoticeKind::Failed | NoticeKind::Cancelled)
+        | (ChargeState::Expired | ChargeState::Cancelled, NoticeKind::Failed | NoticeKind::Cancelled) => {
             Decision::Nothing
         }
     })
 }
 
-fn fits(
-    notice: &PaymentNotice,
-    provider: &str,
-    purchase: &Purchase,
-    payment: &Payment,
-) -> Result<(), Mismatch> {
+fn fits(notice: &PaymentNotice, provider: &str, charge: &Charge, payment: &Payment) -> Result<(), Mismatch> {
     if payment.provider != provider {
         return Err(Mismatch::Provider);
     }
     if payment.reference.as_ref().is_some_and(|reference| *reference != notice.reference) {
         return Err(Mismatch::Reference);
     }
-    if purchase.price.currency() != Some(notice.money.currency) {
+    if charge.money.map(|money| money.currency) != Some(notice.money.currency) {
         return Err(Mismatch::Currency);
     }
-    if purchase.total() != notice.money.amount {
+    if charge.money != Some(notice.money) {
         return Err(Mismatch::Amount);
     }
     Ok(())
@@ -110,31 +101,31 @@ mod tests {
     use super::*;
     use crate::payments::NoticeOutcome;
     use terrace_kernel::{Money, Timestamp, UserId, Uuid};
-    use terrace_kernel::{Price, PriceKind};
-    use terrace_packs::{PackId, PurchaseId, Quantity};
+    use terrace_kernel::{PriceKind, PricePart};
+    use terrace_packs::{PackId, Purchase, PurchaseId, PurchaseState, Quantity};
 
     fn at(micros: i64) -> Timestamp {
         Timestamp::from_micros(micros)
     }
 
-    fn purchase(state: PurchaseState) -> Purchase {
-        Purchase {
+    fn purchase(state: PurchaseState) -> Charge {
+        Charge::from(&Purchase {
             id: PurchaseId::from_uuid(Uuid::from_u128(1)),
             user: UserId::from_uuid(Uuid::from_u128(2)),
             pack: PackId::from_uuid(Uuid::from_u128(3)),
             quantity: Quantity::new(2).unwrap(),
-            price: Price::new(PriceKind::Money, 499, Some("EUR".parse().unwrap())).unwrap(),
+            price: PricePart::new(PriceKind::Money, 499, Some("EUR".parse().unwrap())).unwrap(),
             state,
             checkout_url: None,
             created_at: at(0),
             expires_at: Some(at(1)),
             changed_at: at(0),
-        }
+        })
     }
 
     fn payment(refund: Option<RefundState>) -> Payment {
         Payment {
-            purchase: PurchaseId::from_uuid(Uuid::from_u128(1)),
+            payable: PurchaseId::from_uuid(Uuid::from_u128(1)).into(),
             provider: "bank".to_owned(),
             reference: Some("ref".to_owned()),
             refund,
@@ -146,7 +137,7 @@ mod tests {
     fn notice(kind: NoticeKind) -> PaymentNotice {
         PaymentNotice {
             event_id: "evt".to_owned(),
-            purchase: PurchaseId::from_uuid(Uuid::from_u128(1)),
+            payable: PurchaseId::from_uuid(Uuid::from_u128(1)).into(),
             kind,
             money: Money { amount: 998, currency: "EUR".parse().unwrap() },
             reference: "ref".to_owned(),

@@ -1,17 +1,16 @@
 //! The port to payment providers.
 
-use crate::payments::PaymentNotice;
+use crate::payments::{Payable, PaymentNotice};
 use crate::platform::webhooks::SignatureFault;
 use crate::store::BoxFuture;
 use terrace_kernel::{Money, Timestamp};
-use terrace_packs::PurchaseId;
 
 /// What a buyer has to pay, and until when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckoutOrder {
-    /// The purchase. Also the provider's idempotency key: a repeated request returns the same checkout.
-    pub purchase: PurchaseId,
-    /// Total price of all copies.
+    /// What is paid for. Its id is also the provider's idempotency key: a repeated request returns the same checkout.
+    pub payable: Payable,
+    /// The money that is due.
     pub price: Money,
     /// Description for the buyer, one line.
     pub description: String,
@@ -19,7 +18,7 @@ pub struct CheckoutOrder {
     pub site: String,
     /// Where the buyer's browser goes afterwards, paid or not. A visit there proves nothing.
     pub return_url: String,
-    /// Expiry of the purchase: the first instant at which a payment is too late.
+    /// The first instant at which a payment is too late.
     pub expires_at: Timestamp,
 }
 
@@ -35,11 +34,11 @@ pub struct Checkout {
 /// A checkout that was begun before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BegunCheckout {
-    /// The purchase.
-    pub purchase: PurchaseId,
+    /// What is paid for.
+    pub payable: Payable,
     /// [`Checkout::reference`].
     pub reference: String,
-    /// Total price of all copies.
+    /// The money that is due.
     pub price: Money,
 }
 
@@ -94,15 +93,15 @@ pub type Header<'h> = &'h dyn Fn(&str) -> Option<&'h str>;
 ///
 /// | Here | There |
 /// |---|---|
-/// | [`begin`](Self::begin) | `POST /v1/checkout/sessions` with `Idempotency-Key: <purchase>`; `client_reference_id` and `payment_intent_data[metadata][purchase]` are the purchase's id, so that charges contain it too; `line_items` of one `price_data` with `unit_amount` and the currency in lower case; `success_url` and `cancel_url` are [`CheckoutOrder::return_url`]; `expires_at` in seconds, which must lie 30 minutes ahead or more, so it is rounded up: a payment after [`CheckoutOrder::expires_at`] is refunded. `url` and `id` of the session are the [`Checkout`] |
+/// | [`begin`](Self::begin) | `POST /v1/checkout/sessions` with `Idempotency-Key: <payable>`; `client_reference_id` and `payment_intent_data[metadata][payable]` are the id of the payable, so that charges contain it too; `line_items` of one `price_data` with `unit_amount` and the currency in lower case; `success_url` and `cancel_url` are [`CheckoutOrder::return_url`]; `expires_at` in seconds, which must lie 30 minutes ahead or more, so it is rounded up: a payment after [`CheckoutOrder::expires_at`] is refunded. `url` and `id` of the session are the [`Checkout`] |
 /// | [`look_up`](Self::look_up) | `GET /v1/checkout/sessions/{id}` with `expand[]=payment_intent.latest_charge`: `status` `open`, or `complete` with `payment_status` `unpaid`, is [`PaymentState::Open`]; `complete` and `paid` is [`PaymentState::Paid`] with `amount_total` and `currency`, or [`PaymentState::Refunded`] if the charge is `refunded`; `expired` is [`PaymentState::Ended`] |
 /// | [`close`](Self::close) | `POST /v1/checkout/sessions/{id}/expire`, which only open sessions accept; if it is refused, `look_up` returns the state |
-/// | [`refund`](Self::refund) | `POST /v1/refunds` with the session's `payment_intent` and `Idempotency-Key: refund-<purchase>`; `charge_already_refunded` is a success |
+/// | [`refund`](Self::refund) | `POST /v1/refunds` with the session's `payment_intent` and `Idempotency-Key: refund-<payable>`; `charge_already_refunded` is a success |
 /// | [`read_notice`](Self::read_notice) | The header `Stripe-Signature: t=…,v1=…` has the same form as ours (`HMAC-SHA256` over `<t>.<body>`, the endpoint's `whsec_…` as the secret, 300 seconds), so [`WebhookSecret::verify`](crate::platform::webhooks::WebhookSecret::verify) can check it; the event's `id` is [`PaymentNotice::event_id`] and `created` [`PaymentNotice::occurred_at`] |
 /// | paid | `checkout.session.completed` with `payment_status` `paid`, `checkout.session.async_payment_succeeded`; a completed session that is `unpaid` is not a notice yet |
 /// | failed | `checkout.session.async_payment_failed` |
 /// | cancelled | `checkout.session.expired` |
-/// | refunded | `charge.refunded` with `refunded: true`: `amount_refunded` is the amount, the purchase is in `metadata` |
+/// | refunded | `charge.refunded` with `refunded: true`: `amount_refunded` is the amount, the payable is in `metadata` |
 ///
 /// All other events are acknowledged and ignored.
 pub trait PaymentProvider: Send + Sync + 'static {
@@ -110,7 +109,7 @@ pub trait PaymentProvider: Send + Sync + 'static {
     /// notice counts once.
     fn name(&self) -> &'static str;
 
-    /// Begins a checkout, or returns the one already begun for the purchase.
+    /// Begins a checkout, or returns the one already begun for the same payable.
     fn begin(&self, order: CheckoutOrder) -> BoxFuture<'_, Result<Checkout, ProviderFault>>;
 
     /// Returns the state of a payment.

@@ -2,7 +2,8 @@
 
 use crate::App;
 use crate::packs::PackBook;
-use crate::payments::{RefundState, settle};
+use crate::packs::settle;
+use crate::payments::RefundState;
 use crate::store::{Command, PaymentTx};
 use std::sync::Arc;
 use terrace_kernel::{Ctx, Failure, Outcome, UserId};
@@ -43,7 +44,7 @@ impl Command for ReturnPurchase {
         tx.lock_fan(self.user)?.ok_or(refused(ReturnPurchaseRefusal::NotActive))?;
         let unknown = || refused(ReturnPurchaseRefusal::UnknownPurchase);
         let purchase = tx.lock_purchase(self.purchase)?.filter(|purchase| purchase.user == self.user);
-        let (mut purchase, payment) = (purchase.ok_or_else(unknown)?, tx.payment(self.purchase)?);
+        let (mut purchase, payment) = (purchase.ok_or_else(unknown)?, tx.payment(self.purchase.into())?);
         let mut payment = payment.ok_or_else(unknown)?;
         if purchase.state == PurchaseState::Refunded {
             return Ok(());

@@ -4,8 +4,8 @@
 
 use crate::execute::execute_beside;
 use crate::payments::{
-    BegunCheckout, Checkout, CheckoutOrder, Header, NoticeFault, NoticeKind, PaymentNotice, PaymentProvider,
-    PaymentState, ProviderFault, SandboxCheckout, SandboxState, is_name,
+    BegunCheckout, Checkout, CheckoutOrder, Header, NoticeFault, NoticeKind, Payable, PaymentNotice,
+    PaymentProvider, PaymentState, ProviderFault, SandboxCheckout, SandboxState, is_name,
 };
 use crate::platform::webhooks::{SIGNATURE_HEADER, WebhookSecret};
 use crate::store::payments::SandboxWrite;
@@ -18,8 +18,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 use terrace_kernel::Currency;
 use terrace_kernel::Money;
-use terrace_kernel::{Clock, Ctx, CtxSeed, Entropy, Failure, Outcome, StoreError, Timestamp, UnknownName};
-use terrace_packs::PurchaseId;
+use terrace_kernel::{
+    Clock, Ctx, CtxSeed, Entropy, Failure, Outcome, StoreError, Timestamp, UnknownName, Uuid,
+};
 
 /// Derivation purpose of the sandbox's secret.
 const PURPOSE: &str = "terrace/sandbox payments/1";
@@ -42,17 +43,17 @@ fn notice(checkout: &SandboxCheckout) -> Option<PaymentNotice> {
         SandboxState::Refunded => NoticeKind::Refunded,
     };
     Some(PaymentNotice {
-        event_id: format!("sandbox_{kind}_{}", checkout.purchase.as_uuid().simple()),
-        purchase: checkout.purchase,
+        event_id: format!("sandbox_{kind}_{}", checkout.payable.id().simple()),
+        payable: checkout.payable,
         kind,
         money: checkout.price,
-        reference: reference(checkout.purchase),
+        reference: reference(checkout.payable),
         occurred_at: checkout.changed_at,
     })
 }
 
-fn reference(purchase: PurchaseId) -> String {
-    format!("sandbox_{}", purchase.as_uuid().simple())
+fn reference(payable: Payable) -> String {
+    format!("sandbox_{}", payable.id().simple())
 }
 
 /// A buyer's decision.
@@ -101,7 +102,8 @@ pub trait NoticePost: Send + Sync + 'static {
 #[serde(rename_all = "camelCase")]
 struct Message {
     event_id: String,
-    purchase_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    purchase_id: Option<String>,
     kind: String,
     amount: i64,
     currency: String,
@@ -155,9 +157,9 @@ impl Sandbox {
         WebhookSecret::derived(of, PURPOSE)
     }
 
-    /// The path of the page on which a purchase is approved or declined.
-    pub fn path(purchase: PurchaseId) -> String {
-        format!("/sandbox/checkout/{purchase}")
+    /// The path of the page on which a payment is approved or declined.
+    pub fn path(payable: Payable) -> String {
+        format!("/sandbox/checkout/{}", payable.id().hyphenated())
     }
 
     async fn execute<C: Command<Refusal = Infallible>>(&self, command: C) -> Result<C::Output, StoreError> {
@@ -169,13 +171,13 @@ impl Sandbox {
         execute_beside(&*self.store, seed, command).await
     }
 
-    /// The checkout of a purchase.
+    /// The checkout of the payable with this id.
     ///
     /// # Errors
     ///
     /// If the database is unavailable.
-    pub async fn checkout(&self, purchase: PurchaseId) -> Result<Option<SandboxCheckout>, StoreError> {
-        self.execute(FindCheckout { purchase }).await
+    pub async fn checkout(&self, payable: Uuid) -> Result<Option<SandboxCheckout>, StoreError> {
+        self.execute(FindCheckout { payable }).await
     }
 
     /// Applies the buyer's decision, and sends the notice to the service. Repeating a decision sends the notice
@@ -186,14 +188,14 @@ impl Sandbox {
     /// Refuses unknown checkouts and decisions that come too late.
     pub async fn decide(
         &self,
-        purchase: PurchaseId,
+        payable: Uuid,
         decision: SandboxDecision,
     ) -> Outcome<SandboxCheckout, SandboxRefusal> {
-        let checkout = self.try_to(Decide { purchase, decision }).await?;
+        let checkout = self.try_to(Decide { payable, decision }).await?;
         if let Some(notice) = notice(&checkout) {
             let at = self.clock.now();
             if let Err(error) = self.post.post(&self.secret, at, Self::message(&notice)).await {
-                log::warn!("the sandbox could not send its notice for purchase {purchase}: {error}");
+                log::warn!("the sandbox could not send its notice for {}: {error}", checkout.payable);
             }
         }
         Ok(checkout)
@@ -201,9 +203,12 @@ impl Sandbox {
 
     /// Serializes a notice as the sandbox sends it.
     pub fn message(notice: &PaymentNotice) -> Vec<u8> {
+        let purchase_id = match notice.payable {
+            Payable::Purchase(id) => Some(id.to_string()),
+        };
         let message = Message {
             event_id: notice.event_id.clone(),
-            purchase_id: notice.purchase.to_string(),
+            purchase_id,
             kind: notice.kind.to_string(),
             amount: notice.money.amount,
             currency: notice.money.currency.to_string(),
@@ -223,11 +228,15 @@ fn read_message(body: &[u8]) -> Result<Option<PaymentNotice>, NoticeFault> {
     if !is_name(&message.event_id) || !is_name(&message.reference) {
         return Err(malformed("eventId and reference are 1 to 255 visible ASCII characters".to_owned()));
     }
+    let payable = match message.purchase_id {
+        Some(id) => Payable::Purchase(id.parse().map_err(|error| malformed(format!("purchaseId: {error}")))?),
+        None => return Err(malformed("purchaseId is missing".to_owned())),
+    };
     let currency: Currency =
         message.currency.parse().map_err(|error| malformed(format!("currency: {error}")))?;
     Ok(Some(PaymentNotice {
         event_id: message.event_id,
-        purchase: message.purchase_id.parse().map_err(|error| malformed(format!("purchaseId: {error}")))?,
+        payable,
         kind,
         money: Money { amount: message.amount, currency },
         reference: message.reference,
@@ -253,16 +262,16 @@ impl PaymentProvider for Sandbox {
 
     fn begin(&self, order: CheckoutOrder) -> BoxFuture<'_, Result<Checkout, ProviderFault>> {
         Box::pin(async move {
-            let url = format!("{}{}", order.site, Self::path(order.purchase));
-            let purchase = order.purchase;
+            let url = format!("{}{}", order.site, Self::path(order.payable));
+            let payable = order.payable;
             self.execute(Begin { order }).await.map_err(|error| passing(&error))?;
-            Ok(Checkout { url, reference: reference(purchase) })
+            Ok(Checkout { url, reference: reference(payable) })
         })
     }
 
     fn look_up(&self, checkout: BegunCheckout) -> BoxFuture<'_, Result<PaymentState, ProviderFault>> {
         Box::pin(async move {
-            let found = self.checkout(checkout.purchase).await.map_err(|error| passing(&error))?;
+            let found = self.checkout(checkout.payable.id()).await.map_err(|error| passing(&error))?;
             found.as_ref().map(payment_state).ok_or_else(unknown)
         })
     }
@@ -270,7 +279,7 @@ impl PaymentProvider for Sandbox {
     fn close(&self, checkout: BegunCheckout) -> BoxFuture<'_, Result<PaymentState, ProviderFault>> {
         Box::pin(async move {
             let wish =
-                Move { purchase: checkout.purchase, from: SandboxState::Open, to: SandboxState::Closed };
+                Move { payable: checkout.payable.id(), from: SandboxState::Open, to: SandboxState::Closed };
             let found = self.execute(wish).await.map_err(|error| passing(&error))?;
             found.as_ref().map(payment_state).ok_or_else(unknown)
         })
@@ -279,7 +288,7 @@ impl PaymentProvider for Sandbox {
     fn refund(&self, checkout: BegunCheckout) -> BoxFuture<'_, Result<(), ProviderFault>> {
         Box::pin(async move {
             let (from, to) = (SandboxState::Approved, SandboxState::Refunded);
-            self.execute(Move { purchase: checkout.purchase, from, to })
+            self.execute(Move { payable: checkout.payable.id(), from, to })
                 .await
                 .map_err(|error| passing(&error))?;
             // If the checkout was paid by forged messages, no money was moved, so there is nothing to refund.
@@ -317,7 +326,7 @@ impl Command for Begin {
 
     fn run(&self, tx: &mut dyn SandboxWrite, ctx: &mut Ctx) -> Outcome<(), Infallible> {
         tx.insert_sandbox(&SandboxCheckout {
-            purchase: self.order.purchase,
+            payable: self.order.payable,
             price: self.order.price,
             description: self.order.description.clone(),
             expires_at: self.order.expires_at,
@@ -329,7 +338,7 @@ impl Command for Begin {
 }
 
 struct FindCheckout {
-    purchase: PurchaseId,
+    payable: Uuid,
 }
 
 impl Command for FindCheckout {
@@ -339,13 +348,13 @@ impl Command for FindCheckout {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn SandboxWrite, _ctx: &mut Ctx) -> Outcome<Self::Output, Infallible> {
-        Ok(tx.sandbox_checkout(self.purchase)?)
+        Ok(tx.sandbox_checkout(self.payable)?)
     }
 }
 
 /// Changes the state if it is `from`, and returns the resulting checkout.
 struct Move {
-    purchase: PurchaseId,
+    payable: Uuid,
     from: SandboxState,
     to: SandboxState,
 }
@@ -357,13 +366,13 @@ impl Command for Move {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn SandboxWrite, ctx: &mut Ctx) -> Outcome<Self::Output, Infallible> {
-        tx.move_sandbox(self.purchase, self.from, self.to, ctx.now())?;
-        Ok(tx.sandbox_checkout(self.purchase)?)
+        tx.move_sandbox(self.payable, self.from, self.to, ctx.now())?;
+        Ok(tx.sandbox_checkout(self.payable)?)
     }
 }
 
 struct Decide {
-    purchase: PurchaseId,
+    payable: Uuid,
     decision: SandboxDecision,
 }
 
@@ -375,7 +384,7 @@ impl Command for Decide {
 
     fn run(&self, tx: &mut dyn SandboxWrite, ctx: &mut Ctx) -> Outcome<SandboxCheckout, SandboxRefusal> {
         let unknown = || Failure::Refused(SandboxRefusal::UnknownCheckout);
-        let found = tx.sandbox_checkout(self.purchase)?.ok_or_else(unknown)?;
+        let found = tx.sandbox_checkout(self.payable)?.ok_or_else(unknown)?;
         let (from, to) = match self.decision {
             SandboxDecision::Approve => (SandboxState::Open, SandboxState::Approved),
             SandboxDecision::Decline => (SandboxState::Open, SandboxState::Declined),
@@ -384,9 +393,9 @@ impl Command for Decide {
         // The expiry never changes, so it can be checked before the write.
         let is_over = from == SandboxState::Open && found.expires_at.is_over(ctx.now());
         if !is_over {
-            tx.move_sandbox(self.purchase, from, to, ctx.now())?;
+            tx.move_sandbox(self.payable, from, to, ctx.now())?;
         }
-        let stands = tx.sandbox_checkout(self.purchase)?.ok_or_else(unknown)?;
+        let stands = tx.sandbox_checkout(self.payable)?.ok_or_else(unknown)?;
         if stands.state == to { Ok(stands) } else { Err(Failure::Refused(SandboxRefusal::TooLate)) }
     }
 }
@@ -394,11 +403,11 @@ impl Command for Decide {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use terrace_kernel::Uuid;
+    use terrace_packs::PurchaseId;
 
     fn checkout(state: SandboxState) -> SandboxCheckout {
         SandboxCheckout {
-            purchase: PurchaseId::from_uuid(Uuid::from_u128(0x0190_a6f2_7c1e_7abc_8def_0123_4567_89ab)),
+            payable: PurchaseId::from_uuid(Uuid::from_u128(0x0190_a6f2_7c1e_7abc_8def_0123_4567_89ab)).into(),
             price: Money { amount: 499, currency: "EUR".parse().unwrap() },
             description: "1 × Pack".to_owned(),
             expires_at: Timestamp::from_micros(2_000_000),
@@ -429,6 +438,7 @@ mod tests {
             ("0190a6f2-7c1e", "0190a6f2"),
             ("1970-", "1970/"),
             ("\"amount\"", "\"Amount\""),
+            ("\"purchaseId\"", "\"PurchaseId\""),
             ("}", ""),
         ] {
             let wrong = good.replacen(from, to, 1);

@@ -2,7 +2,7 @@
 
 use crate::packs::{PackBook, SeedCipher};
 use crate::payments::{
-    Decision, Mismatch, NoticeKind, NoticeOutcome, PaymentNotice, RefundState, decide, settle,
+    Charge, Decision, Locked, Mismatch, NoticeKind, NoticeOutcome, PaymentNotice, RefundState, decide,
 };
 use crate::store::payments::PaymentWrite;
 use crate::store::{Command, PaymentTx};
@@ -10,7 +10,6 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_identity::AccountStatus;
 use terrace_kernel::{Ctx, Outcome, StoreError, UserId};
-use terrace_packs::Purchase;
 
 /// Applies a notice at most once across all processes, in the transaction that also stores it.
 #[derive(Debug, Clone)]
@@ -28,13 +27,13 @@ pub struct TakeNotice {
 /// The outcome of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeTaken {
-    /// The purchase changed.
+    /// What is paid for changed.
     Applied,
     /// No change was necessary.
     Nothing,
     /// The same notice was applied before; nothing changed.
     Before,
-    /// It does not match the purchase that it names; it was stored, but nothing changed.
+    /// It does not match what it names; it was stored, but nothing changed.
     Mismatch(Mismatch),
 }
 
@@ -63,21 +62,21 @@ impl Command for TakeNotice {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn PaymentTx, ctx: &mut Ctx) -> Outcome<NoticeTaken, Infallible> {
-        // The buyer of a purchase never changes, so it can be read without a lock. The lock order is buyer, then
-        // purchase.
-        let purchase = match tx.any_purchase(self.notice.purchase)? {
-            Some(found) => {
-                let can_own = can_own(tx, found.user)?;
-                tx.lock_purchase(found.id)?.map(|purchase| (purchase, can_own))
+        // The account that pays never changes, so it can be read without a lock. It is locked before what it pays for.
+        let locked = match tx.charge(self.notice.payable)? {
+            Some(charge) => {
+                let can_own = can_own(tx, charge.user)?;
+                Locked::lock(tx, charge.payable)?.map(|locked| (locked, can_own))
             }
             None => None,
         };
-        let payment = tx.payment(self.notice.purchase)?;
-        let (Some((mut purchase, can_own)), Some(mut payment)) = (purchase, payment) else {
-            let stored = self.note(tx, ctx, Err(Mismatch::Purchase))?;
-            return Ok(stored.unwrap_or(NoticeTaken::Mismatch(Mismatch::Purchase)));
+        let payment = tx.payment(self.notice.payable)?;
+        let (Some((mut locked, can_own)), Some(mut payment)) = (locked, payment) else {
+            let stored = self.note(tx, ctx, Err(Mismatch::Payable))?;
+            return Ok(stored.unwrap_or(NoticeTaken::Mismatch(Mismatch::Payable)));
         };
-        let decision = decide(&self.notice, self.provider, &purchase, &payment);
+        let charge = locked.charge();
+        let decision = decide(&self.notice, self.provider, &charge, &payment);
         if let Some(outcome) = self.note(tx, ctx, decision)? {
             return Ok(outcome);
         }
@@ -90,20 +89,20 @@ impl Command for TakeNotice {
         let book = &self.book;
         match decision {
             Decision::Complete if can_own => {
-                settle::complete(tx, ctx, &mut purchase, &mut payment, &self.safe)?;
+                locked.complete(tx, ctx, &mut payment, &self.safe)?;
             }
-            // The buyer's account was deleted and cannot own copies.
+            // The account was deleted and cannot own anything.
             Decision::Complete => {
-                settle::refund(tx, ctx, &mut purchase, &mut payment, book, RefundState::Owed)?;
+                locked.refund(tx, ctx, &mut payment, book, RefundState::Owed)?;
             }
             // A provider also cancels checkouts that expire, as reconciliation does here.
-            Decision::Cancel if is_out_of_time(&self.notice, &purchase, ctx) => {
-                settle::expire(tx, ctx, &mut purchase, &mut payment, book)?;
+            Decision::Cancel if is_out_of_time(&self.notice, &charge, ctx) => {
+                locked.expire(tx, ctx, &mut payment, book)?;
             }
-            Decision::Cancel => settle::cancel(tx, ctx, &mut purchase, &mut payment, book)?,
+            Decision::Cancel => locked.cancel(tx, ctx, &mut payment, book)?,
             Decision::Refund { confirmed } => {
                 let state = if confirmed { RefundState::Refunded } else { RefundState::Owed };
-                settle::refund(tx, ctx, &mut purchase, &mut payment, book, state)?;
+                locked.refund(tx, ctx, &mut payment, book, state)?;
             }
             Decision::RefundConfirmed => {
                 payment.refund = Some(RefundState::Refunded);
@@ -144,8 +143,8 @@ impl TakeNotice {
     }
 }
 
-fn is_out_of_time(notice: &PaymentNotice, purchase: &Purchase, ctx: &Ctx) -> bool {
-    notice.kind == NoticeKind::Cancelled && purchase.expires_at.is_some_and(|at| at.is_over(ctx.now()))
+fn is_out_of_time(notice: &PaymentNotice, charge: &Charge, ctx: &Ctx) -> bool {
+    notice.kind == NoticeKind::Cancelled && charge.expires_at.is_some_and(|at| at.is_over(ctx.now()))
 }
 
 /// Whether the account can own copies: a suspended account keeps what it has, a deleted one owns nothing. Locks the

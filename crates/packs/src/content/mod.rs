@@ -11,7 +11,7 @@ use crate::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use terrace_kernel::text::{TextError, line, paragraphs};
-use terrace_kernel::{MalformedCurrency, Price, PriceError, PriceKind};
+use terrace_kernel::{MalformedCurrency, PriceError, PriceKind, PricePart};
 use terrace_kernel::{MalformedKey, TeamId, Timestamp};
 use uuid::Uuid;
 
@@ -373,14 +373,14 @@ fn pack(
     })
 }
 
-fn price(draft: &PriceDraft, found: &mut Problems) -> Option<Price> {
+fn price(draft: &PriceDraft, found: &mut Problems) -> Option<PricePart> {
     let kind: Option<PriceKind> = found.take(draft.kind.parse(), |_| ContentProblem::PriceKind);
     let currency = draft.currency.as_ref().map(|text| found.take(text.parse(), ContentProblem::Currency));
     let currency = match currency {
         Some(currency) => Some(currency?),
         None => None,
     };
-    found.take(Price::new(kind?, draft.amount, currency), ContentProblem::Price)
+    found.take(PricePart::new(kind?, draft.amount, currency), ContentProblem::Price)
 }
 
 fn slots(drafts: &[SlotDraft], found: &mut Problems) -> Vec<Slot> {

@@ -3,7 +3,7 @@ use crate::draw;
 use crate::fixtures::{collectible, fresh, match_day, pack, seeds, starter, vault};
 use SaleRefusal::{LimitReached, PackClosed, SoldOut, TooManyPending};
 use proptest::prelude::*;
-use terrace_kernel::Price;
+use terrace_kernel::PricePart;
 
 fn at(micros: i64) -> Timestamp {
     Timestamp::from_micros(micros)
@@ -43,7 +43,7 @@ fn a_fan_buys_up_to_the_limit() {
 
 #[test]
 fn few_purchases_wait_for_money() {
-    let euro = Price::new(PriceKind::Money, 499, Some("EUR".parse().unwrap())).unwrap();
+    let euro = PricePart::new(PriceKind::Money, 499, Some("EUR".parse().unwrap())).unwrap();
     let paid = Pack { price: euro, ..starter() };
     let waiting = |pending| Bought { copies: 0, pending };
     assert_eq!(sell(&paid, 1, waiting(2), Stock::default()), Ok(()));

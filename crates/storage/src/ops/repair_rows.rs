@@ -55,7 +55,7 @@ const OF_POSTS: [(&str, &str); 5] = [
 
 /// The condition for notices that can be deleted. Notices of payments with unfinished work are kept.
 pub(crate) const OLD_NOTICES: &str = "received_at < $1 AND NOT EXISTS \
-    (SELECT 1 FROM payments p WHERE p.purchase_id = payment_notices.purchase_id AND p.due_at IS NOT NULL)";
+    (SELECT 1 FROM payments p WHERE p.payable_id = payment_notices.payable_id AND p.due_at IS NOT NULL)";
 
 const WITHOUT_LANE: &str = "\
     SELECT DISTINCT m.user_id AS id FROM mint_messages m WHERE m.state = 'pending' AND m.user_id > $1 \

@@ -13,7 +13,7 @@ use crate::schema::{owned_collectibles, pack_purchases, user_packs};
 use crate::types::{At, Key};
 use diesel::prelude::*;
 use terrace_kernel::StoreError;
-use terrace_kernel::{Price, num};
+use terrace_kernel::{PricePart, num};
 use terrace_packs::{Digest, Owned, OwnedSource, Purchase, PurchaseState, Quantity, UserPack, UserPackState};
 
 /// Converts a non-negative number from a column.
@@ -26,9 +26,9 @@ fn price(
     kind: &str,
     amount: i64,
     currency: Option<String>,
-) -> Result<Price, StoreError> {
+) -> Result<PricePart, StoreError> {
     let currency = currency.map(|code| named(table, "price_currency", &code)).transpose()?;
-    Price::new(named(table, "price_kind", kind)?, amount, currency)
+    PricePart::new(named(table, "price_kind", kind)?, amount, currency)
         .map_err(|error| corrupt(table, "price_amount", &error))
 }
 

@@ -32,8 +32,8 @@ const RAISE: &str = "\
     WHERE id = $1 AND edition IS NOT NULL AND minted < (SELECT coalesce(max(o.serial), 0) \
         FROM owned_collectibles o WHERE o.collectible_id = $1 AND o.serial <= collectibles.edition)";
 const WAKE: &str = "\
-    UPDATE payments SET due_at = $1 WHERE purchase_id = $2 AND due_at IS NULL AND (refund = 'owed' \
-        OR EXISTS (SELECT 1 FROM pack_purchases p WHERE p.id = payments.purchase_id AND p.state = 'pending'))";
+    UPDATE payments SET due_at = $1 WHERE payable_id = $2 AND due_at IS NULL AND (refund = 'owed' \
+        OR EXISTS (SELECT 1 FROM pack_purchases p WHERE p.id = payments.payable_id AND p.state = 'pending'))";
 
 #[derive(QueryableByName)]
 struct IdRow {
@@ -112,8 +112,8 @@ impl DieselTx<'_> {
         .map_err(&fail)?;
         let of_payments: Vec<(Key, Option<String>, bool)> = on!(self.conn, |conn| {
             payments::table
-                .filter(payments::purchase_id.eq_any(ids))
-                .select((payments::purchase_id, payments::refund, payments::due_at.is_not_null()))
+                .filter(payments::payable_id.eq_any(ids))
+                .select((payments::payable_id, payments::refund, payments::due_at.is_not_null()))
                 .load(conn)
         })
         .map_err(&fail)?;

@@ -28,7 +28,7 @@ const ABANDONED: &str = "\
     WHERE user_id = $1 AND created_at > $2 AND price_kind = 'money' AND state IN ('expired', 'cancelled') \
         AND EXISTS (SELECT 1 FROM pack_stock WHERE pack_stock.pack_id = pack_purchases.pack_id) \
         AND (state = 'expired' OR EXISTS (SELECT 1 FROM payments \
-            WHERE payments.purchase_id = pack_purchases.id AND payments.reference IS NOT NULL)) \
+            WHERE payments.payable_id = pack_purchases.id AND payments.reference IS NOT NULL)) \
     ORDER BY created_at DESC LIMIT $3";
 
 const PENDING_HOLDS: &str = "\

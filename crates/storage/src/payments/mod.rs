@@ -5,23 +5,29 @@ pub(crate) mod schema;
 use crate::conn::on;
 use crate::error::broken;
 use crate::packs::{PurchaseRow, count};
-use crate::rows::{keyset, named};
+use crate::rows::{corrupt, keyset, named};
 use crate::schema::{pack_purchases, payment_notices, payments, sandbox_checkouts};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
+use std::collections::HashMap;
 use terrace_kernel::Money;
-use terrace_kernel::{StoreError, Timestamp, num};
-use terrace_packs::{Purchase, PurchaseId, PurchaseState};
+use terrace_kernel::{StoreError, Timestamp, Uuid, num};
+use terrace_packs::PurchaseState;
 use terrace_store::payments::{
-    NoticeOutcome, Payment, PaymentNotice, PaymentRead, PaymentWrite, RefundState, SandboxCheckout,
-    SandboxState, SandboxWrite,
+    Charge, NoticeOutcome, Payable, Payment, PaymentNotice, PaymentRead, PaymentWrite, RefundState,
+    SandboxCheckout, SandboxState, SandboxWrite,
 };
+
+fn payable(table: &'static str, kind: &str, id: Key) -> Result<Payable, StoreError> {
+    Payable::of(kind, id.id()).map_err(|error| corrupt(table, "payable_kind", &error))
+}
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = payments, treat_none_as_default_value = false, treat_none_as_null = true)]
 struct PaymentRow {
-    purchase_id: Key,
+    payable_id: Key,
+    payable_kind: String,
     provider: String,
     reference: Option<String>,
     refund: Option<String>,
@@ -32,7 +38,8 @@ struct PaymentRow {
 impl PaymentRow {
     fn of(payment: &Payment) -> Self {
         Self {
-            purchase_id: Key::of(payment.purchase),
+            payable_id: Key::of(payment.payable.id()),
+            payable_kind: payment.payable.kind().to_owned(),
             provider: payment.provider.clone(),
             reference: payment.reference.clone(),
             refund: payment.refund.map(|refund| refund.as_str().to_owned()),
@@ -45,7 +52,7 @@ impl PaymentRow {
         const TABLE: &str = "payments";
         let refund = self.refund.map(|refund| named::<RefundState>(TABLE, "refund", &refund)).transpose()?;
         Ok(Payment {
-            purchase: self.purchase_id.id(),
+            payable: payable(TABLE, &self.payable_kind, self.payable_id)?,
             provider: self.provider,
             reference: self.reference,
             refund,
@@ -59,7 +66,8 @@ impl PaymentRow {
 #[diesel(table_name = payment_notices)]
 struct NoticeRow {
     event_id: String,
-    purchase_id: Key,
+    payable_id: Key,
+    payable_kind: String,
     kind: String,
     amount: i64,
     currency: String,
@@ -73,7 +81,7 @@ impl NoticeRow {
         const TABLE: &str = "payment_notices";
         let notice = PaymentNotice {
             event_id: self.event_id,
-            purchase: self.purchase_id.id(),
+            payable: payable(TABLE, &self.payable_kind, self.payable_id)?,
             kind: named(TABLE, "kind", &self.kind)?,
             money: Money { amount: self.amount, currency: named(TABLE, "currency", &self.currency)? },
             reference: self.reference,
@@ -86,7 +94,8 @@ impl NoticeRow {
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = sandbox_checkouts)]
 struct SandboxRow {
-    purchase_id: Key,
+    payable_id: Key,
+    payable_kind: String,
     amount: i64,
     currency: String,
     description: String,
@@ -99,7 +108,7 @@ impl SandboxRow {
     fn into_checkout(self) -> Result<SandboxCheckout, StoreError> {
         const TABLE: &str = "sandbox_checkouts";
         Ok(SandboxCheckout {
-            purchase: self.purchase_id.id(),
+            payable: payable(TABLE, &self.payable_kind, self.payable_id)?,
             price: Money { amount: self.amount, currency: named(TABLE, "currency", &self.currency)? },
             description: self.description,
             expires_at: self.expires_at.0,
@@ -110,42 +119,42 @@ impl SandboxRow {
 }
 
 impl PaymentRead for DieselTx<'_> {
-    fn payment(&mut self, purchase: PurchaseId) -> Result<Option<Payment>, StoreError> {
+    fn payment(&mut self, payable: Payable) -> Result<Option<Payment>, StoreError> {
         let row: Option<PaymentRow> = on!(self.conn, |conn| {
-            payments::table.find(Key::of(purchase)).select(PaymentRow::as_select()).first(conn).optional()
+            payments::table.find(Key::of(payable.id())).select(PaymentRow::as_select()).first(conn).optional()
         })
         .map_err(broken("read a payment"))?;
         row.map(PaymentRow::into_payment).transpose()
     }
 
-    fn any_purchase(&mut self, id: PurchaseId) -> Result<Option<Purchase>, StoreError> {
-        let row: Option<PurchaseRow> = on!(self.conn, |conn| {
-            pack_purchases::table.find(Key::of(id)).select(PurchaseRow::as_select()).first(conn).optional()
-        })
-        .map_err(broken("read a purchase"))?;
-        row.map(PurchaseRow::into_purchase).transpose()
+    fn charge(&mut self, payable: Payable) -> Result<Option<Charge>, StoreError> {
+        Ok(self.charges(&[payable])?.remove(&payable))
     }
 
     fn due_payments(
         &mut self,
         by: Timestamp,
         limit: u32,
-        after: Option<(Timestamp, PurchaseId)>,
-    ) -> Result<Vec<(Purchase, Payment)>, StoreError> {
-        let rows: Vec<(PurchaseRow, PaymentRow)> = on!(self.conn, |conn| {
+        after: Option<(Timestamp, Uuid)>,
+    ) -> Result<Vec<(Charge, Payment)>, StoreError> {
+        let rows: Vec<PaymentRow> = on!(self.conn, |conn| {
             let mut query = payments::table
-                .inner_join(pack_purchases::table)
                 .filter(payments::due_at.le(At(by)))
-                .select((PurchaseRow::as_select(), PaymentRow::as_select()))
+                .select(PaymentRow::as_select())
                 .into_boxed();
             if let Some((at, id)) = after {
-                query = keyset!(query, payments::due_at > At(at), payments::purchase_id > Key::of(id));
+                query = keyset!(query, payments::due_at > At(at), payments::payable_id > Key(id));
             }
-            query.order((payments::due_at, payments::purchase_id)).limit(i64::from(limit)).load(conn)
+            query.order((payments::due_at, payments::payable_id)).limit(i64::from(limit)).load(conn)
         })
         .map_err(broken("read payments that are due"))?;
-        rows.into_iter()
-            .map(|(purchase, payment)| Ok((purchase.into_purchase()?, payment.into_payment()?)))
+        let payments = rows.into_iter().map(PaymentRow::into_payment).collect::<Result<Vec<_>, _>>()?;
+        let payables: Vec<_> = payments.iter().map(|payment| payment.payable).collect();
+        let mut charges = self.charges(&payables)?;
+        let gone = || StoreError::defect("read payments that are due", "what one is for is gone");
+        payments
+            .into_iter()
+            .map(|payment| Ok((charges.remove(&payment.payable).ok_or_else(gone)?, payment)))
             .collect()
     }
 
@@ -175,20 +184,24 @@ impl PaymentWrite for DieselTx<'_> {
     }
 
     fn put_payment(&mut self, payment: &Payment) -> Result<(), StoreError> {
-        let (own, row) = (payments::table.find(Key::of(payment.purchase)), PaymentRow::of(payment));
+        let (own, row) = (payments::table.find(Key::of(payment.payable.id())), PaymentRow::of(payment));
         on!(self.conn, |conn| diesel::update(own).set(row).execute(conn))
             .map(drop)
             .map_err(broken("change a payment"))
     }
 
-    fn set_checkout(&mut self, purchase: PurchaseId, url: &str) -> Result<bool, StoreError> {
-        let waiting = pack_purchases::table
-            .find(Key::of(purchase))
-            .filter(pack_purchases::state.eq(PurchaseState::Pending.as_str()))
-            .filter(pack_purchases::checkout_url.is_null());
-        on!(self.conn, |conn| {
-            diesel::update(waiting).set(pack_purchases::checkout_url.eq(Some(url))).execute(conn)
-        })
+    fn set_checkout(&mut self, payable: Payable, url: &str) -> Result<bool, StoreError> {
+        match payable {
+            Payable::Purchase(purchase) => {
+                let waiting = pack_purchases::table
+                    .find(Key::of(purchase))
+                    .filter(pack_purchases::state.eq(PurchaseState::Pending.as_str()))
+                    .filter(pack_purchases::checkout_url.is_null());
+                on!(self.conn, |conn| {
+                    diesel::update(waiting).set(pack_purchases::checkout_url.eq(Some(url))).execute(conn)
+                })
+            }
+        }
         .map(|rows| rows == 1)
         .map_err(broken("note a checkout"))
     }
@@ -203,7 +216,8 @@ impl PaymentWrite for DieselTx<'_> {
         let row = (
             payment_notices::provider.eq(provider),
             payment_notices::event_id.eq(&notice.event_id),
-            payment_notices::purchase_id.eq(Key::of(notice.purchase)),
+            payment_notices::payable_id.eq(Key::of(notice.payable.id())),
+            payment_notices::payable_kind.eq(notice.payable.kind()),
             payment_notices::kind.eq(notice.kind.as_str()),
             payment_notices::amount.eq(notice.money.amount),
             payment_notices::currency.eq(notice.money.currency.to_string()),
@@ -220,10 +234,33 @@ impl PaymentWrite for DieselTx<'_> {
     }
 }
 
+impl DieselTx<'_> {
+    /// What these are, in one statement for each kind.
+    fn charges(&mut self, of: &[Payable]) -> Result<HashMap<Payable, Charge>, StoreError> {
+        let purchases = of.iter().map(|payable| match payable {
+            Payable::Purchase(id) => Key::of(*id),
+        });
+        let rows: Vec<PurchaseRow> = on!(self.conn, |conn| {
+            pack_purchases::table
+                .filter(pack_purchases::id.eq_any(purchases))
+                .select(PurchaseRow::as_select())
+                .load(conn)
+        })
+        .map_err(broken("read purchases"))?;
+        rows.into_iter()
+            .map(|row| {
+                let charge = Charge::from(&row.into_purchase()?);
+                Ok((charge.payable, charge))
+            })
+            .collect()
+    }
+}
+
 impl SandboxWrite for DieselTx<'_> {
     fn insert_sandbox(&mut self, checkout: &SandboxCheckout) -> Result<bool, StoreError> {
         let row = SandboxRow {
-            purchase_id: Key::of(checkout.purchase),
+            payable_id: Key::of(checkout.payable.id()),
+            payable_kind: checkout.payable.kind().to_owned(),
             amount: checkout.price.amount,
             currency: checkout.price.currency.to_string(),
             description: checkout.description.clone(),
@@ -238,10 +275,10 @@ impl SandboxWrite for DieselTx<'_> {
         .map_err(broken("begin a checkout of the sandbox"))
     }
 
-    fn sandbox_checkout(&mut self, purchase: PurchaseId) -> Result<Option<SandboxCheckout>, StoreError> {
+    fn sandbox_checkout(&mut self, payable: Uuid) -> Result<Option<SandboxCheckout>, StoreError> {
         let row: Option<SandboxRow> = on!(self.conn, |conn| {
             sandbox_checkouts::table
-                .find(Key::of(purchase))
+                .find(Key::of(payable))
                 .select(SandboxRow::as_select())
                 .first(conn)
                 .optional()
@@ -252,13 +289,13 @@ impl SandboxWrite for DieselTx<'_> {
 
     fn move_sandbox(
         &mut self,
-        purchase: PurchaseId,
+        payable: Uuid,
         from: SandboxState,
         to: SandboxState,
         at: Timestamp,
     ) -> Result<bool, StoreError> {
         let standing = sandbox_checkouts::table
-            .find(Key::of(purchase))
+            .find(Key::of(payable))
             .filter(sandbox_checkouts::state.eq(from.as_str()));
         let values = (sandbox_checkouts::state.eq(to.as_str()), sandbox_checkouts::changed_at.eq(At(at)));
         on!(self.conn, |conn| diesel::update(standing).set(values).execute(conn))

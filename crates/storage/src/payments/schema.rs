@@ -1,14 +1,14 @@
 //! The tables of the area as diesel knows them.
 
-use crate::packs::schema::pack_purchases;
-use diesel::{allow_tables_to_appear_in_same_query, joinable, table};
+use diesel::table;
 
 table! {
     use diesel::sql_types::{Integer, Nullable, Text};
     use crate::types::{Instant, Uid};
 
-    payments (purchase_id) {
-        purchase_id -> Uid,
+    payments (payable_id) {
+        payable_id -> Uid,
+        payable_kind -> Text,
         provider -> Text,
         reference -> Nullable<Text>,
         refund -> Nullable<Text>,
@@ -24,7 +24,8 @@ table! {
     payment_notices (provider, event_id) {
         provider -> Text,
         event_id -> Text,
-        purchase_id -> Uid,
+        payable_id -> Uid,
+        payable_kind -> Text,
         kind -> Text,
         amount -> BigInt,
         currency -> Text,
@@ -39,8 +40,9 @@ table! {
     use diesel::sql_types::{BigInt, Text};
     use crate::types::{Instant, Uid};
 
-    sandbox_checkouts (purchase_id) {
-        purchase_id -> Uid,
+    sandbox_checkouts (payable_id) {
+        payable_id -> Uid,
+        payable_kind -> Text,
         amount -> BigInt,
         currency -> Text,
         description -> Text,
@@ -49,6 +51,3 @@ table! {
         changed_at -> Instant,
     }
 }
-
-joinable!(payments -> pack_purchases (purchase_id));
-allow_tables_to_appear_in_same_query!(payments, pack_purchases);

@@ -5,7 +5,7 @@ use serde::Serialize;
 use terrace_app::PackBook;
 use terrace_app::packs::Supply;
 use terrace_kernel::Timestamp;
-use terrace_kernel::{Price, PriceKind};
+use terrace_kernel::{PriceKind, PricePart};
 use terrace_packs::{
     Collectible as DomainCollectible, Content, Held, Odds, Pack as DomainPack, Quantity, Rarity as Named,
     RarityOdds as Chance, odds,
@@ -69,12 +69,12 @@ pub(crate) struct PackPrice {
 
 impl PackPrice {
     /// The price of one copy.
-    fn of_one(price: &Price) -> Self {
+    fn of_one(price: &PricePart) -> Self {
         Self::of(price, Quantity::ONE)
     }
 
     /// The price of this number of copies.
-    pub(crate) fn of(price: &Price, quantity: Quantity) -> Self {
+    pub(crate) fn of(price: &PricePart, quantity: Quantity) -> Self {
         let kind = match price.kind() {
             PriceKind::Points => PackPriceKind::Points,
             PriceKind::Coins => PackPriceKind::Coins,

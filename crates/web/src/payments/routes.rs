@@ -12,7 +12,8 @@ use terrace_app::payments::{NoticeFault, NoticeTaken};
 /// Receive a payment event.
 ///
 /// The provider signs each message; a message is read only after its signature was verified. Each event counts once,
-/// in any order; a repeated event is acknowledged and changes nothing. Events of unknown kinds are acknowledged. The
+/// in any order; a repeated event is acknowledged and changes nothing. Events of unknown kinds are acknowledged, and so is an
+/// event that does not match what it names, which moves nothing. The
 /// documented body is the sandbox's; a card provider sends its own format.
 #[utoipa::path(
     tag = "Platform",
@@ -39,10 +40,12 @@ pub(crate) async fn take_payment_notice(
             return Err(fault.into());
         }
     };
-    if let Some(notice) = notice
-        && let NoticeTaken::Mismatch(mismatch) = app.take_own_notice(notice).await?
-    {
-        return Err(ApiError::new(Code::PaymentMismatch, mismatch.to_string()));
+    if let Some(notice) = notice {
+        let payable = notice.payable;
+        if let NoticeTaken::Mismatch(mismatch) = app.take_own_notice(notice).await? {
+            // Kept and counted. A provider would repeat what is refused for days.
+            log::error!("a notice of {payable} moved nothing: {mismatch}");
+        }
     }
     Ok(HttpResponse::NoContent().finish())
 }

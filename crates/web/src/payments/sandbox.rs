@@ -12,13 +12,18 @@ use terrace_app::App;
 use terrace_app::accounts::NotFound;
 use terrace_app::packs::GetPurchase;
 use terrace_app::payments::{
-    Payments, Sandbox, SandboxCheckout, SandboxDecision, SandboxRefusal, SandboxState,
+    Payable, Payments, Sandbox, SandboxCheckout, SandboxDecision, SandboxRefusal, SandboxState,
 };
 use terrace_kernel::Money;
-use terrace_kernel::{Failure, UserId};
-use terrace_packs::{PurchaseId, UserPackState};
+use terrace_kernel::{Failure, UserId, Uuid, typed_ids};
+use terrace_packs::UserPackState;
 
-/// The checkout page of a purchase.
+typed_ids! {
+    /// Id of what is paid for, of whatever kind.
+    PayableId;
+}
+
+/// The checkout page.
 pub(crate) const PAGE: &str = "/sandbox/checkout/{id}";
 
 /// Forms may only be submitted to their own origin; nothing else may be loaded, run or framed.
@@ -32,32 +37,37 @@ fn no_checkout() -> ApiError {
     ApiError::new(Code::NotFound, "you have no such checkout")
 }
 
-/// Whether a copy of the purchase was opened.
+/// Whether the fan has used what the payment was for.
 #[derive(Clone, Copy)]
 struct Used(bool);
 
-/// The checkout of a purchase of the viewer; purchases of other accounts are 404.
+/// The checkout of a payment of the viewer; those of other accounts are 404.
 async fn own_checkout(
     app: &App,
     user: UserId,
-    purchase: PurchaseId,
+    payable: Uuid,
 ) -> Result<(&Sandbox, SandboxCheckout, Used), ApiError> {
     let sandbox = app.sandbox().ok_or_else(no_checkout)?;
-    let (_, copies) = app.query(GetPurchase { user, purchase }).await.map_err(|failure| match failure {
-        Failure::Refused(NotFound) => no_checkout(),
-        Failure::Broken(error) => error.into(),
-    })?;
-    let checkout = sandbox.checkout(purchase).await?.ok_or_else(no_checkout)?;
-    let any_opened = copies.iter().any(|copy| copy.state == UserPackState::Opened);
-    Ok((sandbox, checkout, Used(any_opened)))
+    let checkout = sandbox.checkout(payable).await?.ok_or_else(no_checkout)?;
+    let is_used = match checkout.payable {
+        Payable::Purchase(purchase) => {
+            let found = app.query(GetPurchase { user, purchase }).await;
+            let (_, copies) = found.map_err(|failure| match failure {
+                Failure::Refused(NotFound) => no_checkout(),
+                Failure::Broken(error) => error.into(),
+            })?;
+            copies.iter().any(|copy| copy.state == UserPackState::Opened)
+        }
+    };
+    Ok((sandbox, checkout, Used(is_used)))
 }
 
 async fn show(
     SignedIn(viewer): SignedIn,
-    PathId(purchase): PathId<PurchaseId>,
+    PathId(payable): PathId<PayableId>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
-    let (_, checkout, used) = own_checkout(&app, viewer.user_id, purchase).await?;
+    let (_, checkout, used) = own_checkout(&app, viewer.user_id, payable.as_uuid()).await?;
     let is_over = checkout.expires_at.is_over(app.now());
     Ok(HttpResponse::Ok()
         .insert_header(ContentType::html())
@@ -75,7 +85,7 @@ struct Form {
 
 async fn decide(
     SignedIn(viewer): SignedIn,
-    PathId(purchase): PathId<PurchaseId>,
+    PathId(payable): PathId<PayableId>,
     req: HttpRequest,
     RawBody(body): RawBody,
     app: Data<App>,
@@ -87,26 +97,28 @@ async fn decide(
         .decision
         .parse()
         .map_err(|_| ApiError::invalid_part("/decision", "a decision is approve, decline or refund"))?;
-    let (sandbox, checkout, _) = own_checkout(&app, viewer.user_id, purchase).await?;
+    let (sandbox, checkout, _) = own_checkout(&app, viewer.user_id, payable.as_uuid()).await?;
     let too_late = || ApiError::new(Code::Conflict, "it is too late for that");
     if decision == SandboxDecision::Refund {
         match checkout.state {
             // A refund requested by the buyer, unlike one by a provider, is granted only while no copy was
             // opened.
-            SandboxState::Approved => app.return_purchase(viewer.user_id, purchase).await?,
+            SandboxState::Approved => match checkout.payable {
+                Payable::Purchase(purchase) => app.return_purchase(viewer.user_id, purchase).await?,
+            },
             SandboxState::Refunded => {}
             // Decided by the state read above: an approval after that was not returned by this request.
             SandboxState::Open | SandboxState::Declined | SandboxState::Closed => return Err(too_late()),
         }
     }
-    sandbox.decide(purchase, decision).await.map_err(|failure| match failure {
+    sandbox.decide(payable.as_uuid(), decision).await.map_err(|failure| match failure {
         Failure::Refused(SandboxRefusal::UnknownCheckout) => no_checkout(),
         Failure::Refused(SandboxRefusal::TooLate) => too_late(),
         Failure::Broken(error) => error.into(),
     })?;
     // A relative location keeps the buyer on the current origin.
     Ok(HttpResponse::SeeOther()
-        .insert_header((header::LOCATION, Payments::return_path(purchase)))
+        .insert_header((header::LOCATION, Payments::return_path(checkout.payable)))
         .insert_header((header::CACHE_CONTROL, "no-store"))
         .finish())
 }
@@ -131,7 +143,7 @@ fn page(checkout: &SandboxCheckout, is_over: bool, Used(used): Used) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(buttons, "<button name=\"decision\" value=\"{decision}\">{label}</button>");
     }
-    let (path, back) = (Sandbox::path(checkout.purchase), Payments::return_path(checkout.purchase));
+    let (path, back) = (Sandbox::path(checkout.payable), Payments::return_path(checkout.payable));
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n<title>Sandbox checkout</title>\n</head>\n<body>\n\
@@ -182,11 +194,11 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
     use terrace_kernel::Timestamp;
-    use uuid::Uuid;
+    use terrace_packs::PurchaseId;
 
     fn checkout(state: SandboxState) -> SandboxCheckout {
         SandboxCheckout {
-            purchase: PurchaseId::from_uuid(Uuid::from_u128(7)),
+            payable: PurchaseId::from_uuid(Uuid::from_u128(7)).into(),
             price: Money { amount: 1205, currency: "EUR".parse().unwrap() },
             description: "1 × <b>\"Pack\"</b> & 'more'".to_owned(),
             expires_at: Timestamp::from_micros(1),

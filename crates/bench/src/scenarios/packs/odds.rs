@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::time::{Duration, Instant};
-use terrace_kernel::{Price, PriceKind};
+use terrace_kernel::{PriceKind, PricePart};
 use terrace_packs::{
     ChiSquareTest, ClientSeed, CollectibleId, Content, Draw, Guarantee, Minted, Pack, PackId, Rarity,
     ServerSeed, Slot, draw,
@@ -182,7 +182,7 @@ fn read_pack(world: &World, line: &str) -> Result<Pack> {
         name: key.to_owned(),
         description: String::new(),
         image_url: None,
-        price: Price::new(PriceKind::Points, 1, None)?,
+        price: PricePart::new(PriceKind::Points, 1, None)?,
         per_user_limit: None,
         supply: None,
         opens_at: None,

@@ -5,8 +5,7 @@ use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport};
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;
-use terrace_app::packs::{PackBook, SeedCipher, new_copy};
-use terrace_app::payments::publish_purchase;
+use terrace_app::packs::{PackBook, SeedCipher, new_copy, publish_purchase};
 use terrace_kernel::{Ctx, StoreError, UserId, num};
 use terrace_packs::{
     CollectibleId, CopyRepair, CopyStanding, Opening, Owned, OwnedSource, PurchaseId, PurchaseStanding,
