@@ -43,6 +43,7 @@ mod contract {
     mod accounts;
     mod balances;
     mod boards;
+    mod carts;
     mod clock;
     mod completions;
     mod cost;
@@ -84,6 +85,7 @@ mod contract {
     mod points;
     mod points_crowd;
     mod points_histories;
+    mod products;
     pub(crate) mod published_totals;
     mod purchase_holds;
     mod quests;
@@ -111,6 +113,7 @@ mod http {
     mod album;
     mod bad_bodies;
     mod bad_targets;
+    mod cart;
     mod catalogue;
     mod club;
     mod conditional;
@@ -141,6 +144,7 @@ mod http {
     mod payments;
     mod pictures;
     mod problems;
+    mod products;
     mod profiles;
     mod quests;
     mod quests_noticed;

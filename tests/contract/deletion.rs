@@ -42,13 +42,13 @@ fn refusal<T, R>(outcome: Outcome<T, R>) -> Option<R> {
     }
 }
 
-fn delete(service: &TestApp, token: Token, password: &str) -> Option<DeleteAccountRefusal> {
+pub(super) fn delete(service: &TestApp, token: Token, password: &str) -> Option<DeleteAccountRefusal> {
     let viewer = service.viewer(token).expect("signed in");
     refusal(service.run(service.app().delete_account(&viewer, offered(password))))
 }
 
 /// Runs the consumers on all deletions: of accounts, then of the posts that are removed with them.
-fn catch_up(service: &TestApp) {
+pub(super) fn catch_up(service: &TestApp) {
     for _ in 0..2 {
         service.settled();
         service.run(service.app().catch_up_consumers()).expect("working consumers");

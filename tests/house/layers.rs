@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 /// The crates with the rules of the service. They do not depend on how it is served or stored.
-const DOMAIN: [&str; 6] = [
+const DOMAIN: [&str; 7] = [
     "terrace-identity",
     "terrace-ledger",
     "terrace-packs",
     "terrace-quests",
     "terrace-scoring",
+    "terrace-shop",
     "terrace-social",
 ];
 /// Shared types: a package that may name a domain crate may name this one too.

@@ -105,6 +105,9 @@ pub(super) struct Sample {
     /// A pack of which the first has a sealed copy and an opened one, and the purchase of these.
     pack: String,
     pub(super) purchase: String,
+    /// A product and a variant of it.
+    product: String,
+    variant: String,
     /// A purchase for money of the first that waits for its payment, if the service takes money.
     pending: Option<String>,
 }
@@ -142,6 +145,9 @@ impl Sample {
             "INSERT INTO content_pictures (hash, content_type, bytes) VALUES ({hash}, 'image/png', {hash})"
         );
         service.storage().execute_by_hand(&[&picture_row]).expect("a row");
+        let products = mia.get("/api/products?kind=digital").expect(200);
+        let (product, variant) =
+            (products.str_at("/products/0/id"), products.str_at("/products/0/variants/0/id"));
         let pending = buy_for_money(&mia);
         announce_season(&service);
         Self {
@@ -161,6 +167,8 @@ impl Sample {
             others,
             pack,
             purchase,
+            product,
+            variant,
             pending,
         }
     }
@@ -202,6 +210,8 @@ impl Sample {
             "leagues" => &self.league,
             "teams" => &self.team,
             "packs" => &self.pack,
+            "products" => &self.product,
+            "cart" => &self.variant,
             "quests" => &self.quest,
             "locker-room" => &self.post,
             other => {
@@ -278,6 +288,9 @@ impl Sample {
             "purchasePack" => json!({"quantity": 1}),
             "completePurchase" => json!({"purchaseId": self.purchase}),
             "openPack" => json!({"clientSeed": "kop"}),
+            "putCartLine" => json!({"quantity": 2}),
+            "mergeCart" => json!({"lines": [{"variantId": self.variant, "quantity": 1}]}),
+            "putCartShipping" => json!({"method": "post", "address": super::cart::address()}),
             other => self.example(other).unwrap_or_else(|| panic!("no sample body for {other}")),
         }
     }
@@ -325,6 +338,7 @@ impl Sample {
             "/api/user/packs/opened?limit=100".to_owned(),
             "/api/user/collectibles?limit=100".to_owned(),
             "/api/user/purchases?limit=100".to_owned(),
+            "/api/cart".to_owned(),
         ] {
             for client in [&self.mia, &self.bo] {
                 let mut seen = client.get(&path).expect(200).json();

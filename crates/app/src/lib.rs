@@ -20,6 +20,7 @@ pub mod quests;
 pub mod room;
 mod schedule;
 pub mod search;
+pub mod shop;
 pub mod streams;
 pub mod teams;
 pub mod trends;
@@ -77,6 +78,7 @@ const ERASURE: &[&[account_data::ErasureStep]] = &[
     graph::ERASURE,
     accounts::ERASURE,
     platform::ERASURE,
+    shop::ERASURE,
     media::ERASURE,
 ];
 
@@ -186,6 +188,7 @@ pub struct App {
     found_boards: Cache<(BoardChoice, SeasonId), Arc<ShownBoard>>,
     quest_books: Cache<(), Arc<QuestBook>>,
     pack_books: Cache<(), Arc<PackBook>>,
+    product_books: Cache<(), Arc<shop::ProductBook>>,
     clubs: Cache<(), Arc<crate::content::CurrentClub>>,
     /// Seals the cursors of list pages.
     cursors: CursorSeal,
@@ -238,6 +241,7 @@ impl App {
             found_boards,
             quest_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             pack_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
+            product_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             clubs: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             cursors,
             seed_cipher: None,

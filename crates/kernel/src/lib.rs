@@ -22,6 +22,7 @@
 mod ctx;
 mod error;
 mod event;
+mod grant;
 pub mod hex;
 mod ids;
 mod key;
@@ -34,6 +35,7 @@ mod time;
 pub use ctx::{Clock, Ctx, CtxSeed, Entropy};
 pub use error::{Failure, Outcome, StoreError};
 pub use event::{Appended, Event, EventKind, EventLog, NewEvent, Position, Topic, UnknownName};
+pub use grant::Grant;
 pub use ids::{
     CommentId, LeagueId, MalformedHash, MalformedId, MediaHash, MediaId, PostId, SessionId, TeamId, UserId,
     uuid_from_canonical,

@@ -8,6 +8,7 @@ use std::time::Duration;
 use terrace_app::minting::DELIVERED_STAY;
 use terrace_app::{App, Job};
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp};
+use terrace_shop::CART_LIFE;
 use terrace_social::REPORT_LIFE;
 use terrace_store::{Command, OpsTx, Retention, into_infallible};
 
@@ -35,6 +36,7 @@ pub(crate) fn jobs() -> Vec<Job> {
         ("sweep-notices", Retention::Notices),
         ("sweep-imports", Retention::Imports),
         ("sweep-reports", Retention::Reports),
+        ("sweep-carts", Retention::Carts),
     ]
     .map(|(name, what)| {
         Job::new(name, EVERY, move |app| async move {
@@ -76,6 +78,8 @@ pub struct Swept {
     pub runs: u64,
     /// Reports that were not decided in time.
     pub reports: u64,
+    /// Carts that were not changed for 90 days.
+    pub carts: u64,
     /// Uploads that expired without a post.
     pub uploads: u64,
     /// Pictures without references.
@@ -91,6 +95,7 @@ pub async fn sweep(app: &App) -> Result<Swept, StoreError> {
 
 async fn sweep_at(app: &App, pace: &TaskContext) -> Result<Swept, TaskFailure> {
     let reports = sweep_all(app, Retention::Reports, pace).await?;
+    let carts = sweep_all(app, Retention::Carts, pace).await?;
     let media = sweep_media(app, Shards::All, pace).await?;
     Ok(Swept {
         idempotency_keys: sweep_all(app, Retention::IdempotencyKeys, pace).await?,
@@ -101,6 +106,7 @@ async fn sweep_at(app: &App, pace: &TaskContext) -> Result<Swept, TaskFailure> {
         imports: sweep_all(app, Retention::Imports, pace).await?,
         runs: sweep_all(app, Retention::Runs, pace).await?,
         reports,
+        carts,
         uploads: media.uploads,
         pictures: media.pictures,
         objects: media.objects,
@@ -118,6 +124,7 @@ pub(crate) async fn sweep_all(app: &App, what: Retention, pace: &TaskContext) ->
         Retention::Imports => IMPORTS_WAIT,
         Retention::Runs => RUNS_STAY,
         Retention::Reports => REPORT_LIFE,
+        Retention::Carts => CART_LIFE,
         // Handled by `sweep_media`.
         Retention::Uploads | Retention::Pictures => return Ok(0),
     });
@@ -154,6 +161,7 @@ impl Command for Sweep {
             Retention::Imports => tx.sweep_imports(self.before, PORTION)?,
             Retention::Runs => tx.sweep_maintenance(self.before, PORTION)?,
             Retention::Reports => tx.expire_reports(self.before, ctx.now(), PORTION)?,
+            Retention::Carts => tx.sweep_carts(self.before, PORTION)?,
             Retention::Uploads | Retention::Pictures => 0,
         })
     }

@@ -8,6 +8,7 @@ use crate::maintenance::{RunArgs, Which};
 use crate::reports::ReportsCommand;
 use crate::seed::Seed;
 use crate::settings::Settings;
+use crate::stock::StockCommand;
 use crate::upkeep::SeasonCommand;
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
@@ -61,6 +62,9 @@ pub(crate) enum Command {
     },
     /// Check the configuration, the database and the machine; exits with 1 if a check fails.
     Doctor,
+    /// Change the stock of the shop.
+    #[command(subcommand)]
+    Stock(StockCommand),
     /// Manage an account: suspend, restore, reset its password, grant it a role.
     #[command(subcommand)]
     Account(Account),

@@ -43,12 +43,14 @@ pub(crate) enum ContentCommand {
 }
 
 /// The files of a new folder.
-const NEW: [(&str, &str); 7] = [
+const NEW: [(&str, &str); 9] = [
     ("club.toml", include_str!("../content/club.toml")),
     ("leagues.toml", include_str!("../content/leagues.toml")),
     ("teams.toml", include_str!("../content/teams.toml")),
     ("quests.toml", include_str!("../content/quests.toml")),
     ("packs.toml", include_str!("../content/packs.toml")),
+    ("products.toml", include_str!("../content/products.toml")),
+    ("shipping.toml", include_str!("../content/shipping.toml")),
     ("achievements.toml", include_str!("../../app/content/achievements.toml")),
     ("levels.toml", include_str!("../../app/content/levels.toml")),
 ];

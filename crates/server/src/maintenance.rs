@@ -206,6 +206,7 @@ pub(crate) async fn sweep(settings: Settings) -> anyhow::Result<ExitCode> {
         "sweep-events",
         "sweep-minting",
         "sweep-reports",
+        "sweep-carts",
         "sweep-media",
     ];
     match short("sweep", named(&all), false, Verbosity::Nothing, &settings).await? {

@@ -57,6 +57,7 @@ mod room;
 mod rows;
 mod schema;
 mod search;
+mod shop;
 mod sqlite;
 mod store;
 mod teams;

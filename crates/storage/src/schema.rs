@@ -15,5 +15,6 @@ pub(crate) use crate::platform::schema::*;
 pub(crate) use crate::quests::schema::*;
 pub(crate) use crate::room::schema::*;
 pub(crate) use crate::search::schema::*;
+pub(crate) use crate::shop::schema::*;
 pub(crate) use crate::teams::schema::*;
 pub(crate) use crate::trends::schema::*;

@@ -22,6 +22,7 @@ use terrace_ledger::{LedgerAudit, LedgerRead, LedgerRepairWrite, LedgerWrite};
 use terrace_packs::{CatalogueRead, CatalogueWrite, OpeningWrite, SaleRead, SaleWrite};
 use terrace_quests::{FanLock, OwnQuestRead, QuestRead, QuestWrite, StandingsRead, StepBatch};
 use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsRead, PointsRepair, PointsWrite};
+use terrace_shop::{CartRead, CartWrite, ProductRead, ProductWrite, StockWrite};
 use terrace_social::{
     AuthoredRead, CommentLikeWrite, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead,
     FollowGraphRead, GraphErasure, GraphRead, GraphWrite, MentionWrite, OwnGraphRead, PostListRead, PostRead,
@@ -48,6 +49,7 @@ read_ports! {
         + OwnQuestRead
         + LedgerRead
         + SaleRead
+        + CartRead
 }
 
 read_ports! {
@@ -83,6 +85,11 @@ read_ports! {
 read_ports! {
     /// Collectibles of a fan as other users see them.
     pub trait CollectionReadTx: GraphReadTx + SaleRead
+}
+
+read_ports! {
+    /// The cart of a fan at its current prices.
+    pub trait CartReadTx: CartRead + LedgerRead
 }
 
 read_ports! {
@@ -164,6 +171,7 @@ read_ports! {
         + BackfillRead
         + ContentRead
         + CatalogueRead
+        + ProductRead
         + EventRead
         + ReportRead
         + SearchAudit
@@ -196,6 +204,8 @@ read_ports! {
         + MediaRead
         + CatalogueRead
         + PaymentRead
+        + ProductRead
+        + CartReadTx
 }
 
 ports! {
@@ -244,6 +254,7 @@ ports! {
         + LedgerWrite
         + MediaWrite
         + QuestWrite
+        + CartWrite
 }
 
 ports! {
@@ -314,6 +325,21 @@ ports! {
 }
 
 ports! {
+    /// The shop as content describes it.
+    pub trait ShopContentTx: ProductWrite + TeamRead
+}
+
+ports! {
+    /// The stock of the shop.
+    pub trait StockTx: StockWrite
+}
+
+ports! {
+    /// The cart of a fan.
+    pub trait CartTx: FanLock + CartWrite + CartReadTx
+}
+
+ports! {
     /// Sold copies of packs and their contents.
     pub trait CopyTx: SaleWrite + OpeningWrite
 }
@@ -361,6 +387,7 @@ ports! {
         + QuestContentTx
         + QuestTx
         + CatalogueTx
+        + ShopContentTx
         + SearchWrite
         + Audit
 }
@@ -376,6 +403,7 @@ ports! {
         + QuestTx
         + QuestContentTx
         + CatalogueTx
+        + ShopContentTx
         + TeamWrite
         + ContentWrite
         + PackTx
@@ -413,6 +441,9 @@ ports! {
         + VisitTx
         + BalanceTx
         + CatalogueTx
+        + ShopContentTx
+        + StockTx
+        + CartTx
         + PackTx
         + CheckoutTx
         + PaymentTx
@@ -432,5 +463,5 @@ for_commands! {
 }
 
 for_queries! {
-    AccountRead, Audit, BackfillRead, BoardRead, CardRead, CatalogueRead, ContentRead, EventRead, JobRead, LedgerRead, MediaRead, MintingRead, PaymentRead, PointsAudit, PointsRead, QuestRead, SaleRead, SessionRead, SweepRead, TeamRead,
+    AccountRead, Audit, BackfillRead, BoardRead, CardRead, CatalogueRead, ContentRead, EventRead, JobRead, LedgerRead, MediaRead, MintingRead, PaymentRead, PointsAudit, PointsRead, ProductRead, QuestRead, SaleRead, SessionRead, SweepRead, TeamRead,
 }

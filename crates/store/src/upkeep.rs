@@ -62,6 +62,8 @@ pub enum Retention {
     /// Maintenance runs that started before the instant, except each task's last such run and its last successful
     /// one.
     Runs,
+    /// Carts that were last changed before the instant.
+    Carts,
     /// Undecided reports that were made at or before the instant.
     Reports,
     /// Uploads that expired, unused, by the instant.

@@ -25,7 +25,10 @@ pub use database::{TestDatabase, databases};
 pub use each::on;
 pub use program::{Chore, Ended, Invocation, Program, terrace_program};
 pub use raw::{raw, read_some};
-pub use service::{CRON_SECRET, PACKS, PASSWORD, ServiceBuilder, TestService, cursor_seal, sandbox_secret};
+pub use service::{
+    CRON_SECRET, PACKS, PASSWORD, PRODUCTS, SHIPPING, ServiceBuilder, TestService, cursor_seal,
+    sandbox_secret,
+};
 pub use stream::{EventStream, ReceivedEvent};
 pub use terrace_app as app;
 pub use terrace_identity as identity;
@@ -36,6 +39,7 @@ pub use terrace_packs as packs;
 pub use terrace_pgtemp::{self as pgtemp, ThrowawayPostgres};
 pub use terrace_quests as quests;
 pub use terrace_scoring as scoring;
+pub use terrace_shop as shop;
 pub use terrace_social as social;
 pub use terrace_storage as storage;
 pub use terrace_storage::DatabaseKind;

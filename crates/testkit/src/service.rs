@@ -18,6 +18,7 @@ use terrace_app::payments::Sandbox;
 use terrace_app::platform::webhooks::WebhookSecret;
 use terrace_app::{
     App, AppConfig, Catalogue, CursorSeal, PackContent, PasswordCost, QuestContent, SecretKey,
+    shop::ShopContent,
 };
 use terrace_kernel::Entropy;
 use terrace_ops::Upkeep;
@@ -154,6 +155,12 @@ title = "Wait"
 /// fan; one with a supply of one copy; two for money, one of them with all limits; one whose sale is over, and one
 /// whose sale has not begun.
 pub const PACKS: &str = include_str!("packs.toml");
+
+/// Products of both kinds, in several variants, with prices of every kind, limited and unlimited.
+pub const PRODUCTS: &str = include_str!("products.toml");
+
+/// Shipping methods and tax rates.
+pub const SHIPPING: &str = include_str!("shipping.toml");
 
 /// The service of one test. When this value is dropped, it shuts down in order and its database is removed.
 pub struct TestService {
@@ -417,6 +424,8 @@ impl ServiceBuilder {
             quests.map_err(|failure| anyhow!("cannot load the quests: {failure:?}"))?;
             let packs = runtime.block_on(app.load_packs(PackContent::parse(PACKS)?));
             packs.map_err(|failure| anyhow!("cannot load the packs: {failure:?}"))?;
+            let shop = runtime.block_on(app.load_products(ShopContent::parse(PRODUCTS, SHIPPING)?));
+            shop.map_err(|failure| anyhow!("cannot load the products: {failure:?}"))?;
         }
         let wiring = Wiring {
             app: Arc::clone(&app),

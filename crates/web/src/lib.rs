@@ -26,6 +26,7 @@ mod room;
 mod search;
 mod server;
 mod service;
+mod shop;
 mod streams;
 mod teams;
 #[cfg(test)]
@@ -61,6 +62,7 @@ const ROUTES: &[fn(&mut ServiceConfig<'_>)] = &[
     graph::routes,
     trends::routes,
     packs::routes,
+    shop::routes,
     balances::routes,
     platform::routes,
     payments::routes,
@@ -69,7 +71,7 @@ const ROUTES: &[fn(&mut ServiceConfig<'_>)] = &[
 /// The areas that clients may offer, as `/api/club` lists them.
 const FEATURES: &[&str] = &[
     "accounts", "balances", "boards", "content", "graph", "media", "packs", "payments", "quests", "room",
-    "search", "streams", "teams", "trends",
+    "search", "shop", "streams", "teams", "trends",
 ];
 
 /// The lists of every area in the export of an account, in the order of the document.
@@ -81,6 +83,7 @@ const EXPORT: &[&[ExportPart]] = &[
     quests::EXPORT,
     balances::EXPORT,
     packs::EXPORT,
+    shop::EXPORT,
     platform::EXPORT,
 ];
 

@@ -10,6 +10,7 @@ use crate::boards::{AwardResult, Awards};
 use crate::graph::follows_imported;
 use crate::packs::{LoadPacks, PackContent};
 use crate::quests::{LoadQuests, QuestBook, QuestContent, check_fan};
+use crate::shop::{LoadProducts, ShopContent};
 use crate::store::{BoardTx, Command, DemoTx, QuestTx, SignInTx};
 use crate::teams::Catalogue;
 use serde::Deserialize;
@@ -93,6 +94,7 @@ impl App {
         let loaded = self.execute(self.demo(only_if_new).await?).await;
         self.forget_quest_book();
         self.forget_pack_book();
+        self.forget_product_book();
         match loaded {
             Ok(outcome) | Err(Failure::Refused(outcome)) => Ok(outcome),
             Err(Failure::Broken(error)) => Err(error),
@@ -116,8 +118,9 @@ impl App {
         let quests =
             QuestContent::embedded().map_err(|error| StoreError::defect("read the quests", error))?;
         let packs = PackContent::embedded().map_err(|error| StoreError::defect("read the packs", error))?;
+        let shop = ShopContent::embedded().map_err(|error| StoreError::defect("read the shop", error))?;
         let awards = self.awards();
-        Ok(LoadDemo { demo, catalogue, quests, packs, password, awards, only_if_new })
+        Ok(LoadDemo { demo, catalogue, quests, packs, shop, password, awards, only_if_new })
     }
 }
 
@@ -127,6 +130,7 @@ pub struct LoadDemo {
     catalogue: Catalogue,
     quests: QuestContent,
     packs: PackContent,
+    shop: ShopContent,
     password: PasswordHash,
     awards: Awards,
     only_if_new: bool,
@@ -152,6 +156,11 @@ impl Command for LoadDemo {
         let packs = LoadPacks { content: self.packs.clone() }.run(tx, ctx);
         packs.map_err(|failure| match failure {
             Failure::Refused(refusal) => Failure::Broken(StoreError::defect("load the packs", refusal)),
+            Failure::Broken(error) => Failure::Broken(error),
+        })?;
+        let shop = LoadProducts { content: self.shop.clone() }.run(tx, ctx);
+        shop.map_err(|failure| match failure {
+            Failure::Refused(refusal) => Failure::Broken(StoreError::defect("load the shop", refusal)),
             Failure::Broken(error) => Failure::Broken(error),
         })?;
         let Some(fans) = self.load_fans(tx, ctx, &teams)? else {

@@ -46,7 +46,7 @@ mod open_pack;
 mod purchase_pack;
 mod queries;
 mod safe;
-pub(crate) mod settle;
+mod settle;
 
 pub use load_packs::LoadPacks;
 pub use open_pack::{OpenPack, OpenPackRefusal, OpenPackRequest, PackOpened};
@@ -62,6 +62,7 @@ pub use copies::new_copy;
 pub(crate) use copies::sealed_copies;
 pub use safe::SeedCipher;
 pub use settle::publish_purchase;
+pub(crate) use settle::{cancel_purchase, complete_purchase, expire_purchase, refund_purchase};
 
 use crate::App;
 use crate::content::ContentFaults;

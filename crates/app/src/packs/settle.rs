@@ -53,7 +53,7 @@ fn change(
 }
 
 /// Completes a paid purchase: books the money as revenue, and creates the fan's copies, each with its own seed.
-pub(crate) fn complete(
+pub(crate) fn complete_purchase(
     tx: &mut dyn SettlementTx,
     ctx: &mut Ctx,
     purchase: &mut Purchase,
@@ -68,7 +68,7 @@ pub(crate) fn complete(
 }
 
 /// Expires a purchase that was not paid in time, and releases its stock.
-pub(crate) fn expire(
+pub(crate) fn expire_purchase(
     tx: &mut dyn PurchaseTx,
     ctx: &mut Ctx,
     purchase: &mut Purchase,
@@ -79,7 +79,7 @@ pub(crate) fn expire(
 }
 
 /// Cancels a purchase that will not be paid, and releases its stock.
-pub(crate) fn cancel(
+pub(crate) fn cancel_purchase(
     tx: &mut dyn PurchaseTx,
     ctx: &mut Ctx,
     purchase: &mut Purchase,
@@ -106,7 +106,7 @@ fn end(
 /// Refunds a purchase. The provider has already refunded the payment, or owes the refund until it confirms it. The
 /// copies of a completed purchase are revoked, opened or not, with their collectibles. Serials already assigned are
 /// not reused; copies that were never opened return to the stock.
-pub(crate) fn refund(
+pub(crate) fn refund_purchase(
     tx: &mut dyn SettlementTx,
     ctx: &mut Ctx,
     purchase: &mut Purchase,

@@ -2,7 +2,7 @@
 
 use crate::App;
 use crate::accounts::NotFound;
-use crate::packs::{GetPurchase, PackBook, settle};
+use crate::packs::{self, GetPurchase, PackBook};
 use crate::payments::{BegunCheckout, FindPayment, NoticeKind, Payable, PaymentState};
 use crate::store::{Command, PurchaseTx, into_infallible};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ impl Command for CancelPurchase {
         }
         // Only purchases for money wait.
         let mut payment = tx.payment(self.purchase.into())?.ok_or(not_pending)?;
-        settle::cancel(tx, ctx, &mut purchase, &mut payment, &self.book)?;
+        packs::cancel_purchase(tx, ctx, &mut purchase, &mut payment, &self.book)?;
         Ok(purchase)
     }
 }

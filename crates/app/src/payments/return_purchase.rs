@@ -1,8 +1,7 @@
 //! Returns of purchases for money.
 
 use crate::App;
-use crate::packs::PackBook;
-use crate::packs::settle;
+use crate::packs::{PackBook, refund_purchase};
 use crate::payments::RefundState;
 use crate::store::{Command, PaymentTx};
 use std::sync::Arc;
@@ -53,7 +52,7 @@ impl Command for ReturnPurchase {
         if tx.copies_of(purchase.id)?.iter().any(|copy| copy.state == opened) {
             return Err(refused(ReturnPurchaseRefusal::Used));
         }
-        Ok(settle::refund(tx, ctx, &mut purchase, &mut payment, &self.book, RefundState::Owed)?)
+        Ok(refund_purchase(tx, ctx, &mut purchase, &mut payment, &self.book, RefundState::Owed)?)
     }
 }
 

@@ -1,6 +1,8 @@
 //! Settles what is paid for, whatever its kind, within the caller's transaction.
 
-use crate::packs::{PackBook, SeedCipher, settle as purchases};
+use crate::packs::{
+    PackBook, SeedCipher, cancel_purchase, complete_purchase, expire_purchase, refund_purchase,
+};
 use crate::payments::{Charge, Payable, Payment, RefundState};
 use crate::store::{PurchaseTx, SettlementTx};
 use terrace_kernel::{Ctx, StoreError};
@@ -38,7 +40,7 @@ impl Locked {
         safe: &SeedCipher,
     ) -> Result<(), StoreError> {
         match self {
-            Self::Purchase(purchase) => purchases::complete(tx, ctx, purchase, payment, safe),
+            Self::Purchase(purchase) => complete_purchase(tx, ctx, purchase, payment, safe),
         }
     }
 
@@ -51,7 +53,7 @@ impl Locked {
         book: &PackBook,
     ) -> Result<(), StoreError> {
         match self {
-            Self::Purchase(purchase) => purchases::expire(tx, ctx, purchase, payment, book),
+            Self::Purchase(purchase) => expire_purchase(tx, ctx, purchase, payment, book),
         }
     }
 
@@ -64,7 +66,7 @@ impl Locked {
         book: &PackBook,
     ) -> Result<(), StoreError> {
         match self {
-            Self::Purchase(purchase) => purchases::cancel(tx, ctx, purchase, payment, book),
+            Self::Purchase(purchase) => cancel_purchase(tx, ctx, purchase, payment, book),
         }
     }
 
@@ -78,7 +80,7 @@ impl Locked {
         state: RefundState,
     ) -> Result<(), StoreError> {
         match self {
-            Self::Purchase(purchase) => purchases::refund(tx, ctx, purchase, payment, book, state),
+            Self::Purchase(purchase) => refund_purchase(tx, ctx, purchase, payment, book, state),
         }
     }
 }

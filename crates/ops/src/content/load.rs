@@ -34,6 +34,7 @@ pub async fn load_content(
     let loaded = app.execute(LoadContent { content, expected }).await;
     app.forget_quest_book();
     app.forget_pack_book();
+    app.forget_product_book();
     loaded
 }
 
@@ -124,6 +125,9 @@ impl LoadContent {
         tx.put_packs(&planned.packs.packs)?;
         let keys: Vec<_> = planned.packs.packs.iter().map(|pack| pack.key.clone()).collect();
         tx.retire_packs(&keys)?;
+        tx.put_catalogue(&planned.shop)?;
+        let keys: Vec<_> = planned.shop.products.iter().map(|product| product.key.clone()).collect();
+        tx.retire_products(&keys)?;
         for picture in self.content.pictures.values() {
             tx.put_content_picture(&ContentPicture {
                 hash: picture.hash,

@@ -16,6 +16,7 @@ use terrace_app::content::{Club, ContentFaults, embedded_levels, read_levels};
 use terrace_app::media::{PreparedPicture, prepare_picture};
 use terrace_app::packs::PackContent;
 use terrace_app::quests::{QuestContent, embedded_achievements, read_achievements};
+use terrace_app::shop::ShopContent;
 use terrace_app::teams::Catalogue;
 use terrace_kernel::{TeamId, Timestamp};
 use uuid::Uuid;
@@ -34,6 +35,8 @@ pub struct Content {
     pub quests: QuestContent,
     /// Packs and collectibles.
     pub packs: PackContent,
+    /// Products, shipping methods and tax rates.
+    pub shop: ShopContent,
     /// Text of the achievements; `None` for those that come with the program.
     pub achievements: Option<String>,
     /// Text of the levels; `None` for those that come with the program.
@@ -77,6 +80,11 @@ impl Content {
         );
         let quests = QuestContent::read(text("quests.toml").unwrap_or_default(), faults);
         let packs = PackContent::read(text("packs.toml").unwrap_or_default(), faults);
+        let shop = ShopContent::read(
+            text("products.toml").unwrap_or_default(),
+            text("shipping.toml").unwrap_or_default(),
+            faults,
+        );
         match text("achievements.toml") {
             Some(text) => drop(read_achievements(text, faults)),
             None => drop(embedded_achievements()),
@@ -85,9 +93,9 @@ impl Content {
             Some(text) => drop(read_levels(text, faults)),
             None => drop(embedded_levels()),
         }
-        check_together(&catalogue, &quests, &packs, now, faults);
+        check_together(&catalogue, &quests, &packs, &shop, now, faults);
         let logo = club.iter().filter_map(|club| Some(("club.toml", None, club.logo.as_deref()?)));
-        let named = catalogue.pictures().chain(packs.pictures());
+        let named = catalogue.pictures().chain(packs.pictures()).chain(shop.pictures());
         for (file, line, path) in logo.chain(named.map(|(file, line, path)| (file, Some(line), path))) {
             if !pictures.contains_key(path) && !files.pictures.contains_key(path) {
                 faults.add(file, line, format!("there is no picture {path:?} in the folder"));
@@ -98,6 +106,7 @@ impl Content {
             catalogue,
             quests,
             packs,
+            shop,
             achievements: text("achievements.toml").map(str::to_owned),
             levels: text("levels.toml").map(str::to_owned),
             club_text: club_text?.to_owned(),
@@ -107,11 +116,12 @@ impl Content {
     }
 }
 
-/// Checks quests and packs against the teams of the folder, without any stored content.
+/// Checks quests, packs and products against the teams of the folder, without any stored content.
 fn check_together(
     catalogue: &Catalogue,
     quests: &QuestContent,
     packs: &PackContent,
+    shop: &ShopContent,
     now: Timestamp,
     faults: &mut ContentFaults,
 ) {
@@ -127,6 +137,12 @@ fn check_together(
     }
     let known = terrace_packs::Known { collectibles: &[], packs: &[], team: &team, now };
     if let Err(errors) = packs.plan(&known, &mut new_id) {
+        faults.extend(errors);
+    }
+    let known = terrace_shop::Known { catalogue: &terrace_shop::Catalogue::default(), team: &team };
+    // Paths in the folder become paths of the service.
+    let shop = shop.clone().with_pictures(|path| Some(format!("/{path}")));
+    if let Err(errors) = shop.plan(&known, &mut new_id) {
         faults.extend(errors);
     }
 }

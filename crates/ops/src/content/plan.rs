@@ -8,6 +8,7 @@ use terrace_identity::{League, Team};
 use terrace_kernel::{LeagueId, StoreError, TeamId, Timestamp};
 use terrace_packs::Catalogue as PackCatalogue;
 use terrace_quests::Quest;
+use terrace_shop::{Catalogue as ShopCatalogue, TaxRate};
 use terrace_store::OpsReadTx;
 use terrace_store::content::StoredContent;
 use uuid::Uuid;
@@ -71,6 +72,7 @@ pub(super) struct Existing {
     teams: Vec<Team>,
     quests: Vec<Quest>,
     packs: PackCatalogue,
+    shop: ShopCatalogue,
     pub(super) stored: Option<StoredContent>,
 }
 
@@ -81,6 +83,7 @@ impl Existing {
             teams: tx.all_teams()?,
             quests: tx.quests()?,
             packs: PackCatalogue { collectibles: tx.collectibles()?, packs: tx.packs()? },
+            shop: tx.catalogue()?,
             stored: tx.stored_content()?,
         })
     }
@@ -93,6 +96,7 @@ pub(super) struct Planned {
     pub(super) teams: Vec<Team>,
     pub(super) quests: Vec<Quest>,
     pub(super) packs: PackCatalogue,
+    pub(super) shop: ShopCatalogue,
     pub(super) stored: StoredContent,
     pub(super) changes: ContentChanges,
 }
@@ -146,6 +150,12 @@ pub(super) fn plan(
             PackCatalogue { collectibles: Vec::new(), packs: Vec::new() }
         }
     };
+    let known = terrace_shop::Known { catalogue: &existing.shop, team: &team };
+    let shop = content.shop.clone().with_pictures(picture).plan(&known, &mut new_id);
+    let shop = shop.unwrap_or_else(|errors| {
+        faults.extend(errors);
+        ShopCatalogue::default()
+    });
     let stored = StoredContent {
         version: content.club.version,
         digest: content.digest.clone(),
@@ -155,8 +165,8 @@ pub(super) fn plan(
         logo_url: content.club.logo.as_deref().and_then(picture),
         loaded_at: now,
     };
-    let changes = changes(existing, &leagues, &teams, &quests, &packs, &stored);
-    faults.unless_any(Planned { leagues, teams, quests, packs, stored, changes })
+    let changes = changes(existing, &leagues, &teams, &quests, (&packs, &shop), &stored);
+    faults.unless_any(Planned { leagues, teams, quests, packs, shop, stored, changes })
 }
 
 fn changes(
@@ -164,7 +174,7 @@ fn changes(
     leagues: &[League],
     teams: &[Team],
     quests: &[Quest],
-    packs: &PackCatalogue,
+    (packs, shop): (&PackCatalogue, &ShopCatalogue),
     stored: &StoredContent,
 ) -> ContentChanges {
     let mut changes = ContentChanges::default();
@@ -187,6 +197,7 @@ fn changes(
     let before = existing.packs.packs.iter().filter(|pack| !pack.is_retired);
     let before = before.map(|pack| (pack.key.as_str(), pack)).collect();
     changes.compare("pack", before, packs.packs.iter().map(|pack| (pack.key.as_str(), pack.clone())));
+    shop_changes(&mut changes, &existing.shop, shop);
     let texts = |content: &StoredContent| {
         [Some(content.club.clone()), content.achievements.clone(), content.levels.clone()]
     };
@@ -202,4 +213,26 @@ fn changes(
         list.push(Item { kind: "file", key: format!("{key}.toml") });
     }
     changes
+}
+
+fn shop_changes(changes: &mut ContentChanges, existing: &ShopCatalogue, shop: &ShopCatalogue) {
+    let before = existing.categories.iter().filter(|category| !category.is_retired);
+    let before = before.map(|category| (category.key.as_str(), category)).collect();
+    changes.compare("category", before, shop.categories.iter().map(|one| (one.key.as_str(), one.clone())));
+    let before = existing.products.iter().filter(|product| !product.is_retired);
+    let before = before.map(|product| (product.key.as_str(), product)).collect();
+    changes.compare("product", before, shop.products.iter().map(|one| (one.key.as_str(), one.clone())));
+    let before = existing.methods.iter().map(|method| (method.key.as_str(), method)).collect();
+    changes.compare(
+        "shipping method",
+        before,
+        shop.methods.iter().map(|one| (one.key.as_str(), one.clone())),
+    );
+    let key = |rate: &TaxRate| match rate.country {
+        Some(country) => format!("{} {country}", rate.class),
+        None => rate.class.clone(),
+    };
+    let keys: Vec<_> = existing.taxes.iter().map(key).collect();
+    let before = keys.iter().map(String::as_str).zip(&existing.taxes).collect();
+    changes.compare("tax rate", before, shop.taxes.iter().map(|one| (key(one), one.clone())));
 }

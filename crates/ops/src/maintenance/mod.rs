@@ -226,6 +226,7 @@ pub fn catalogue() -> TaskList {
             tasks_cleanup::events(),
             tasks_cleanup::minting(),
             tasks_cleanup::reports(),
+            tasks_cleanup::carts(),
             tasks_cleanup::media(),
             tasks_cleanup::notices(),
             tasks_cleanup::imports(),

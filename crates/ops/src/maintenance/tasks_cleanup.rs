@@ -55,6 +55,11 @@ pub(super) fn reports() -> Task {
     rows("sweep-reports", about, "reports", Retention::Reports)
 }
 
+pub(super) fn carts() -> Task {
+    let about = "Removes carts 90 days after their last change";
+    rows("sweep-carts", about, "carts", Retention::Carts)
+}
+
 pub(super) fn media() -> Task {
     let about = "Removes uploads that no post took, pictures that nothing shows, and files without a picture";
     Task::new("sweep-media", Category::CleanUp, about, |work| async move {

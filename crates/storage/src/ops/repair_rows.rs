@@ -21,7 +21,7 @@ const BESIDE_BLOCKS: &str = "\
         JOIN follows f ON f.follower_id = b.blocked_id AND f.followee_id = b.blocker_id";
 
 /// The rows that an account can leave behind: by kind, with table and condition. `gone` is the account.
-const LEFT: [(&str, &str); 20] = [
+const LEFT: [(&str, &str); 21] = [
     ("posts", "posts WHERE author_id = gone.id AND deleted_at IS NULL"),
     ("comments", "comments WHERE author_id = gone.id"),
     ("reactions", "reactions WHERE user_id = gone.id"),
@@ -38,6 +38,7 @@ const LEFT: [(&str, &str); 20] = [
     ("sessions", "sessions WHERE user_id = gone.id"),
     ("idempotency_keys", "idempotency_keys WHERE account_id = gone.id"),
     ("media_uploads", "media_uploads WHERE uploader_id = gone.id"),
+    ("carts", "carts WHERE user_id = gone.id"),
     ("user_quest_status", "user_quest_status WHERE user_id = gone.id"),
     ("user_step_status", "user_step_status WHERE user_id = gone.id"),
     ("daily_visits", "daily_visits WHERE user_id = gone.id"),

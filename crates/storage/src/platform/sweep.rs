@@ -52,6 +52,7 @@ impl SweepRead for DieselTx<'_> {
             Retention::Imports => abandoned(),
             Retention::Runs => counted(&format!("maintenance_runs r WHERE {OLD_RUNS}")),
             Retention::Reports => counted(OLD_REPORTS),
+            Retention::Carts => counted("carts WHERE updated_at < $1"),
             Retention::Uploads => EXPIRED_UPLOADS.to_owned(),
             Retention::Pictures => UNUSED_PICTURES.to_owned(),
         };

@@ -1,0 +1,12 @@
+//! The step of the shop in the erasure of an account.
+
+use crate::account_data::ErasureStep;
+use crate::store::ErasureTx;
+use terrace_kernel::{Ctx, StoreError, UserId};
+
+pub(crate) const ERASURE: &[ErasureStep] = &[cart];
+
+fn cart(tx: &mut dyn ErasureTx, _ctx: &Ctx, user: UserId, _limit: u32) -> Result<u32, StoreError> {
+    tx.remove_cart(user)?;
+    Ok(0)
+}

@@ -1,0 +1,24 @@
+//! The lists of the shop in the export of an account.
+
+use crate::account_data::whole;
+use crate::store::ExportReadTx;
+use terrace_kernel::{Page, StoreError, UserId};
+use terrace_shop::{CartItem, Shipping};
+
+/// The lines of the cart.
+pub fn cart(
+    tx: &mut dyn ExportReadTx,
+    user: UserId,
+    _after: Option<()>,
+) -> Result<Page<CartItem, ()>, StoreError> {
+    Ok(whole(tx.cart(user)?.items.into_iter().map(|(item, _)| item).collect()))
+}
+
+/// How and where the cart is to be sent.
+pub fn shipping(
+    tx: &mut dyn ExportReadTx,
+    user: UserId,
+    _after: Option<()>,
+) -> Result<Page<Shipping, ()>, StoreError> {
+    Ok(whole(tx.cart(user)?.shipping.into_iter().collect()))
+}

@@ -1,0 +1,591 @@
+//! What is in a cart, what it costs now, and why it cannot be bought.
+
+use crate::{
+    Catalogue, Country, MethodKey, PriceId, Product, ProductId, ProductKind, ShippingMethod, Stock, Variant,
+    VariantId, rate_of, tax_inside,
+};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, HashMap};
+use terrace_kernel::text::{TextError, line};
+use terrace_kernel::{Currency, Grant, Price, PriceKind, Timestamp, UserId, hex};
+
+/// The most units of a line.
+pub const MOST_UNITS: u32 = 20;
+/// The most lines of a cart.
+pub const MOST_LINES: usize = 50;
+/// How long a cart stays after its last change.
+pub const CART_LIFE: std::time::Duration = std::time::Duration::from_hours(24 * 90);
+/// How many units of a variant the pending orders of a fan hold at most, where the product has no limit.
+pub const MOST_HELD: u32 = 5;
+/// The most that one order costs in one kind.
+pub const MOST_DUE: i64 = 1_000_000_000_000;
+
+/// A line of a cart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CartItem {
+    /// The variant.
+    pub variant: VariantId,
+    /// The price that was chosen.
+    pub price: PriceId,
+    /// 1 to 20 units.
+    pub quantity: u32,
+}
+
+/// Where an order is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    /// Name of the recipient.
+    pub name: String,
+    /// Street and number.
+    pub line1: String,
+    /// Further details.
+    pub line2: Option<String>,
+    /// Postal code.
+    pub postal_code: String,
+    /// City.
+    pub city: String,
+    /// Region or state.
+    pub region: Option<String>,
+    /// Country.
+    pub country: Country,
+}
+
+/// Validates a line of an address: 1 to 120 characters.
+pub fn address_line(text: &str) -> Result<String, TextError> {
+    line(text, 1, 120)
+}
+
+/// Validates a postal code: 1 to 20 characters.
+pub fn postal_code(text: &str) -> Result<String, TextError> {
+    line(text, 1, 20)
+}
+
+/// How and where a cart is to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shipping {
+    /// Key of the method.
+    pub method: MethodKey,
+    /// The address.
+    pub address: Address,
+}
+
+/// A cart as it is stored.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoredCart {
+    /// The lines, the oldest first, each with the stock of its variant if that is limited.
+    pub items: Vec<(CartItem, Option<Stock>)>,
+    /// How and where it is to be sent.
+    pub shipping: Option<Shipping>,
+}
+
+/// Why a line or a cart cannot be bought as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Problem {
+    /// The product is not on sale, or the variant is not offered any more.
+    Unavailable,
+    /// Fewer units are left than wanted.
+    SoldOut,
+    /// The fan would have more than allowed.
+    LimitReached,
+    /// The price that was chosen does not exist any more; the first one is shown instead.
+    PriceChanged,
+    /// Something is to be sent, and no method that reaches an address is chosen.
+    AddressMissing,
+    /// The fan has too few points or coins.
+    InsufficientBalance,
+}
+
+/// An amount in each kind of value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Amounts {
+    /// Points.
+    pub points: i64,
+    /// Coins.
+    pub coins: i64,
+    /// Money, in minor units of the one currency of the shop.
+    pub money: i64,
+}
+
+impl Amounts {
+    /// The price of some units.
+    pub fn of(price: &Price, quantity: u32) -> Self {
+        let of = |kind| price.amount(kind).saturating_mul(i64::from(quantity));
+        Self { points: of(PriceKind::Points), coins: of(PriceKind::Coins), money: of(PriceKind::Money) }
+    }
+
+    /// The sum of both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            points: self.points.saturating_add(other.points),
+            coins: self.coins.saturating_add(other.coins),
+            money: self.money.saturating_add(other.money),
+        }
+    }
+
+    /// The greatest of the amounts.
+    pub fn greatest(self) -> i64 {
+        self.points.max(self.coins).max(self.money)
+    }
+}
+
+/// A line of a cart at its current price.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PricedLine {
+    /// The line. Its price is the one that is shown.
+    pub item: CartItem,
+    /// The product.
+    pub product: ProductId,
+    /// Name of the product and of the variant.
+    pub name: String,
+    /// How it reaches the fan.
+    pub kind: ProductKind,
+    /// The price of one unit.
+    pub unit: Price,
+    /// The price of all units.
+    pub total: Amounts,
+    /// The tax rate, in hundredths of a percent.
+    pub tax_rate: u32,
+    /// The tax in the total.
+    pub tax: i64,
+    /// Coins that all units grant together.
+    pub coins: i64,
+    /// The stock of the variant, if it is limited.
+    pub stock: Option<Stock>,
+    /// What is wrong with the line.
+    pub problems: Vec<Problem>,
+}
+
+/// Shipping at its current price.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PricedShipping {
+    /// The chosen method and the address.
+    pub shipping: Shipping,
+    /// Name of the method.
+    pub name: String,
+    /// The price; 0 if it is free.
+    pub amount: i64,
+    /// The tax rate, in hundredths of a percent.
+    pub tax_rate: u32,
+    /// The tax in the price.
+    pub tax: i64,
+}
+
+/// A cart at its current prices.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PricedCart {
+    /// The lines, the oldest first.
+    pub lines: Vec<PricedLine>,
+    /// Shipping, if something is to be sent and a method was chosen.
+    pub shipping: Option<PricedShipping>,
+    /// What is due in all.
+    pub totals: Amounts,
+    /// The currency of the money.
+    pub currency: Option<Currency>,
+    /// What is wrong with the cart as a whole.
+    pub problems: Vec<Problem>,
+    /// Identifies all of this; `None` for an empty cart.
+    pub quote: Option<String>,
+}
+
+impl PricedCart {
+    /// The tax in the totals, by rate.
+    pub fn taxes(&self) -> BTreeMap<u32, i64> {
+        let lines =
+            self.lines.iter().filter(|line| line.total.money > 0).map(|line| (line.tax_rate, line.tax));
+        let shipping = self.shipping.iter().filter(|shipping| shipping.amount > 0);
+        let mut taxes: BTreeMap<u32, i64> = BTreeMap::new();
+        for (rate, tax) in lines.chain(shipping.map(|shipping| (shipping.tax_rate, shipping.tax))) {
+            let sum = taxes.entry(rate).or_default();
+            *sum = sum.saturating_add(tax);
+        }
+        taxes
+    }
+
+    /// Every problem of the lines and of the cart, the first of each line first.
+    pub fn all_problems(&self) -> impl Iterator<Item = Problem> {
+        self.lines.iter().flat_map(|line| &line.problems).chain(&self.problems).copied()
+    }
+}
+
+/// Units of a variant in a fan's orders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Bought {
+    /// Units in pending, paid and completed orders, without revoked ones.
+    pub units: u32,
+    /// Those of them that wait for a payment.
+    pub held: u32,
+}
+
+/// All that the price of a cart depends on.
+pub struct Pricing<'a> {
+    /// The fan.
+    pub user: UserId,
+    /// The shop.
+    pub catalogue: &'a Catalogue,
+    /// Looks up a variant with its product.
+    pub variant: &'a dyn Fn(VariantId) -> Option<(&'a Product, &'a Variant)>,
+    /// The fan's units in orders.
+    pub bought: &'a HashMap<VariantId, Bought>,
+    /// The fan's points and coins.
+    pub balances: Amounts,
+    /// The time.
+    pub now: Timestamp,
+}
+
+impl Pricing<'_> {
+    /// Prices a cart (contract of the cart: live prices, and nothing is reserved). Lines of variants that never existed
+    /// are left out.
+    pub fn price(&self, cart: &StoredCart) -> PricedCart {
+        let country = cart.shipping.as_ref().map(|shipping| shipping.address.country);
+        let mut lines: Vec<PricedLine> =
+            cart.items.iter().filter_map(|(item, stock)| self.line(*item, *stock, country)).collect();
+        self.limit(&mut lines);
+        let is_sent = lines.iter().any(|line| line.kind == ProductKind::Physical);
+        let shipping =
+            cart.shipping.as_ref().filter(|_| is_sent).and_then(|shipping| self.shipping(shipping));
+        let mut totals = lines.iter().fold(Amounts::default(), |sum, line| sum.and(line.total));
+        totals.money = totals.money.saturating_add(shipping.as_ref().map_or(0, |shipping| shipping.amount));
+        let mut problems = Vec::new();
+        if is_sent && shipping.is_none() {
+            problems.push(Problem::AddressMissing);
+        }
+        if totals.points > self.balances.points || totals.coins > self.balances.coins {
+            problems.push(Problem::InsufficientBalance);
+        }
+        if totals.greatest() > MOST_DUE {
+            problems.push(Problem::LimitReached);
+        }
+        let method =
+            |shipping: &PricedShipping| self.method(&shipping.shipping).and_then(|method| method.price);
+        let of_shipping = shipping.as_ref().and_then(method).and_then(|price| price.currency());
+        let currency = lines.iter().find_map(|line| line.unit.currency()).or(of_shipping);
+        let priced = PricedCart { lines, shipping, totals, currency, problems, quote: None };
+        let quote = (!priced.lines.is_empty()).then(|| self.quote(&priced));
+        PricedCart { quote, ..priced }
+    }
+
+    fn line(&self, item: CartItem, stock: Option<Stock>, country: Option<Country>) -> Option<PricedLine> {
+        let (product, variant) = (self.variant)(item.variant)?;
+        let chosen = variant.price(item.price);
+        let price = chosen.or_else(|| variant.prices.first())?;
+        let mut problems = Vec::new();
+        if !product.is_on_sale(self.now) || variant.is_retired {
+            problems.push(Problem::Unavailable);
+        }
+        if stock.is_some_and(|stock| stock.remaining() < item.quantity) {
+            problems.push(Problem::SoldOut);
+        }
+        if chosen.is_none() {
+            problems.push(Problem::PriceChanged);
+        }
+        let total = Amounts::of(&price.price, item.quantity);
+        let country = country.filter(|_| product.kind == ProductKind::Physical);
+        let tax_rate = rate_of(&self.catalogue.taxes, &product.tax_class, country);
+        let coins: i64 = product.grants.iter().map(|Grant::Coins(coins)| coins).sum();
+        let is_only = product.offered().count() == 1;
+        Some(PricedLine {
+            item: CartItem { price: price.id, ..item },
+            product: product.id,
+            name: if is_only { product.name.clone() } else { format!("{}, {}", product.name, variant.name) },
+            kind: product.kind,
+            unit: price.price.clone(),
+            total,
+            tax_rate,
+            tax: tax_inside(total.money, tax_rate),
+            coins: coins.saturating_mul(i64::from(item.quantity)),
+            stock,
+            problems,
+        })
+    }
+
+    /// Notes the limits: of a product for all its variants together, and of what unpaid orders hold of a variant.
+    fn limit(&self, lines: &mut [PricedLine]) {
+        let costs_money = lines.iter().any(|line| line.total.money > 0);
+        let bought = |variant| self.bought.get(&variant).copied().unwrap_or_default();
+        let mut wanted: HashMap<ProductId, u32> = HashMap::new();
+        for line in lines.iter() {
+            let units = wanted.entry(line.product).or_default();
+            *units = units.saturating_add(line.item.quantity);
+        }
+        for line in lines {
+            let Some((product, _)) = (self.variant)(line.item.variant) else { continue };
+            let before = product.variants.iter().map(|variant| bought(variant.id).units);
+            let units = before.fold(wanted.get(&line.product).copied().unwrap_or(0), u32::saturating_add);
+            let held = bought(line.item.variant).held.saturating_add(line.item.quantity);
+            let is_over = product.per_user_limit.is_some_and(|limit| units > limit);
+            if is_over || (costs_money && held > product.per_user_limit.unwrap_or(MOST_HELD)) {
+                line.problems.push(Problem::LimitReached);
+            }
+        }
+    }
+
+    fn method(&self, shipping: &Shipping) -> Option<&ShippingMethod> {
+        let methods = self.catalogue.methods.iter();
+        methods.into_iter().find(|one| one.key == shipping.method && one.reaches(shipping.address.country))
+    }
+
+    fn shipping(&self, shipping: &Shipping) -> Option<PricedShipping> {
+        let method = self.method(shipping)?;
+        let amount = method.price.map_or(0, |price| price.amount());
+        let tax_rate = rate_of(&self.catalogue.taxes, "shipping", Some(shipping.address.country));
+        Some(PricedShipping {
+            shipping: shipping.clone(),
+            name: method.name.clone(),
+            amount,
+            tax_rate,
+            tax: tax_inside(amount, tax_rate),
+        })
+    }
+
+    /// SHA-256 over the fan, lines, price ids, shipping, tax and totals.
+    fn quote(&self, cart: &PricedCart) -> String {
+        let mut digest = Sha256::new();
+        let mut add = |text: &str| {
+            // Lengths keep neighbouring texts apart.
+            digest.update(text.len().to_be_bytes());
+            digest.update(text);
+        };
+        add(&self.user.to_string());
+        for line in &cart.lines {
+            let PricedLine { item, unit, tax_rate, tax, coins, .. } = line;
+            add(&format!("{} {} {}", item.variant, item.price, item.quantity));
+            let parts = PriceKind::ALL.map(|kind| unit.amount(kind));
+            add(&format!("{parts:?} {:?} {tax_rate} {tax} {coins}", unit.currency()));
+        }
+        if let Some(PricedShipping { shipping, amount, tax_rate, tax, .. }) = &cart.shipping {
+            let Address { name, line1, line2, postal_code, city, region, country } = &shipping.address;
+            add(&format!("{} {amount} {tax_rate} {tax} {country}", shipping.method));
+            for text in
+                [Some(name), Some(line1), line2.as_ref(), Some(postal_code), Some(city), region.as_ref()]
+            {
+                add(text.map_or("", String::as_str));
+            }
+        }
+        add(&format!("{:?} {:?}", cart.totals, cart.currency));
+        hex::encode(&digest.finalize())
+    }
+}
+
+/// Merges lines into a cart: of each variant, the greater quantity counts, and the price that is in the cart stays. So
+/// merging the same lines twice equals merging them once. Returns the lines to write and those for which there is no
+/// room.
+pub fn merge(cart: &[CartItem], lines: &[CartItem]) -> (Vec<CartItem>, Vec<CartItem>) {
+    let mut now: Vec<CartItem> = cart.to_vec();
+    let (mut written, mut skipped): (Vec<CartItem>, Vec<CartItem>) = (Vec::new(), Vec::new());
+    for line in lines {
+        let is_full = now.len() >= MOST_LINES;
+        let merged = match now.iter_mut().find(|item| item.variant == line.variant) {
+            Some(item) if item.quantity >= line.quantity => continue,
+            Some(item) => {
+                item.quantity = line.quantity;
+                *item
+            }
+            None if is_full => {
+                skipped.push(*line);
+                continue;
+            }
+            None => {
+                now.push(*line);
+                *line
+            }
+        };
+        written.retain(|item| item.variant != merged.variant);
+        written.push(merged);
+    }
+    (written, skipped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Category, Product, TaxRate, VariantPrice};
+    use proptest::prelude::*;
+    use terrace_kernel::{PricePart, Uuid};
+
+    fn item(variant: u128, quantity: u32) -> CartItem {
+        CartItem {
+            variant: VariantId::from_uuid(Uuid::from_u128(variant)),
+            price: PriceId::from_uuid(Uuid::from_u128(variant * 10)),
+            quantity,
+        }
+    }
+
+    fn product(nth: u128, kind: ProductKind, price: Vec<PricePart>) -> Product {
+        let variant = Variant {
+            id: item(nth, 1).variant,
+            key: "one".parse().unwrap(),
+            name: "One".to_owned(),
+            options: vec![],
+            prices: vec![VariantPrice { id: item(nth, 1).price, price: Price::new(price).unwrap() }],
+            stock: None,
+            is_retired: false,
+        };
+        Product {
+            id: ProductId::from_uuid(Uuid::from_u128(nth)),
+            key: format!("p{nth}").parse().unwrap(),
+            name: format!("Product {nth}"),
+            description: String::new(),
+            image_urls: vec![],
+            kind,
+            team: None,
+            category: None,
+            per_user_limit: None,
+            opens_at: None,
+            closes_at: None,
+            grants: vec![],
+            tax_class: "standard".to_owned(),
+            variants: vec![variant],
+            is_retired: false,
+        }
+    }
+
+    fn euros(amount: i64) -> PricePart {
+        PricePart::new(PriceKind::Money, amount, Some(Currency::EUR)).unwrap()
+    }
+
+    fn coins(amount: i64) -> PricePart {
+        PricePart::new(PriceKind::Coins, amount, None).unwrap()
+    }
+
+    fn shop() -> Catalogue {
+        Catalogue {
+            categories: Vec::<Category>::new(),
+            products: vec![
+                product(1, ProductKind::Physical, vec![euros(1190)]),
+                product(2, ProductKind::Digital, vec![coins(30), euros(119)]),
+            ],
+            methods: vec![ShippingMethod {
+                key: "post".parse().unwrap(),
+                name: "Post".to_owned(),
+                price: Some(euros(490)),
+                countries: vec!["DE".parse().unwrap()],
+                days: 3,
+            }],
+            taxes: vec![TaxRate { class: "standard".to_owned(), country: None, basis_points: 1900 }],
+        }
+    }
+
+    fn shipping(country: &str) -> Shipping {
+        let text = || "x".to_owned();
+        Shipping {
+            method: "post".parse().unwrap(),
+            address: Address {
+                name: text(),
+                line1: text(),
+                line2: None,
+                postal_code: text(),
+                city: text(),
+                region: None,
+                country: country.parse().unwrap(),
+            },
+        }
+    }
+
+    fn priced(shop: &Catalogue, cart: &StoredCart, fan: u128) -> PricedCart {
+        let find = |id: VariantId| {
+            let mut all =
+                shop.products.iter().flat_map(|one| one.variants.iter().map(move |variant| (one, variant)));
+            all.find(|(_, variant)| variant.id == id)
+        };
+        let pricing = Pricing {
+            user: UserId::from_uuid(Uuid::from_u128(fan)),
+            catalogue: shop,
+            variant: &find,
+            bought: &HashMap::new(),
+            balances: Amounts { points: 0, coins: 60, money: 0 },
+            now: Timestamp::from_micros(0),
+        };
+        pricing.price(cart)
+    }
+
+    fn cart() -> StoredCart {
+        StoredCart { items: vec![(item(1, 2), None), (item(2, 2), None)], shipping: Some(shipping("DE")) }
+    }
+
+    #[test]
+    fn a_cart_costs_what_its_lines_and_shipping_cost_and_contains_their_tax() {
+        let found = priced(&shop(), &cart(), 1);
+        assert_eq!(found.totals, Amounts { points: 0, coins: 60, money: 2 * 1190 + 2 * 119 + 490 });
+        assert_eq!((found.all_problems().count(), found.taxes()), (0, BTreeMap::from([(0, 0), (1900, 418)])));
+        assert_eq!(found.currency, Some(Currency::EUR));
+    }
+
+    #[test]
+    fn each_problem_is_named_where_it_stands() {
+        let of = |change: fn(&mut Catalogue, &mut StoredCart)| {
+            let (mut shop, mut cart) = (shop(), cart());
+            change(&mut shop, &mut cart);
+            let found = priced(&shop, &cart, 1);
+            (found.lines.iter().map(|line| line.problems.clone()).collect::<Vec<_>>(), found.problems)
+        };
+        let first = |problem| (vec![vec![problem], vec![]], vec![]);
+        assert_eq!(of(|shop, _| shop.products[0].is_retired = true), first(Problem::Unavailable));
+        assert_eq!(of(|shop, _| shop.products[0].variants[0].is_retired = true), first(Problem::Unavailable));
+        let stock =
+            |_: &mut Catalogue, cart: &mut StoredCart| cart.items[0].1 = Some(Stock { supply: 5, taken: 4 });
+        assert_eq!(of(stock), first(Problem::SoldOut));
+        assert_eq!(of(|shop, _| shop.products[0].per_user_limit = Some(1)), first(Problem::LimitReached));
+        assert_eq!(of(|_, cart| cart.items[0].0.quantity = 6), first(Problem::LimitReached));
+        let price = |shop: &mut Catalogue, _: &mut StoredCart| {
+            shop.products[0].variants[0].prices[0].id = PriceId::from_uuid(Uuid::from_u128(99));
+        };
+        assert_eq!(of(price), first(Problem::PriceChanged));
+        let whole = |problem| (vec![vec![], vec![]], vec![problem]);
+        assert_eq!(of(|_, cart| cart.shipping = None), whole(Problem::AddressMissing));
+        assert_eq!(of(|_, cart| cart.shipping = Some(shipping("FR"))), whole(Problem::AddressMissing));
+        assert_eq!(of(|_, cart| cart.items[1].0.quantity = 3), whole(Problem::InsufficientBalance));
+    }
+
+    #[test]
+    fn a_quote_changes_with_everything_that_is_due_and_with_the_fan() {
+        type Change = fn(&mut Catalogue, &mut StoredCart);
+        let quote = priced(&shop(), &cart(), 1).quote.unwrap();
+        assert_eq!((quote.len(), priced(&shop(), &cart(), 1).quote.as_ref()), (64, Some(&quote)));
+        assert_ne!(priced(&shop(), &cart(), 2).quote.unwrap(), quote);
+        let changes: [Change; 6] = [
+            |_, cart| cart.items[0].0.quantity = 1,
+            |shop, _| shop.products[0].variants[0].prices[0].price = Price::new(vec![euros(1189)]).unwrap(),
+            |shop, _| shop.taxes[0].basis_points = 700,
+            |shop, _| shop.methods[0].price = None,
+            |_, cart| cart.shipping.as_mut().unwrap().address.city = "y".to_owned(),
+            |shop, _| shop.products[1].grants = vec![Grant::Coins(1)],
+        ];
+        for (nth, change) in changes.into_iter().enumerate() {
+            let (mut shop, mut cart) = (shop(), cart());
+            change(&mut shop, &mut cart);
+            assert_ne!(priced(&shop, &cart, 1).quote.unwrap(), quote, "change {nth}");
+        }
+        assert_eq!(priced(&shop(), &StoredCart::default(), 1).quote, None);
+    }
+
+    fn items() -> impl Strategy<Value = Vec<CartItem>> {
+        proptest::collection::vec(
+            (0_u128..70, 1_u32..=MOST_UNITS).prop_map(|(nth, units)| item(nth, units)),
+            0..60,
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn merging_twice_equals_merging_once(cart in items(), lines in items()) {
+            let apply = |cart: &[CartItem]| {
+                let (written, skipped) = merge(cart, &lines);
+                let mut now: BTreeMap<_, _> = cart.iter().map(|one| (one.variant, *one)).collect();
+                now.extend(written.into_iter().map(|one| (one.variant, one)));
+                (now.into_values().collect::<Vec<_>>(), skipped)
+            };
+            let cart: BTreeMap<_, _> = cart.into_iter().take(MOST_LINES).map(|one| (one.variant, one)).collect();
+            let cart: Vec<_> = cart.into_values().collect();
+            let (once, skipped) = apply(&cart);
+            let (twice, again) = apply(&once);
+            prop_assert_eq!(&once, &twice);
+            prop_assert_eq!(skipped, again);
+            prop_assert!(once.len() <= MOST_LINES);
+            for before in &cart {
+                let now = once.iter().find(|one| one.variant == before.variant).expect("no line goes");
+                prop_assert!(now.quantity >= before.quantity && now.price == before.price);
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The stock of limited variants.
+
+use crate::conn::on;
+use crate::error::broken;
+use crate::packs::count;
+use crate::schema::variant_stock;
+use crate::tx::DieselTx;
+use crate::types::{Key, Uid};
+use diesel::prelude::*;
+use diesel::sql_types::Integer;
+use terrace_kernel::{StoreError, num};
+use terrace_shop::{Stock, StockWrite, VariantId};
+
+/// Of a variant that has a stock already, only the supply changes.
+const SET: &str = "\
+    INSERT INTO variant_stock (variant_id, supply, taken) VALUES ($1, $2, 0) \
+    ON CONFLICT (variant_id) DO UPDATE SET supply = excluded.supply";
+
+const ADD: &str = "\
+    UPDATE variant_stock SET supply = supply + $1 \
+    WHERE variant_id = $2 AND CAST(supply AS bigint) + $1 BETWEEN 0 AND 1000000000";
+
+pub(super) fn stock(supply: i32, taken: i32) -> Result<Stock, StoreError> {
+    const TABLE: &str = "variant_stock";
+    Ok(Stock { supply: count(TABLE, "supply", supply)?, taken: count(TABLE, "taken", taken)? })
+}
+
+impl StockWrite for DieselTx<'_> {
+    fn set_supply(&mut self, variant: VariantId, supply: Option<u32>) -> Result<(), StoreError> {
+        let id = Key::of(variant);
+        match supply {
+            Some(supply) => on!(self.conn, |conn| {
+                diesel::sql_query(SET)
+                    .bind::<Uid, _>(id)
+                    .bind::<Integer, _>(num::to_i32(supply))
+                    .execute(conn)
+            }),
+            // From here on the row would not be updated.
+            None => on!(self.conn, |conn| diesel::delete(variant_stock::table.find(id)).execute(conn)),
+        }
+        .map(drop)
+        .map_err(broken("set the stock of a variant"))
+    }
+
+    fn add_supply(&mut self, variant: VariantId, change: i32) -> Result<bool, StoreError> {
+        on!(self.conn, |conn| {
+            diesel::sql_query(ADD).bind::<Integer, _>(change).bind::<Uid, _>(Key::of(variant)).execute(conn)
+        })
+        .map(|rows| rows == 1)
+        .map_err(broken("add to the stock of a variant"))
+    }
+}

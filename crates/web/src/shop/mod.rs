@@ -1,0 +1,26 @@
+//! The shop over HTTP.
+
+mod cart_dto;
+mod cart_routes;
+pub(crate) mod dto;
+mod export;
+mod refusals;
+mod routes;
+
+pub(crate) use export::EXPORT;
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of the area, in the order in which the router tries them.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(routes::list_categories)
+        .service(routes::list_products)
+        .service(routes::get_product)
+        .service(routes::list_shipping_methods)
+        .service(cart_routes::read_cart)
+        .service(cart_routes::put_cart_line)
+        .service(cart_routes::merge_cart)
+        .service(cart_routes::put_shipping)
+        .service(cart_routes::delete_shipping);
+}

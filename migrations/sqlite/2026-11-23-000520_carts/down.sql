@@ -1,0 +1,2 @@
+DROP TABLE cart_lines;
+DROP TABLE carts;
