@@ -1,4 +1,4 @@
-//! The contract under "Shop" (part 2 §3): the cart, and what it refuses.
+//! The contract under "Shop" (part 2 §3; spec §1, shop): the cart, and what it refuses.
 
 use super::sample::UNKNOWN;
 use anyhow::Result;

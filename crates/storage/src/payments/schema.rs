@@ -8,12 +8,12 @@ table! {
 
     payments (payable_id) {
         payable_id -> Uid,
-        payable_kind -> Text,
         provider -> Text,
         reference -> Nullable<Text>,
         refund -> Nullable<Text>,
         due_at -> Nullable<Instant>,
         attempts -> Integer,
+        payable_kind -> Text,
     }
 }
 
@@ -25,7 +25,6 @@ table! {
         provider -> Text,
         event_id -> Text,
         payable_id -> Uid,
-        payable_kind -> Text,
         kind -> Text,
         amount -> BigInt,
         currency -> Text,
@@ -33,6 +32,7 @@ table! {
         occurred_at -> Instant,
         received_at -> Instant,
         outcome -> Text,
+        payable_kind -> Text,
     }
 }
 
@@ -42,12 +42,12 @@ table! {
 
     sandbox_checkouts (payable_id) {
         payable_id -> Uid,
-        payable_kind -> Text,
         amount -> BigInt,
         currency -> Text,
         description -> Text,
         expires_at -> Instant,
         state -> Text,
         changed_at -> Instant,
+        payable_kind -> Text,
     }
 }

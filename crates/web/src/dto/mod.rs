@@ -2,4 +2,4 @@
 
 mod parts;
 
-pub(crate) use parts::{IdText, Time, UserCard, given, media_url, nullable};
+pub(crate) use parts::{IdText, Time, UserCard, given, object, media_url, nullable};

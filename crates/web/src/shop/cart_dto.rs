@@ -1,6 +1,6 @@
 //! The cart of a fan.
 
-use crate::dto::{IdText, given};
+use crate::dto::{IdText, given, object};
 use crate::shop::dto::{Price, PriceKind, PricePart, ProductKind, Variant};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -102,6 +102,7 @@ pub(crate) struct ShippingBody {
     #[schema(example = "standard")]
     pub(crate) method: String,
     /// The address.
+    #[serde(deserialize_with = "object")]
     pub(crate) address: Address,
 }
 
