@@ -1,4 +1,5 @@
-//! Pictures that the service draws itself, as SVG: crests of teams, avatars of fans, packs and the cards in them.
+//! Pictures that the service draws itself. As SVG: crests of teams, avatars of fans, packs and the cards in them. As
+//! pixels: pictures of the demonstration content.
 //!
 //! A club without picture files has pictures from the first start. Every function is pure: the same input gives the same
 //! bytes on every machine. The pictures contain no scripts, links, styles or ids of other documents, and text from
@@ -17,6 +18,7 @@ mod card;
 mod color;
 mod crest;
 mod pack;
+mod paint;
 mod subject;
 mod text;
 
@@ -25,6 +27,7 @@ pub use card::{Card, card};
 pub use color::{Color, Colors, MalformedColor, Oklch};
 pub use crest::crest;
 pub use pack::{Wrapper, wrapper};
+pub use paint::{Motif, Painting, UnknownMotif, painting, portrait};
 pub use subject::Subject;
 
 /// Outlines and dark surfaces.
