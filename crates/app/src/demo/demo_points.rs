@@ -49,7 +49,7 @@ pub(crate) fn awards<'d>(fans: &[(&'d str, &'d str)]) -> Vec<DemoAward<'d>> {
                 origin: format!("demo/{fan}/{nth}"),
                 reason,
                 amount: *amount,
-                team: other.filter(|_| draw("away") % 5 == 0),
+                team: other.filter(|_| draw("away").is_multiple_of(5)),
                 minutes_ago: num::to_u32(draw("ago") % 180),
             });
         }
