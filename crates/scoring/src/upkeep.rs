@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_2_and_3_what_the_ledger_says_is_right() {
+    fn scoring_rules_2_and_3_what_the_ledger_says_is_right() {
         let audit = books().audit(&fan(), NOW);
         assert_eq!((audit.faults, audit.repair), (vec![], None));
         let checked = PointsCheck::ALL.map(|check| audit.checked.get(&check).copied());

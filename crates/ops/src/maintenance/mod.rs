@@ -364,7 +364,7 @@ mod tests {
 
     /// Spec §1 rule 13: every category of maintenance has its tasks, and they have an order.
     #[test]
-    fn rule_13_the_catalogue_has_an_order_and_every_category() {
+    fn spec_1_rule_13_the_catalogue_has_an_order_and_every_category() {
         let tasks = catalogue();
         let plan = tasks.plan(&Wanted::All).unwrap();
         let planned = names(&plan);

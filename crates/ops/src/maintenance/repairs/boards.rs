@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_4_and_5_a_board_is_named_where_it_can_be_known() {
+    fn scoring_rules_4_and_5_a_board_is_named_where_it_can_be_known() {
         let team = |n| TeamId::from_uuid(Uuid::from_u128(n));
         let at = Timestamp::from_micros;
         let (of_team, of_none, unknown) = (Uuid::from_u128(10), Uuid::from_u128(11), Uuid::from_u128(12));
