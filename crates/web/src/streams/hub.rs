@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use terrace_kernel::Position;
+use terrace_kernel::{Position, num};
 use tokio::task::yield_now;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
@@ -219,7 +219,7 @@ async fn wake(slots: Vec<Rc<Slot>>) -> u32 {
         }
         yield_now().await;
     }
-    u32::try_from(slots.len()).unwrap_or(u32::MAX)
+    num::to_u32(slots.len())
 }
 
 fn next(read: Read, out: Bytes) -> Next {

@@ -9,7 +9,7 @@ use crate::streams::kind::{ByKind, KINDS, Kind};
 use std::collections::VecDeque;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
-use terrace_kernel::Position;
+use terrace_kernel::{Position, num};
 
 /// How long a log is kept after its last reader has left, since readers usually reconnect.
 const LINGER: Duration = Duration::from_mins(1);
@@ -79,7 +79,7 @@ pub(crate) enum Taken {
 
 impl Ring {
     fn end(&self) -> u64 {
-        self.first + u64::try_from(self.frames.len()).unwrap_or(u64::MAX)
+        self.first + num::to_u64(self.frames.len())
     }
 
     fn frame(&self, number: u64) -> Option<&Frame> {
@@ -97,7 +97,7 @@ impl Ring {
             return None;
         }
         let passed = self.frames.partition_point(|frame| frame.position <= position);
-        Some(self.first + u64::try_from(passed).ok()?)
+        Some(self.first + num::to_u64(passed))
     }
 }
 
