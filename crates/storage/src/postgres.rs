@@ -4,7 +4,7 @@ use crate::config::DatabaseKind;
 use crate::conn::Conn;
 use crate::error::broken;
 use crate::instrument::control;
-use crate::job::{Command, Ran};
+use crate::job::{QueuedCommand, RunResult};
 use crate::manager::{Link, Pool, Session};
 use crate::queue::Queue;
 use crate::relay::RelayCall;
@@ -25,7 +25,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(10);
 /// One of the threads that run commands.
 #[derive(Clone)]
 pub(crate) struct Worker {
-    pub(crate) queue: Arc<Queue<Command>>,
+    pub(crate) queue: Arc<Queue<QueuedCommand>>,
     pub(crate) pool: Arc<Pool>,
     pub(crate) relay: Arc<RelayCall>,
     pub(crate) changes: Arc<AtomicU64>,
@@ -63,7 +63,7 @@ impl Worker {
         }
     }
 
-    fn run(&self, command: &mut Command) -> Result<(), StoreError> {
+    fn run(&self, command: &mut QueuedCommand) -> Result<(), StoreError> {
         let (mut conflicts, mut losses) = (0, 0);
         let mut since = command.since;
         loop {
@@ -98,15 +98,15 @@ impl Worker {
         FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(conflicts)).mul_f64(share)
     }
 
-    fn try_once(&self, session: &mut Session, command: &mut Command) -> Tried {
+    fn try_once(&self, session: &mut Session, command: &mut QueuedCommand) -> Tried {
         let Link::Pg(conn) = &mut session.link else {
             let mixed_up = StoreError::Unavailable(format!("not a {} database", DatabaseKind::Postgres));
             return Tried::Settled(Err(mixed_up));
         };
         let ran = self.run_body(conn, command);
         let (tried, usable) = match ran {
-            Ok(Ran { verdict: Verdict::Commit, appended }) => self.commit(conn, appended),
-            Ok(Ran { verdict: Verdict::Rollback, .. }) => {
+            Ok(RunResult { verdict: Verdict::Commit, appended }) => self.commit(conn, appended),
+            Ok(RunResult { verdict: Verdict::Rollback, .. }) => {
                 // Nothing is kept, even if the rollback fails.
                 (Tried::Settled(Ok(())), roll_back(conn))
             }
@@ -122,7 +122,11 @@ impl Worker {
         tried
     }
 
-    fn run_body(&self, conn: &mut PgConnection, command: &mut Command) -> Result<Ran, StoreError> {
+    fn run_body(
+        &self,
+        conn: &mut PgConnection,
+        command: &mut QueuedCommand,
+    ) -> Result<RunResult, StoreError> {
         begin(conn).map_err(broken("begin"))?;
         if self.run_twice {
             control(conn, "SAVEPOINT dry_run").map_err(broken("run twice"))?;
@@ -166,7 +170,7 @@ impl Worker {
     }
 }
 
-fn count_retry(command: &Command, reason: &'static str) {
+fn count_retry(command: &QueuedCommand, reason: &'static str) {
     metrics::counter!("terrace_store_retries_total", "command" => command.name(), "reason" => reason)
         .increment(1);
 }

@@ -248,12 +248,12 @@ pub enum Wanted {
 /// Tasks in execution order.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    steps: Vec<Step>,
+    steps: Vec<PlannedTask>,
 }
 
 /// One task of a plan.
 #[derive(Debug, Clone)]
-pub struct Step {
+pub struct PlannedTask {
     /// The task.
     pub task: Task,
     /// Whether it was requested; otherwise, a requested task depends on it.
@@ -264,7 +264,7 @@ pub struct Step {
 
 impl Plan {
     /// The tasks, in execution order.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[PlannedTask] {
         &self.steps
     }
 
@@ -344,7 +344,7 @@ impl TaskList {
         }
         let entries: Vec<_> = self.tasks.iter().map(|task| (task.name, task.after)).collect();
         let names = order::in_order(&entries, &asked)?;
-        let step = |task: &Task| Step {
+        let step = |task: &Task| PlannedTask {
             task: task.clone(),
             is_requested: asked.contains(&task.name),
             is_optional: !matches!(wanted, Wanted::Named(_)),

@@ -139,7 +139,7 @@ fn judge_once(edges: &Edges, seed: u64) -> Scores {
     Numbers::new(seed).shuffle(&mut pairs);
     let (hidden, left) = pairs.split_at(pairs.len() / HIDDEN);
     let people = edges.people();
-    let known = Known::new(people, left);
+    let known = Baseline::new(people, left);
     let lost = neighbours(people, hidden);
     let follows = graph(left, true);
     let numbers: HashMap<UserId, u32> = (0..).take(people).map(|number| (user(number), number)).collect();
@@ -156,12 +156,12 @@ fn judge_once(edges: &Edges, seed: u64) -> Scores {
 }
 
 /// The input of the other methods: the friends of each person, and all people by followers.
-struct Known {
+struct Baseline {
     friends: Vec<Vec<u32>>,
     by_followers: Vec<u32>,
 }
 
-impl Known {
+impl Baseline {
     fn new(people: usize, edges: &[(u32, u32)]) -> Self {
         let friends = neighbours(people, edges);
         let mut by_followers: Vec<u32> = (0..).take(people).collect();
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn the_others_count_as_they_should() {
         // 0 is friends with 1 and 2, who are both friends with 3; 2 is friends with 4 and 5, and 5 with 6.
-        let known = Known::new(7, &[(0, 1), (0, 2), (1, 3), (2, 3), (2, 4), (2, 5), (5, 6)]);
+        let known = Baseline::new(7, &[(0, 1), (0, 2), (1, 3), (2, 3), (2, 4), (2, 5), (5, 6)]);
         assert_eq!(known.common(0), [3, 5, 4]);
         assert_eq!(known.popular(0), [3, 5, 4, 6]);
     }
