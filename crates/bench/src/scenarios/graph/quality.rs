@@ -10,7 +10,7 @@ use crate::report::{Figure, Quantity, Target};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
-use terrace_kernel::UserId;
+use terrace_kernel::{UserId, num};
 use terrace_social::recommend::Options;
 
 /// The minimum ratio to the result of counting common neighbours.
@@ -99,7 +99,7 @@ pub(super) fn on_given(plan: &Plan, edges: &Edges) -> Vec<Figure> {
 /// The generated graphs, which show whether the method was fitted to the given one.
 pub(super) fn on_generated(plan: &Plan) -> Vec<Figure> {
     // Ten thousand people, and fewer in a quick run.
-    let people = u32::try_from(plan.large / 100).unwrap_or(u32::MAX);
+    let people = num::to_u32(plan.large / 100);
     generated::all(people).iter().map(|edges| on_one(plan, edges)).collect()
 }
 
@@ -214,7 +214,7 @@ fn neighbours(people: usize, edges: &[(u32, u32)]) -> Vec<Vec<u32>> {
 }
 
 fn float_of(count: usize) -> f64 {
-    float(u64::try_from(count).unwrap_or(u64::MAX))
+    float(num::to_u64(count))
 }
 
 #[cfg(test)]
