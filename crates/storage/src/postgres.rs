@@ -1,4 +1,18 @@
 //! Commands on PostgreSQL: one READ COMMITTED transaction each, retried on conflicts with concurrent work.
+//!
+//! A transaction takes row locks in this order, so that no two of them wait for each other:
+//!
+//! - Social: posts, comments, accounts (ascending ids), follows and blocks, team follows, teams (ascending ids);
+//!   sessions after follows and blocks, then `presence`, then events. A transaction locks other accounts in one
+//!   statement, once; so an account's end removes follows in separate transactions.
+//! - Points: the table of seasons (only to change it; reads and awards do not wait), the fan's account, the season's
+//!   total, the team's total. A batch skips accounts that are locked. Listing and repair lock the accounts first, up
+//!   to 200 in one statement. Rankings: later to earlier.
+//! - Packs: the fan's account, balance, purchase, copies, limited editions (ascending ids), contents, the lane to the
+//!   minter, the pack's stock. What only ends a pending purchase starts at the purchase.
+//! - Repairs: accounts in one statement before they read, then purchases, copies, limited editions. Posts, accounts,
+//!   teams and a pack's stock are recounted in separate transactions. Pictures: the picture's row, then the uploader's
+//!   account.
 
 use crate::config::DatabaseKind;
 use crate::conn::Conn;
