@@ -105,7 +105,7 @@ export class FakeBrowser {
   }
 }
 
-/** A tab with one view, which notes what it is told. */
+/** A tab with one view, which notes the events that it receives. */
 export class FakeTab implements View {
   readonly live: Live;
   readonly told: string[] = [];

@@ -141,7 +141,6 @@ impl Task {
         self.name
     }
 
-    /// Category of the task.
     pub fn category(&self) -> Category {
         self.category
     }
@@ -183,7 +182,6 @@ impl fmt::Debug for Task {
     }
 }
 
-/// A list of tasks.
 #[derive(Debug, Clone, Default)]
 pub struct TaskList {
     tasks: Vec<Task>,
@@ -250,13 +248,12 @@ pub enum Wanted {
 /// Tasks in execution order.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    steps: Vec<Step>,
+    steps: Vec<PlannedTask>,
 }
 
 /// One task of a plan.
 #[derive(Debug, Clone)]
-pub struct Step {
-    /// The task.
+pub struct PlannedTask {
     pub task: Task,
     /// Whether it was requested; otherwise, a requested task depends on it.
     pub is_requested: bool,
@@ -266,7 +263,7 @@ pub struct Step {
 
 impl Plan {
     /// The tasks, in execution order.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[PlannedTask] {
         &self.steps
     }
 
@@ -346,7 +343,7 @@ impl TaskList {
         }
         let entries: Vec<_> = self.tasks.iter().map(|task| (task.name, task.after)).collect();
         let names = order::in_order(&entries, &asked)?;
-        let step = |task: &Task| Step {
+        let step = |task: &Task| PlannedTask {
             task: task.clone(),
             is_requested: asked.contains(&task.name),
             is_optional: !matches!(wanted, Wanted::Named(_)),
@@ -366,7 +363,7 @@ mod tests {
 
     /// Spec §1 rule 13: every category of maintenance has its tasks, and they have an order.
     #[test]
-    fn rule_13_the_catalogue_has_an_order_and_every_category() {
+    fn spec_1_rule_13_the_catalogue_has_an_order_and_every_category() {
         let tasks = catalogue();
         let plan = tasks.plan(&Wanted::All).unwrap();
         let planned = names(&plan);

@@ -6,7 +6,7 @@ use terrace_app::QuestBook;
 use terrace_app::quests::{CompletedQuest as Completed, DailyVisit as VisitMade, OwnQuests};
 use terrace_kernel::Timestamp;
 use terrace_quests::{
-    Achievement as Known, AchievementFacts, Check, Quest as DomainQuest, QuestId, RunStatus,
+    Achievement as DomainAchievement, AchievementFacts, Check, Quest as DomainQuest, QuestId, RunStatus,
     Step as DomainStep, StepId, VisitStatus as Visits,
 };
 use utoipa::ToSchema;
@@ -432,7 +432,11 @@ pub(crate) struct Achievement {
 }
 
 impl Achievement {
-    pub(crate) fn new(achievement: &Known, known: &AchievementFacts, unlocked_at: Option<Timestamp>) -> Self {
+    pub(crate) fn new(
+        achievement: &DomainAchievement,
+        known: &AchievementFacts,
+        unlocked_at: Option<Timestamp>,
+    ) -> Self {
         let (progress, target) = achievement.progress(known);
         Self {
             key: achievement.key.to_string(),

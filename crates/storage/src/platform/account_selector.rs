@@ -9,7 +9,7 @@ use diesel::sql_types::{Array, Text};
 use diesel::sqlite::Sqlite;
 use terrace_kernel::UserId;
 
-/// The condition that replaces `{whose}`, after the column of the account.
+/// The condition that replaces `{accounts}`, after the column of the account.
 const BETWEEN: &str = "BETWEEN $1 AND $2";
 const LISTED_IN_SQLITE: &str = "IN (SELECT unhex(value) FROM json_each($1))";
 const LISTED_IN_POSTGRES: &str = "= ANY($1)";
@@ -24,13 +24,13 @@ pub(crate) enum AccountSelector<'a> {
 }
 
 impl AccountSelector<'_> {
-    /// Loads the rows of `query` for these accounts. `{whose}` must follow each column of an account that is to be
+    /// Loads the rows of `query` for these accounts. `{accounts}` must follow each column of an account that is to be
     /// restricted.
     pub(crate) fn load<R>(self, conn: &mut Conn<'_>, query: &str) -> QueryResult<Vec<R>>
     where
         R: QueryableByName<Pg> + QueryableByName<Sqlite> + 'static,
     {
-        let of = |whose| sql_query(query.replace("{whose}", whose));
+        let of = |condition| sql_query(query.replace("{accounts}", condition));
         match (conn, self) {
             (Conn::Pg(conn), Self::Between(first, last)) => {
                 of(BETWEEN).bind::<Uid, _>(Key::of(first)).bind::<Uid, _>(Key::of(last)).load(*conn)

@@ -42,21 +42,21 @@ mod tests {
 
     #[test]
     fn transactions_are_as_large_as_others_can_bear() {
-        let mut stride = AdaptiveBatch::up_to(100);
-        let held = |stride: &AdaptiveBatch| stride.step(&[0; 1_000]).0.len();
-        assert_eq!(held(&stride), FIRST);
+        let mut batch = AdaptiveBatch::up_to(100);
+        let held = |batch: &AdaptiveBatch| batch.step(&[0; 1_000]).0.len();
+        assert_eq!(held(&batch), FIRST);
         for wanted in [50, 100, 100] {
-            stride.took(Duration::from_millis(1));
-            assert_eq!(held(&stride), wanted);
+            batch.took(Duration::from_millis(1));
+            assert_eq!(held(&batch), wanted);
         }
-        stride.took(WANTED);
-        assert_eq!(held(&stride), 100);
+        batch.took(WANTED);
+        assert_eq!(held(&batch), 100);
         for _ in 0..10 {
-            stride.took(Duration::from_secs(1));
+            batch.took(Duration::from_secs(1));
         }
-        assert_eq!(held(&stride), 1);
-        assert_eq!(stride.step(&[1, 2]), (&[1][..], &[2][..]));
+        assert_eq!(held(&batch), 1);
+        assert_eq!(batch.step(&[1, 2]), (&[1][..], &[2][..]));
         assert_eq!(AdaptiveBatch::up_to(3).step(&[0; 2]), (&[0; 2][..], &[][..]));
-        assert_eq!(stride.step::<u8>(&[]), (&[][..], &[][..]));
+        assert_eq!(batch.step::<u8>(&[]), (&[][..], &[][..]));
     }
 }
