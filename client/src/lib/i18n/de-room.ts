@@ -75,10 +75,8 @@ export const room: typeof english = {
     allTrends: 'Alle Trends',
     table: 'Tabelle',
     wholeTable: 'Die ganze Tabelle',
-    of: (shown) => `von ${shown}`,
   },
   people: {
-    title: 'Fans',
     follow: 'Folgen',
     following: 'Gefolgt',
     failed: 'Das wurde nicht gespeichert.',
@@ -95,7 +93,6 @@ export const room: typeof english = {
     noPosts: 'Noch nichts geschrieben',
     noPostsText: (name) => `${name} hat bisher nichts in die Kabine geschrieben.`,
     failedTitle: 'Das Profil wurde nicht geladen',
-    more: (name) => `Mehr zu ${name}`,
     block: 'Blockieren',
     blockTitle: (name) => `${name} blockieren?`,
     blockText: 'Ihr seht euch nicht mehr und folgt euch nicht mehr.',
@@ -172,6 +169,5 @@ export const room: typeof english = {
     board: 'Spitze der Tabelle',
     wholeBoard: 'Die Tabelle des Vereins',
     boardEmpty: 'Noch hat hier niemand Punkte.',
-    points: 'Punkte',
   },
 };

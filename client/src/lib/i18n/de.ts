@@ -3,7 +3,11 @@ import { room } from './de-room';
 import type { Catalogue } from './en';
 
 export const de: Catalogue = {
-  app: { name: 'Terrace', main: 'Hauptmenü', skip: 'Zum Inhalt' },
+  app: {
+    name: 'Terrace',
+    main: 'Hauptmenü',
+    skip: 'Zum Inhalt',
+  },
   nav: {
     room: 'Kabine',
     roomLong: 'Kabine',
@@ -26,7 +30,6 @@ export const de: Catalogue = {
     broken: 'Kaputt',
     brokenTitle: 'Diese Seite ist kaputt',
     brokenText: 'Der Fehler liegt bei uns. Was du geschrieben hast, bleibt.',
-    offline: 'Du bist wohl offline.',
     oldFrom: (time) => `Das ist der Stand von ${time}.`,
   },
   failure: {
@@ -73,10 +76,11 @@ export const de: Catalogue = {
     hide: 'Verbergen',
     invalid: 'Das ist hier nicht erlaubt.',
     required: 'Das fehlt noch.',
-    tooShort: (n) => `Mindestens ${String(n)} Zeichen.`,
-    tooLong: (n) => `Höchstens ${String(n)} Zeichen.`,
   },
-  dialog: { close: 'Schließen', cancel: 'Abbrechen' },
+  dialog: {
+    close: 'Schließen',
+    cancel: 'Abbrechen',
+  },
   session: {
     signIn: 'Anmelden',
     signInTitle: 'Zurück in der Kurve',
@@ -96,8 +100,6 @@ export const de: Catalogue = {
     signOut: 'Abmelden',
     signedOut: 'Du bist abgemeldet.',
     signedIn: (name) => `Angemeldet als ${name}.`,
-    needed: 'Melde dich erst an',
-    neededText: 'Schreiben und Reagieren brauchen ein Konto.',
   },
   team: {
     title: 'Wähle deinen Verein',
@@ -109,7 +111,6 @@ export const de: Catalogue = {
     skip: 'Nicht jetzt',
     chosen: (name) => `${name} ist jetzt dein Verein.`,
     fans: count('Fan', 'Fans'),
-    more: 'Mehr Vereine zeigen',
   },
   room: {
     title: 'Kabine',
@@ -121,7 +122,6 @@ export const de: Catalogue = {
     say: 'Sag es der Kabine',
     write: 'In die Kabine schreiben',
     post: 'Posten',
-    posting: 'Wird gesendet',
     posted: 'Dein Beitrag steht in der Kabine.',
     left: (shown) => `noch ${shown}`,
     emptyTitle: 'Noch nichts gesagt',
@@ -134,7 +134,6 @@ export const de: Catalogue = {
     end: 'Das war der erste Beitrag.',
     far: 'Du bist weit zurück in der Kabine.',
     newest: 'Zu den neuesten Beiträgen',
-    moreAbout: 'Mehr zu diesem Beitrag',
     delete: 'Beitrag löschen',
     deleteTitle: 'Diesen Beitrag löschen?',
     deleteText: 'Kommentare und Reaktionen gehen mit.',
@@ -154,7 +153,10 @@ export const de: Catalogue = {
     again: 'Noch einmal senden',
     discard: 'Verwerfen',
   },
-  offline: { newVersion: 'Es gibt eine neue Version.', update: 'Neu laden' },
+  offline: {
+    newVersion: 'Es gibt eine neue Version.',
+    update: 'Neu laden',
+  },
   live: {
     new: (n, shown) => (n === 1 ? `${shown} neuer` : `${shown} neue`),
     show: (n, shown) => (n === 1 ? `${shown} neuen Beitrag zeigen` : `${shown} neue Beiträge zeigen`),
@@ -184,5 +186,8 @@ export const de: Catalogue = {
     deleted: 'Der Kommentar ist gelöscht.',
   },
   ...room,
-  fan: { you: 'Du', hidden: 'Ein Fan' },
+  fan: {
+    you: 'Du',
+    hidden: 'Ein Fan',
+  },
 };

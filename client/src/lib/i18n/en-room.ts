@@ -75,10 +75,8 @@ export const room = {
     allTrends: 'All trends',
     table: 'Table',
     wholeTable: 'The whole table',
-    of: (shown: string) => `of ${shown}`,
   },
   people: {
-    title: 'Fans',
     follow: 'Follow',
     following: 'Following',
     failed: 'That was not kept.',
@@ -95,7 +93,6 @@ export const room = {
     noPosts: 'Nothing posted yet',
     noPostsText: (name: string) => `${name} hasn’t written in the room so far.`,
     failedTitle: 'The profile didn’t load',
-    more: (name: string) => `More about ${name}`,
     block: 'Block',
     blockTitle: (name: string) => `Block ${name}?`,
     blockText: 'You no longer see each other, and no longer follow each other.',
@@ -172,6 +169,5 @@ export const room = {
     board: 'Top of the table',
     wholeBoard: 'The club’s table',
     boardEmpty: 'No one has points here yet.',
-    points: 'points',
   },
 };

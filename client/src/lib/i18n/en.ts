@@ -2,7 +2,11 @@ import { count } from './count';
 import { room } from './en-room';
 
 export const en = {
-  app: { name: 'Terrace', main: 'Main', skip: 'Skip to the content' },
+  app: {
+    name: 'Terrace',
+    main: 'Main',
+    skip: 'Skip to the content',
+  },
   nav: {
     room: 'Room',
     roomLong: 'Locker room',
@@ -25,7 +29,6 @@ export const en = {
     broken: 'Broken',
     brokenTitle: 'This page is broken',
     brokenText: 'The mistake is ours. What you wrote is kept.',
-    offline: 'You seem to be offline.',
     oldFrom: (time: string) => `This is from ${time}.`,
   },
   failure: {
@@ -72,10 +75,11 @@ export const en = {
     hide: 'Hide',
     invalid: 'This is not allowed here.',
     required: 'This is missing.',
-    tooShort: (n: number) => `At least ${String(n)} characters.`,
-    tooLong: (n: number) => `At most ${String(n)} characters.`,
   },
-  dialog: { close: 'Close', cancel: 'Cancel' },
+  dialog: {
+    close: 'Close',
+    cancel: 'Cancel',
+  },
   session: {
     signIn: 'Sign in',
     signInTitle: 'Back in the stand',
@@ -95,8 +99,6 @@ export const en = {
     signOut: 'Sign out',
     signedOut: 'You are signed out.',
     signedIn: (name: string) => `Signed in as ${name}.`,
-    needed: 'Sign in first',
-    neededText: 'Posting and reacting need an account.',
   },
   team: {
     title: 'Choose your club',
@@ -108,7 +110,6 @@ export const en = {
     skip: 'Not now',
     chosen: (name: string) => `${name} is your club now.`,
     fans: count('fan', 'fans'),
-    more: 'Show more clubs',
   },
   room: {
     title: 'Locker room',
@@ -120,7 +121,6 @@ export const en = {
     say: 'Say it to the room',
     write: 'Write to the room',
     post: 'Post',
-    posting: 'Posting',
     posted: 'Your post is in the room.',
     left: (shown: string) => `${shown} left`,
     emptyTitle: 'Nothing said yet',
@@ -133,7 +133,6 @@ export const en = {
     end: 'That was the first post.',
     far: 'You are far back in the room.',
     newest: 'To the newest posts',
-    moreAbout: 'More about this post',
     delete: 'Delete post',
     deleteTitle: 'Delete this post?',
     deleteText: 'Its comments and reactions go with it.',
@@ -153,7 +152,10 @@ export const en = {
     again: 'Send again',
     discard: 'Discard',
   },
-  offline: { newVersion: 'There is a new version.', update: 'Reload' },
+  offline: {
+    newVersion: 'There is a new version.',
+    update: 'Reload',
+  },
   live: {
     new: (_: number, shown: string) => `${shown} new`,
     show: (n: number, shown: string) => `Show ${shown} new ${n === 1 ? 'post' : 'posts'}`,
@@ -183,7 +185,10 @@ export const en = {
     deleted: 'The comment is deleted.',
   },
   ...room,
-  fan: { you: 'You', hidden: 'A fan' },
+  fan: {
+    you: 'You',
+    hidden: 'A fan',
+  },
 };
 
 /** The texts of one language that are there from the start. */
