@@ -5,6 +5,7 @@ import { FakeApi } from '$lib/api/testing';
 import type { OwnProfile } from '$lib/api/types';
 import { TickingClock, setClock } from '$lib/clock.svelte';
 import { enMore } from '$lib/i18n/en-more';
+import { enPages } from '$lib/i18n/en-pages';
 import { Texts, setTexts } from '$lib/i18n/texts.svelte';
 import { Live, setLive } from '$lib/live/live';
 import { FakeBrowser } from '$lib/live/testing';
@@ -41,7 +42,7 @@ export const ada: OwnProfile = {
 /** Everything that components share, over a service that a test plays. */
 export class World {
   readonly fake = new FakeApi();
-  readonly texts = new Texts(enMore);
+  readonly texts = new Texts({ pages: enPages, more: enMore });
   readonly announcer = new Announcer();
   readonly clock = new TickingClock();
   readonly settings = new Settings();

@@ -3,6 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
 import { Deferred, problem } from '$lib/api/testing';
 import { en } from '$lib/i18n/en';
+import { enPages } from '$lib/i18n/en-pages';
 import { World, ada } from '../../../tests/world';
 import Composer from './Composer.svelte';
 import PostPage from './PostPage.svelte';
@@ -161,9 +162,9 @@ test('a comment is added below the post and counted', async () => {
     .on('GET /api/locker-room/1/comments', () => ({ body: { comments: [], nextCursor: null } }))
     .on('POST /api/locker-room/1/comments', () => ({ status: 201, body: { comment } }));
   world.show(PostPage, { params: { id: '1' } });
-  expect(await screen.findByRole('heading', { name: en.comments.none })).toBeTruthy();
-  await userEvent.type(screen.getByLabelText(en.comments.write), 'Well said');
-  await userEvent.click(screen.getByRole('button', { name: en.comments.send }));
+  expect(await screen.findByRole('heading', { name: enPages.comments.none })).toBeTruthy();
+  await userEvent.type(screen.getByLabelText(enPages.comments.write), 'Well said');
+  await userEvent.click(screen.getByRole('button', { name: enPages.comments.send }));
   expect(await screen.findByRole('heading', { name: '1 comment' })).toBeTruthy();
   const [added] = screen.getAllByRole('listitem');
   expect(added?.textContent).toContain('Well said');
