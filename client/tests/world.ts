@@ -42,7 +42,7 @@ export const ada: OwnProfile = {
 /** Everything that components share, over a service that a test plays. */
 export class World {
   readonly fake = new FakeApi();
-  readonly texts = new Texts({ pages: enPages, more: enMore });
+  readonly texts: Texts;
   readonly announcer = new Announcer();
   readonly clock = new TickingClock();
   readonly settings = new Settings();
@@ -57,6 +57,10 @@ export class World {
     onRollback: () => undefined,
     onChange: () => undefined,
   });
+
+  constructor(texts = new Texts({ pages: enPages, more: enMore })) {
+    this.texts = texts;
+  }
 
   async signIn(): Promise<void> {
     this.fake.on('POST /api/login', () => ({ body: {} })).on('GET /api/user', () => ({ body: ada }));

@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { Deferred, problem } from '$lib/api/testing';
 import { en } from '$lib/i18n/en';
 import { enPages } from '$lib/i18n/en-pages';
+import { Texts } from '$lib/i18n/texts.svelte';
 import { World, ada } from '../../../tests/world';
 import Composer from './Composer.svelte';
 import PostPage from './PostPage.svelte';
@@ -29,7 +30,8 @@ async function openRoom(
       }
     },
   );
-  const world = new World();
+  // The texts of other pages come with them.
+  const world = new World(new Texts());
   await world.signIn();
   world.fake.on('GET /api/locker-room', reply);
   world.show(RoomPage, {});
@@ -47,6 +49,14 @@ test('the room loads, then shows its posts', async () => {
   answer.resolve(list([aPost('1', { body: 'Up the terrace' })]));
   expect(await screen.findByText('Up the terrace')).toBeTruthy();
   expect(screen.queryByRole('status', { name: en.state.loading })).toBeNull();
+});
+
+test('the menu of a post loads what it says', async () => {
+  await openRoom(() => list([aPost('1')]));
+  const { displayName } = aPost('1').author;
+  await userEvent.click(await screen.findByRole('button', { name: en.post.menu(displayName) }));
+  const title = enPages.item.post.title;
+  expect(await screen.findByRole('heading', { name: title }, { timeout: PATIENCE_MS })).toBeTruthy();
 });
 
 test('an empty room offers to write', async () => {
