@@ -5,6 +5,7 @@ import { FakeApi } from '$lib/api/testing';
 import type { OwnProfile } from '$lib/api/types';
 import { TickingClock, setClock } from '$lib/clock.svelte';
 import { enMore } from '$lib/i18n/en-more';
+import { enPages } from '$lib/i18n/en-pages';
 import { Texts, setTexts } from '$lib/i18n/texts.svelte';
 import { Live, setLive } from '$lib/live/live';
 import { FakeBrowser } from '$lib/live/testing';
@@ -41,7 +42,7 @@ export const ada: OwnProfile = {
 /** Everything that components share, over a service that a test plays. */
 export class World {
   readonly fake = new FakeApi();
-  readonly texts = new Texts(enMore);
+  readonly texts: Texts;
   readonly announcer = new Announcer();
   readonly clock = new TickingClock();
   readonly settings = new Settings();
@@ -56,6 +57,10 @@ export class World {
     onRollback: () => undefined,
     onChange: () => undefined,
   });
+
+  constructor(texts = new Texts({ pages: enPages, more: enMore })) {
+    this.texts = texts;
+  }
 
   async signIn(): Promise<void> {
     this.fake.on('POST /api/login', () => ({ body: {} })).on('GET /api/user', () => ({ body: ada }));

@@ -1,6 +1,7 @@
-import { createContext } from 'svelte';
+import { createContext, untrack } from 'svelte';
 import type { Api } from './api/client';
 import { Refused, failureOf, type Failure } from './api/errors';
+import type { Resource } from './api/resource.svelte';
 import type { OwnProfile } from './api/types';
 import { forgetLists } from './offline/caches';
 import { Persisted, forget } from './persisted.svelte';
@@ -36,6 +37,24 @@ export class Session {
 
   get fan(): OwnProfile | null {
     return this.#state.kind === 'signed-in' ? this.#state.fan : null;
+  }
+
+  /** Loads something once it is known who reads. Called while a component is made. */
+  loadWhenKnown(something: () => Resource<unknown> | undefined): void {
+    const isKnown = $derived(this.#state.kind !== 'unknown');
+    $effect(() => {
+      const resource = something();
+      if (isKnown) untrack(() => void resource?.load());
+    });
+  }
+
+  /** Loads what only a fan may read, and again for another one. Called while a component is made. */
+  loadForFan(something: () => Resource<unknown>): void {
+    const fanId = $derived(this.fan?.id ?? null);
+    $effect(() => {
+      const resource = something();
+      if (fanId !== null) untrack(() => void resource.load());
+    });
   }
 
   /** Finds out whether the browser is signed in. */

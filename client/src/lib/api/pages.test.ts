@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Unreachable } from './errors';
-import { Pages, pageQuery, type Rows } from './pages.svelte';
+import { pageQuery } from './more.svelte';
+import { Pages, type Rows } from './pages.svelte';
 
 test('pages are appended until there is none left', async () => {
   const pages = new Pages<number>((cursor) =>
@@ -21,7 +22,7 @@ test('a page that fails leaves the rows and says why', async () => {
   );
   await pages.list.load();
   await pages.more();
-  expect(pages.failure).toBeInstanceOf(Unreachable);
+  expect(pages.further.failure).toBeInstanceOf(Unreachable);
   expect(pages.list.value).toEqual({ rows: [1], nextCursor: 'b' });
 });
 

@@ -172,7 +172,6 @@ export const dePlay: typeof enPlay = {
     seed: 'Startwert des Dienstes',
     clientSeed: 'Startwert des Browsers',
     hash: 'SHA-256',
-    message: 'Nachricht',
     holds: 'Stimmt',
     fails: 'Stimmt nicht',
   },

@@ -164,7 +164,6 @@ export const enPlay = {
     seed: 'Seed of the service',
     clientSeed: 'Seed of the browser',
     hash: 'SHA-256',
-    message: 'Message',
     holds: 'Holds',
     fails: 'Does not hold',
   },

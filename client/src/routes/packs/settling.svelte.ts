@@ -1,5 +1,6 @@
+import { Attempt } from '$lib/api/attempt.svelte';
 import type { Api } from '$lib/api/client';
-import { Refused, failureOf, type Failure } from '$lib/api/errors';
+import { Refused } from '$lib/api/errors';
 import { Resource, type Clock } from '$lib/api/resource.svelte';
 import type { Purchase } from '$lib/api/types';
 
@@ -10,10 +11,9 @@ const TIMES = 20;
 /** A purchase for money after its checkout: asks until it is confirmed, and can be given up. */
 export class Settling {
   readonly purchase: Resource<Purchase>;
+  readonly attempt = new Attempt();
   readonly #api: Api;
   readonly #id: string;
-  #isBusy = $state(false);
-  #failure = $state.raw<Failure | null>(null);
   #timer: ReturnType<typeof setTimeout> | null = null;
   #left = TIMES;
 
@@ -23,14 +23,6 @@ export class Settling {
     this.purchase = new Resource((signal) => this.#read(signal), clock);
   }
 
-  get isBusy(): boolean {
-    return this.#isBusy;
-  }
-
-  get failure(): Failure | null {
-    return this.#failure;
-  }
-
   /** Reads the purchase now and again until it is settled. Returns what ends that. */
   follow(onsettled: () => void): () => void {
     this.#left = TIMES;
@@ -38,25 +30,23 @@ export class Settling {
     return () => this.#stop();
   }
 
+  /** Gives the purchase up; whether that worked. */
   async giveUp(): Promise<boolean> {
-    if (this.#isBusy) return false;
-    this.#isBusy = true;
-    this.#failure = null;
-    this.#stop();
-    try {
-      const params = { path: { id: this.#id } };
-      const { purchase } = await this.#api.call((client) =>
-        client.DELETE('/api/user/purchases/{id}', { params }),
-      );
-      this.purchase.replace(purchase);
+    const given = await this.attempt.run(async () => {
+      this.#stop();
+      try {
+        const params = { path: { id: this.#id } };
+        const { purchase } = await this.#api.call((client) =>
+          client.DELETE('/api/user/purchases/{id}', { params }),
+        );
+        this.purchase.replace(purchase);
+      } catch (error) {
+        await this.purchase.load();
+        throw error;
+      }
       return true;
-    } catch (error) {
-      this.#failure = failureOf(error);
-      await this.purchase.load();
-      return false;
-    } finally {
-      this.#isBusy = false;
-    }
+    });
+    return given ?? false;
   }
 
   async #ask(onsettled: () => void): Promise<void> {
@@ -90,7 +80,7 @@ export class Settling {
       );
       return completed.purchase;
     } catch (error) {
-      if (failureOf(error) instanceof Refused) return purchase;
+      if (error instanceof Refused) return purchase;
       throw error;
     }
   }

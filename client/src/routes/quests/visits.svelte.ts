@@ -1,5 +1,5 @@
+import { Attempt } from '$lib/api/attempt.svelte';
 import type { Api } from '$lib/api/client';
-import { failureOf, type Failure } from '$lib/api/errors';
 import { Resource, type Clock } from '$lib/api/resource.svelte';
 import type { VisitResult, VisitStatus } from '$lib/api/types';
 
@@ -13,9 +13,8 @@ export interface PaidVisit {
 /** The fan's daily visits. */
 export class Visits {
   readonly status: Resource<VisitStatus>;
+  readonly attempt = new Attempt();
   readonly #api: Api;
-  #isSending = $state(false);
-  #failure = $state.raw<Failure | null>(null);
 
   constructor(api: Api, clock: Clock) {
     this.#api = api;
@@ -25,30 +24,14 @@ export class Visits {
     );
   }
 
-  get isSending(): boolean {
-    return this.#isSending;
-  }
-
-  get failure(): Failure | null {
-    return this.#failure;
-  }
-
   /** Records today's visit. Null if it failed or was paid before, as in another tab. */
-  async collect(): Promise<PaidVisit | null> {
-    if (this.#isSending) return null;
-    this.#isSending = true;
-    this.#failure = null;
-    const expected = this.status.value?.nextMilestone?.days ?? null;
-    try {
+  collect(): Promise<PaidVisit | null> {
+    return this.attempt.run(async () => {
+      const expected = this.status.value?.nextMilestone?.days ?? null;
       const result = await this.#api.call((client) => client.POST('/api/quests/daily-visit', { body: {} }));
       this.status.replace(result);
       return paid(result, expected);
-    } catch (error) {
-      this.#failure = failureOf(error);
-      return null;
-    } finally {
-      this.#isSending = false;
-    }
+    });
   }
 }
 

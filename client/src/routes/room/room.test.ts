@@ -63,8 +63,8 @@ test('a failed page leaves the list as it is', async () => {
   await feed.first.load();
   await feed.more();
   expect(feed.first.value?.ids).toEqual(['1']);
-  expect(feed.moreFailure).toBeInstanceOf(Refused);
-  expect(feed.isReadingMore).toBe(false);
+  expect(feed.further.failure).toBeInstanceOf(Refused);
+  expect(feed.further.isRunning).toBe(false);
 });
 
 test('a reaction shows at once and keeps what the service answers', async () => {

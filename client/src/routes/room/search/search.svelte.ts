@@ -1,5 +1,6 @@
 import type { Api } from '$lib/api/client';
-import { failureOf, isAborted, type Failure } from '$lib/api/errors';
+import { failureOf, isAborted } from '$lib/api/errors';
+import { More, pageQuery, type Paged } from '$lib/api/more.svelte';
 import { Resource } from '$lib/api/resource.svelte';
 import type { Team, User } from '$lib/api/types';
 import type { People } from '../people/people.svelte';
@@ -32,10 +33,9 @@ export interface Found {
 }
 
 /** The results for one text, of all kinds or of one. */
-export class Search {
+export class Search implements Paged {
   readonly results: Resource<Found>;
-  #isReadingMore = $state(false);
-  #moreFailure = $state.raw<Failure | null>(null);
+  readonly further: More<Found>;
   readonly #api: Api;
   readonly #room: Room;
   readonly #people: People;
@@ -46,42 +46,27 @@ export class Search {
     this.#room = room;
     this.#people = people;
     this.#query = kind === null ? { q, limit: FEW } : { q, kind };
-    this.results = new Resource((signal) => this.#read({}, signal));
+    this.results = new Resource((signal) => this.#read(null, signal));
+    this.further = new More(this.results);
   }
 
-  get isReadingMore(): boolean {
-    return this.#isReadingMore;
-  }
-
-  get moreFailure(): Failure | null {
-    return this.#moreFailure;
-  }
-
-  async more(): Promise<void> {
-    const cursor = this.results.value?.nextCursor ?? null;
-    if (this.#isReadingMore || cursor === null) return;
-    this.#isReadingMore = true;
-    this.#moreFailure = null;
-    try {
-      const next = await this.#read({ cursor });
-      this.results.update((found) => ({
+  more(): Promise<void> {
+    return this.further.read(
+      (cursor) => this.#read(cursor),
+      (found, next) => ({
         users: [...found.users, ...next.users],
         teams: [...found.teams, ...next.teams],
         posts: [...found.posts, ...next.posts],
         topics: [...found.topics, ...next.topics],
         nextCursor: next.nextCursor,
-      }));
-    } catch (error) {
-      this.#moreFailure = failureOf(error);
-    } finally {
-      this.#isReadingMore = false;
-    }
+      }),
+    );
   }
 
-  async #read(page: { cursor?: string }, signal?: AbortSignal): Promise<Found> {
-    const params = { query: { ...this.#query, ...page } };
+  async #read(cursor: string | null, signal?: AbortSignal): Promise<Found> {
+    const params = { query: { ...this.#query, ...pageQuery(cursor) } };
     const found = await this.#api.call((client) =>
-      client.GET('/api/search', { params, ...(signal ? { signal } : {}) }),
+      client.GET('/api/search', { params, signal: signal ?? null }),
     );
     const posts = found.posts ?? [];
     const users = found.users ?? [];
