@@ -117,6 +117,7 @@ mod http {
     mod cron;
     mod cross_site;
     mod document;
+    mod document_rules;
     mod dress;
     mod edge;
     mod edits;
