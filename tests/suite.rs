@@ -119,6 +119,7 @@ mod http {
     mod cross_site;
     mod demo;
     mod document;
+    mod document_rules;
     mod dress;
     mod edge;
     mod edits;

@@ -18,6 +18,9 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
+    /// Every algorithm.
+    pub const ALL: [Self; 1] = [Self::HmacSha256V1];
+
     /// The stable name, as stored in proofs.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn an_operation_accepts_the_parameters_of_its_document() {
-        let parameters = Parameters::new(&crate::docs::openapi());
+        let parameters = Parameters::new(&crate::openapi());
         let pointers = |method: Method, template: &str, query: &str, signed_in: bool| {
             let refused = parameters.check(template, &method, query, signed_in).err();
             refused.map(|error| error.errors().first().map(|part| part.pointer.clone()).unwrap_or_default())

@@ -6,7 +6,7 @@ use crate::error::ApiError;
 use crate::extract::{MaybeSignedIn, PathId, Query};
 use crate::packs::dto::{Collectible, Rarity};
 use crate::packs::own_packs::read;
-use crate::packs::own_packs_dto::OwnedFrom;
+use crate::packs::own_packs_dto::{OpenOwnedFrom, OwnedFrom};
 use crate::platform::{PageQuery, asked, next_cursor};
 use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, get};
@@ -150,8 +150,8 @@ pub(crate) struct ShownCollectible {
     edition: Option<u32>,
     /// When the fan received the collectible.
     acquired_at: Time,
-    /// The source of the collectible.
-    source: OwnedFrom,
+    #[schema(inline)]
+    source: OpenOwnedFrom,
 }
 
 impl ShownCollectible {
@@ -163,7 +163,7 @@ impl ShownCollectible {
             serial: owned.serial,
             edition: collectible.and_then(|collectible| collectible.edition),
             acquired_at: Time(owned.acquired_at),
-            source: OwnedFrom::Pack,
+            source: OpenOwnedFrom(OwnedFrom::Pack),
         }
     }
 }
