@@ -1,3 +1,4 @@
+import type { ReasonKind } from '../api/types';
 import { count } from './count';
 
 /** The texts of the locker room and its people. */
@@ -136,7 +137,7 @@ export const room = {
       popular: 'Popular here',
       follows_you: 'Follows you',
       active: 'Was here lately',
-    },
+    } satisfies Record<ReasonKind, unknown>,
   },
   search: {
     title: 'Search',

@@ -1,3 +1,4 @@
+import type { ProblemCode } from '../api/types';
 import { count } from './count';
 import { room } from './en-room';
 
@@ -66,7 +67,7 @@ export const en = {
     unsupported_media_type: 'Only JPEG, PNG and WebP pictures can be sent.',
     too_many_uploads: 'Too many of your pictures are in no post yet. Try again tomorrow.',
     unknown: (request: string) => `It didn’t work. Support can find the reason under ${request}.`,
-  },
+  } satisfies Partial<Record<ProblemCode | 'unreachable' | 'unknown', unknown>>,
   field: {
     show: 'Show',
     hide: 'Hide',
