@@ -31,7 +31,10 @@ export type QuestStep = Schemas['QuestStep'];
 export type Rarity = Schemas['Rarity'];
 export type SessionOfDevice = Schemas['Session'];
 export type Season = Schemas['Season'];
+export type ProblemCode = Schemas['ProblemCode'];
 export type PublicProfile = Schemas['PublicProfile'];
+export type Reaction = Schemas['ReactionKind'];
+export type ReasonKind = Schemas['ReasonKind'];
 export type Recommended = Schemas['Recommended'];
 export type Team = Schemas['Team'];
 export type TeamList = Schemas['TeamList'];
@@ -39,14 +42,4 @@ export type User = Schemas['User'];
 export type UserPack = Schemas['UserPack'];
 export type WalletEntry = Schemas['WalletEntry'];
 export type WalletPage = Schemas['WalletPage'];
-
-/** The kinds of checks that this client knows a place for; the service may have more. */
-export type StepCheckKind =
-  | 'choose_favorite_team'
-  | 'upload_profile_picture'
-  | 'complete_profile'
-  | 'join_leaderboard'
-  | 'points_threshold'
-  | 'rank_threshold'
-  | 'follow_user'
-  | 'get_followers';
+export type StepCheckKind = Schemas['StepCheck']['kind'];

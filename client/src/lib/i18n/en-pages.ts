@@ -1,3 +1,4 @@
+import type { ProblemCode, ReasonKind } from '../api/types';
 import { count } from './count';
 
 /** The texts of all pages but the room, and of what the room loads when it is asked for. */
@@ -29,7 +30,7 @@ export const enPages = {
     not_an_image: 'This file can’t be read as a picture.',
     unsupported_media_type: 'Only JPEG, PNG and WebP pictures can be sent.',
     too_many_uploads: 'Too many of your pictures are in no post yet. Try again tomorrow.',
-  },
+  } satisfies Partial<Record<ProblemCode, string>>,
   field: {
     show: 'Show',
     hide: 'Hide',
@@ -205,7 +206,7 @@ export const enPages = {
       popular: 'Popular here',
       follows_you: 'Follows you',
       active: 'Was here lately',
-    },
+    } satisfies Record<ReasonKind, unknown>,
   },
   search: {
     label: 'Search fans, clubs, posts and topics',

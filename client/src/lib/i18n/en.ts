@@ -1,3 +1,4 @@
+import type { ProblemCode } from '../api/types';
 import { count } from './count';
 
 /** The texts that are there from the start: those of the room, and of what stands on every page. */
@@ -45,7 +46,7 @@ export const en = {
     payload_too_large: 'That is too long.',
     conflict: 'That is not possible any more.',
     unknown: (request: string) => `It didn’t work. Support can find the reason under ${request}.`,
-  },
+  } satisfies Partial<Record<ProblemCode | 'unreachable' | 'unknown', unknown>>,
   room: {
     title: 'Locker room',
     scopes: 'Which posts',

@@ -18,7 +18,7 @@ export function doneSteps(quest: Quest): number {
   return quest.steps.filter(({ status }) => status === 'completed').length;
 }
 
-/** Where a fan does what a step checks; null for kinds that this client does not know. */
+/** Where a fan does what a step checks. */
 const PLACES: Record<StepCheckKind, () => string> = {
   choose_favorite_team: () => href('chooseTeam', {}),
   upload_profile_picture: () => href('settingsProfile', {}),
@@ -30,12 +30,8 @@ const PLACES: Record<StepCheckKind, () => string> = {
   get_followers: () => href('room', {}),
 };
 
-export function placeOf(step: QuestStep): { kind: StepCheckKind; address: string } | null {
-  const kind = step.check?.kind ?? '';
-  if (!isKnown(kind)) return null;
-  return { kind, address: PLACES[kind]() };
-}
-
-function isKnown(kind: string): kind is StepCheckKind {
-  return kind in PLACES;
+/** Where the step is done; null for a step that the fan confirms, and for a kind that a newer service has. */
+export function placeOf({ check }: QuestStep): { kind: StepCheckKind; address: string } | null {
+  if (!check || !(check.kind in PLACES)) return null;
+  return { kind: check.kind, address: PLACES[check.kind]() };
 }

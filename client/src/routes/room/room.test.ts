@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { Refused } from '$lib/api/errors';
 import { Deferred, FakeApi, problem } from '$lib/api/testing';
-import type { Post } from '$lib/api/types';
+import type { Post, Reaction } from '$lib/api/types';
 import { Room } from './room.svelte';
 import { aPost } from './testing';
 
@@ -100,7 +100,7 @@ test('while one reaction is sent, only the newest wish waits', async () => {
   const first = new Deferred<{ body: unknown }>();
   const fake = new FakeApi()
     .on('POST /api/locker-room/1/react', async (request) => {
-      const { kind } = (await request.json()) as { kind: string };
+      const { kind } = (await request.json()) as { kind: Reaction };
       return kind === 'like' ? first.promise : { body: { post: aPost('1', { myReaction: kind }) } };
     })
     .on('DELETE /api/locker-room/1/react', () => ({ body: { post: aPost('1') } }));

@@ -39,13 +39,13 @@ export class Search implements Paged {
   readonly #api: Api;
   readonly #room: Room;
   readonly #people: People;
-  readonly #query: { q: string; kind?: Kind; limit?: number };
+  readonly #query: { q: string; kind?: Kind[]; limit?: number };
 
   constructor(api: Api, room: Room, people: People, q: string, kind: Kind | null) {
     this.#api = api;
     this.#room = room;
     this.#people = people;
-    this.#query = kind === null ? { q, limit: FEW } : { q, kind };
+    this.#query = kind === null ? { q, limit: FEW } : { q, kind: [kind] };
     this.results = new Resource((signal) => this.#read(null, signal));
     this.further = new More(this.results);
   }
@@ -131,7 +131,8 @@ export class Suggestions {
   }
 
   async #read(q: string, signal: AbortSignal): Promise<Suggestion[]> {
-    const params = { query: { q, kind: 'users,teams,topics', limit: SUGGESTED } };
+    const kind: Kind[] = ['users', 'teams', 'topics'];
+    const params = { query: { q, kind, limit: SUGGESTED } };
     const found = await this.#api.call((client) => client.GET('/api/search', { params, signal }));
     return [
       ...(found.users ?? []).map((fan) => ({
