@@ -4,7 +4,7 @@ export const REACTIONS = ['like', 'love', 'fire', 'clap', 'laugh', 'sad'] as con
 
 export type Reaction = (typeof REACTIONS)[number];
 
-export function isReaction(kind: string | null | undefined): kind is Reaction {
+function isReaction(kind: string | null | undefined): kind is Reaction {
   return REACTIONS.some((known) => known === kind);
 }
 
