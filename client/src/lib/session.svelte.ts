@@ -6,7 +6,7 @@ import type { OwnProfile } from './api/types';
 import { forgetLists } from './offline/caches';
 import { Persisted, forget } from './persisted.svelte';
 
-export type SessionState =
+type SessionState =
   | { kind: 'unknown' }
   | { kind: 'signed-out' }
   | { kind: 'signed-in'; fan: OwnProfile }

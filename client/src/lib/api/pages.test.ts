@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { readAll } from './all';
 import { Unreachable } from './errors';
 import { pageQuery } from './more.svelte';
 import { Pages, type Rows } from './pages.svelte';
@@ -46,4 +47,18 @@ test.each([
   ['c', { cursor: 'c' }],
 ])('the cursor %s is the query %j', (cursor, query) => {
   expect(pageQuery(cursor)).toEqual(query);
+});
+
+test.each([
+  [Infinity, [1, 2, 3]],
+  [2, [1, 2]],
+])('a list is read to its end or %d pages', async (most, expected) => {
+  const pages: Record<string, { rows: number[]; nextCursor: string | null }> = {
+    '': { rows: [1], nextCursor: 'b' },
+    b: { rows: [2], nextCursor: 'c' },
+    c: { rows: [3], nextCursor: null },
+  };
+  const read = ({ cursor = '' }): Promise<(typeof pages)['']> =>
+    Promise.resolve(pages[cursor] ?? { rows: [], nextCursor: null });
+  expect(await readAll(read, most)).toEqual(expected);
 });

@@ -3,7 +3,7 @@ import type { Message, Source } from './leader';
 import { Live, type Line, type Surroundings, type View } from './live';
 
 /** A stream that a test feeds. */
-export class FakeSource implements Source {
+class FakeSource implements Source {
   readonly address: URL;
   readyState = 0;
   readonly #listeners = new Map<string, ((event: MessageEvent<string>) => void)[]>();

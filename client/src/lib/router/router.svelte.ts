@@ -8,7 +8,7 @@ import { ScrollPositions, restoreScroll } from './scroll';
 type Page<Name extends RouteName> = Component<{ params: Params<Name> }> | Component<Record<string, never>>;
 
 /** A page's component, loaded when it is first shown. */
-export interface Route<Name extends RouteName> {
+interface Route<Name extends RouteName> {
   load: () => Promise<{ default: Page<Name> }>;
   /** The page that is shown instead, if any. */
   redirect?: () => string | null;

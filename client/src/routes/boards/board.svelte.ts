@@ -11,7 +11,7 @@ import { afterScores, renewedTable, type Score } from './scores';
 const PASS_MS = 2_000;
 
 /** Which rows of a table are shown. */
-export interface Cut {
+interface Cut {
   /** A season that is over; `null` for the one that is running. */
   seasonId: string | null;
   /** Whether the rows around the reader are shown instead of the first ones. */

@@ -1,7 +1,7 @@
 import type { Quest, QuestStep, StepCheckKind } from '$lib/api/types';
 import { href } from '$lib/router/match';
 
-export type StepState = 'done' | 'next' | 'locked';
+type StepState = 'done' | 'next' | 'locked';
 
 /** Whether a step is done, can be done now, or has to wait. */
 export function stepState(quest: Quest, step: QuestStep): StepState {

@@ -4,7 +4,7 @@ import { Resource, type Clock } from '$lib/api/resource.svelte';
 import type { VisitResult, VisitStatus } from '$lib/api/types';
 
 /** A visit that was paid, and the milestone that it reached. */
-export interface PaidVisit {
+interface PaidVisit {
   points: number;
   coins: number;
   milestone: number | null;

@@ -9,7 +9,7 @@ import type { View } from '$lib/live/live';
 import { Wishes } from '$lib/wishes.svelte';
 import type { Draft, Room } from './room.svelte';
 
-export interface CommentPage {
+interface CommentPage {
   comments: Comment[];
   nextCursor: string | null;
 }
@@ -136,7 +136,7 @@ export class Comments implements View, Paged {
 }
 
 /** Both pages, each comment once. One's own new comment may come again with the page that it belongs to. */
-export function merged(page: CommentPage, next: CommentPage): CommentPage {
+function merged(page: CommentPage, next: CommentPage): CommentPage {
   const added = new Set(next.comments.map((comment) => comment.id));
   const kept = page.comments.filter((comment) => !added.has(comment.id));
   return { comments: [...kept, ...next.comments], nextCursor: next.nextCursor };
@@ -167,7 +167,7 @@ function changed(page: CommentPage, id: string, change: (comment: Comment) => Co
   };
 }
 
-export interface Thread {
+interface Thread {
   comment: Comment;
   replies: Comment[];
 }

@@ -7,7 +7,7 @@ import { readFan } from './profiles';
 
 export type Direction = 'followers' | 'following';
 
-export interface FollowPage {
+interface FollowPage {
   owner: { id: string; displayName: string };
   fans: User[];
   teams: Team[];

@@ -8,7 +8,7 @@ import type { Room } from '../room.svelte';
 
 export const KINDS = ['users', 'teams', 'posts', 'topics'] as const;
 
-export type Kind = (typeof KINDS)[number];
+type Kind = (typeof KINDS)[number];
 
 /** How many of each kind are shown beside the others. */
 const FEW = 4;
