@@ -29,6 +29,7 @@ mod crash {
 mod house {
     mod areas;
     mod circles;
+    mod comments;
     mod excerpts;
     mod files;
     mod layers;

@@ -14,9 +14,9 @@ use terrace_kernel::{
 pub struct NewAccount {
     /// Id of the account.
     pub id: UserId,
-    /// The username.
+    /// The username, whose key must not belong to another account.
     pub username: Username,
-    /// The display name.
+    /// The name that is shown, validated by [`choose_display_name`](crate::choose_display_name).
     pub display_name: String,
     /// The biography; empty if there is none.
     pub bio: String,

@@ -191,7 +191,7 @@ pub struct DeviceSession {
 /// A stored session, live or ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptSession {
-    /// The session.
+    /// The device and the times of the session.
     pub session: DeviceSession,
     /// The time at which the session was ended, if it was.
     pub ended_at: Option<Timestamp>,

@@ -61,7 +61,7 @@ pub struct Money {
 pub enum PriceKind {
     /// Spendable points.
     Points,
-    /// Coins.
+    /// Coins, a whole number of them.
     Coins,
     /// Money, through a payment provider.
     Money,

@@ -66,7 +66,6 @@ pub struct ShowReports {
 /// A post or comment with its reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownReports {
-    /// The summary.
     pub summary: ReportedContent,
     /// Its present text, if it exists.
     pub current: Option<CurrentText>,

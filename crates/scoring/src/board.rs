@@ -12,7 +12,7 @@ pub enum BoardScope {
     Team(TeamId),
 }
 
-/// A board.
+/// A ranking of fans by their points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Board {
     /// Id of the board.

@@ -19,7 +19,7 @@ pub struct Level {
 pub struct FanLevel<'a> {
     /// Number of the level, from 1.
     pub number: usize,
-    /// The level.
+    /// The name and the points of the level.
     pub level: &'a Level,
     /// The points from which the next level begins; `None` on the highest one.
     pub next: Option<i64>,

@@ -90,7 +90,7 @@ pub struct Fault {
     pub check: PointsCheck,
     /// The fan; `None` if it concerns the whole board.
     pub user: Option<UserId>,
-    /// The board.
+    /// Id of the board with the wrong value.
     pub board: BoardId,
     /// The actual and the expected value, as text for the report.
     pub words: String,

@@ -27,13 +27,13 @@ pub(crate) enum ContentCommand {
     },
     /// Check a folder and name every fault with its file and line; exits with 1 if there is one.
     Check {
-        /// The folder.
+        /// The folder with the content.
         #[arg(value_name = "DIR")]
         folder: PathBuf,
     },
     /// Show what a folder would change, ask, and load it in one transaction; servers may be running.
     Load {
-        /// The folder.
+        /// The folder with the content.
         #[arg(value_name = "DIR")]
         folder: PathBuf,
         /// Load without asking.

@@ -31,7 +31,7 @@ pub(crate) enum ReportsCommand {
         /// The number of posts and comments on a page.
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=200))]
         limit: u32,
-        /// The page.
+        /// The page, from 1.
         #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
         page: u32,
         /// Print JSON.

@@ -97,7 +97,6 @@ impl RelayCall {
         self.rung.notify_one();
     }
 
-    /// Stops the relay.
     pub(crate) fn stop(&self) {
         self.lock().stop = true;
         self.rung.notify_one();

@@ -170,7 +170,6 @@ pub struct SandboxCheckout {
     pub changed_at: Timestamp,
 }
 
-/// State of a refund.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefundState {
     /// Requested from the provider, with retries, until the provider confirms it.
@@ -215,7 +214,6 @@ pub struct Payment {
     pub attempts: u32,
 }
 
-/// Reads payments.
 pub trait PaymentRead {
     /// Returns the payment of a purchase; `None` for a purchase that costs no money.
     fn payment(&mut self, purchase: PurchaseId) -> Result<Option<Payment>, StoreError>;

@@ -77,7 +77,6 @@ impl TestDatabase {
         &self.url
     }
 
-    /// The kind of the database.
     pub fn kind(&self) -> DatabaseKind {
         self.kind
     }

@@ -22,7 +22,6 @@ pub enum BoardChoice {
 pub struct ChangeBoardMembership {
     /// The fan.
     pub user: UserId,
-    /// The board.
     pub board: BoardChoice,
     /// `true` to join, `false` to leave.
     pub joins: bool,
@@ -31,9 +30,7 @@ pub struct ChangeBoardMembership {
 /// The board that was joined or left, and the season that it shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoardJoined {
-    /// The board.
     pub board: Board,
-    /// The season.
     pub season: Season,
 }
 

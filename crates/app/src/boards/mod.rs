@@ -49,7 +49,6 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// A request for a page of a board.
 #[derive(Debug, Clone)]
 pub struct ReadBoard {
-    /// The board.
     pub board: BoardChoice,
     /// The season; `None` for the one that is currently shown.
     pub season: Option<SeasonId>,
@@ -79,11 +78,9 @@ pub enum BoardRefusal {
 /// A resolved board with the season to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownBoard {
-    /// The board.
     pub board: Board,
     /// Display name of the board.
     pub name: String,
-    /// The season.
     pub season: Season,
 }
 
@@ -96,7 +93,6 @@ pub struct BoardLine {
     pub user: Option<Arc<AuthorCard>>,
 }
 
-/// A page of a board.
 #[derive(Debug, Clone)]
 pub struct BoardPage {
     /// The lines, in order of rank.

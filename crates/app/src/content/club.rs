@@ -14,7 +14,6 @@ const LONGEST_TEXT: usize = 2_000;
 /// The texts that a club may set.
 const TEXTS: [&str; 5] = ["tagline", "welcome", "about", "rules", "imprint"];
 
-/// A club.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Club {
     /// Version of the content. A server applies only a higher one by itself.

@@ -15,9 +15,7 @@ use terrace_packs::{PackId, PurchaseId, PurchaseState, SaleRead};
 pub struct CompletePurchase {
     /// The fan.
     pub user: UserId,
-    /// The pack.
     pub pack: PackId,
-    /// The purchase.
     pub purchase: PurchaseId,
     /// All packs and collectibles.
     pub book: Arc<PackBook>,
@@ -110,9 +108,7 @@ pub enum CloseReason {
 
 /// Ends a pending purchase; returns whether this command ended it.
 pub struct EndPending {
-    /// The purchase.
     pub purchase: PurchaseId,
-    /// How it ends.
     pub how: CloseReason,
     /// All packs and collectibles.
     pub book: Arc<PackBook>,

@@ -35,7 +35,6 @@ pub struct Checkout {
 /// A checkout that was begun before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BegunCheckout {
-    /// The purchase.
     pub purchase: PurchaseId,
     /// [`Checkout::reference`].
     pub reference: String,

@@ -17,7 +17,6 @@ use terrace_packs::Purchase;
 pub struct TakeNotice {
     /// Name of the provider.
     pub provider: &'static str,
-    /// The notice.
     pub notice: PaymentNotice,
     /// All packs and collectibles.
     pub book: Arc<PackBook>,

@@ -23,7 +23,6 @@ use terrace_scoring::{NewAward, Points, SourceKey, Writer};
 
 /// Loads quests by their keys. A quest or step whose key exists keeps its id, and so the progress of fans.
 pub struct LoadQuests {
-    /// The quests.
     pub content: QuestContent,
 }
 

@@ -166,7 +166,6 @@ pub fn portion_of_standings(
 pub struct ActiveAmong {
     /// The fans.
     pub users: Vec<UserId>,
-    /// The quests.
     pub quests: Vec<QuestId>,
 }
 
@@ -222,7 +221,6 @@ pub struct ReadCompletedQuests {
     pub book: Arc<QuestBook>,
 }
 
-/// A completed quest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompletedQuest {
     /// Id of the quest.

@@ -30,7 +30,6 @@ pub struct Content {
     pub club: Club,
     /// Leagues and teams.
     pub catalogue: Catalogue,
-    /// Quests.
     pub quests: QuestContent,
     /// Packs and collectibles.
     pub packs: PackContent,
@@ -38,7 +37,6 @@ pub struct Content {
     pub achievements: Option<String>,
     /// Text of the levels; `None` for those that come with the program.
     pub levels: Option<String>,
-    /// Text of the club.
     pub club_text: String,
     /// Pictures by path in the folder.
     pub pictures: BTreeMap<String, PreparedPicture>,

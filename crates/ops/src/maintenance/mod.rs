@@ -139,7 +139,6 @@ impl Task {
         self.name
     }
 
-    /// Category of the task.
     pub fn category(&self) -> Category {
         self.category
     }
@@ -181,7 +180,6 @@ impl fmt::Debug for Task {
     }
 }
 
-/// A list of tasks.
 #[derive(Debug, Clone, Default)]
 pub struct TaskList {
     tasks: Vec<Task>,
@@ -254,7 +252,6 @@ pub struct Plan {
 /// One task of a plan.
 #[derive(Debug, Clone)]
 pub struct PlannedTask {
-    /// The task.
     pub task: Task,
     /// Whether it was requested; otherwise, a requested task depends on it.
     pub is_requested: bool,

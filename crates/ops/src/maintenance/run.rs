@@ -33,7 +33,6 @@ pub struct Round {
 pub struct TaskRun {
     /// Name of the task.
     pub task: &'static str,
-    /// Outcome of the run.
     pub outcome: RunOutcome,
     /// Number of rows written by kind, or that a dry run would have written; without zeros.
     pub counts: BTreeMap<&'static str, u64>,

@@ -5,9 +5,9 @@ use terrace_kernel::Timestamp;
 /// A catalogue as written in content.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CatalogueDraft {
-    /// The collectibles.
+    /// All collectibles, in the order of the content.
     pub collectibles: Vec<CollectibleDraft>,
-    /// The packs.
+    /// All packs, in the order of the content.
     pub packs: Vec<PackDraft>,
 }
 

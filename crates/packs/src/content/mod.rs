@@ -147,7 +147,7 @@ pub enum ContentProblem {
     /// All collectibles of a rarity are limited, and their editions cannot fill a single copy.
     #[error("{slots} slots may give {rarity}, and only {editions} of it exist")]
     PoolTooSmall {
-        /// The rarity.
+        /// The rarity without unlimited collectibles.
         rarity: Rarity,
         /// The number of slots that may give it.
         slots: u32,

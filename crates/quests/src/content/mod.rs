@@ -73,7 +73,7 @@ pub struct CheckDraft {
     pub count: Option<i64>,
     /// The number of points.
     pub points: Option<i64>,
-    /// The rank.
+    /// The rank to reach on the global board, from 1.
     pub rank: Option<i64>,
 }
 

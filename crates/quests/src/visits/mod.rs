@@ -115,7 +115,7 @@ pub struct Milestone {
     pub days: u32,
     /// The points in addition to those of the visit.
     pub points: i64,
-    /// The coins.
+    /// The coins in addition to the points; 0 if the length pays none.
     pub coins: i64,
 }
 

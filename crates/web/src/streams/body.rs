@@ -72,7 +72,6 @@ pub(super) struct Opening {
     pub(super) retry: u64,
 }
 
-/// A stream.
 pub(super) struct StreamBody {
     hub: Rc<Hub>,
     number: u64,
