@@ -63,8 +63,8 @@ fn documented(text: &str) -> Vec<(String, usize, &str)> {
 fn comments_say_more_than_names() -> Result<()> {
     let mut files =
         [texts("crates", &[".rs"])?, texts("tests", &[".rs"])?, texts("xtask", &[".rs"])?].concat();
-    // The comments of wire types are the descriptions of the OpenAPI document, in which every field has one.
-    files.retain(|(_, text)| !text.contains("ToSchema"));
+    // The comments of wire types and handlers are the descriptions in the OpenAPI document, which are required there.
+    files.retain(|(_, text)| !text.contains("ToSchema") && !text.contains("#[utoipa::path("));
     let (mut seen, mut wrong) = (0, Vec::new());
     for (path, text) in &files {
         for (comment, number, line) in documented(text) {

@@ -118,7 +118,8 @@ fn saturating_conversions_are_those_of_the_kernel() -> Result<()> {
     let mut files = texts("crates", &[".rs"])?;
     // `art` does not depend on the kernel.
     files.retain(|(path, _)| path != "crates/kernel/src/num.rs" && !path.starts_with("crates/art/"));
-    let found: Vec<_> = places(&files, &["::try_from("])
+    let conversions = ["i32", "i64", "u32", "u64", "u128", "usize"].map(|to| format!("{to}::try_from("));
+    let found: Vec<_> = places(&files, &conversions.each_ref().map(String::as_str))
         .into_iter()
         .filter(|place| place.contains(".unwrap_or(") && place.contains("::MAX)"))
         .collect();
