@@ -1,6 +1,8 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { RouteName } from '../../src/lib/router/paths';
 import { focused, tabTo } from './keyboard';
+import { addresses, open } from './pages';
 import type { Service } from './service';
 import { Stage } from './stage';
 import { Visitor } from './visitor';
@@ -117,27 +119,41 @@ test('the forms read as they look', async () => {
   await visitor.leave();
 });
 
-test('nothing is cut off on a small screen with large text', async () => {
-  const visitor = await Visitor.arrive(browser, service.url, { viewport: { width: 320, height: 640 } });
+/** Other views of some pages. */
+const VIEWS: [RouteName, string][] = [
+  ['room', '/room?scope=team'],
+  ['room', '/room?scope=trending'],
+  ['search', '/search?q=ar'],
+  ['balances', '/balances?history=points'],
+];
+
+test.each([
+  ['light', { width: 390, height: 844 }],
+  ['dark', { width: 1280, height: 800 }],
+] as const)('every page is accessible in %s, also narrow with large text', async (colorScheme, viewport) => {
+  const visitor = await Visitor.arrive(browser, service.url, { colorScheme, viewport });
   const { page } = visitor;
-  for (const [path, heading] of [
-    ['/room', 'Locker room'],
-    ['/trends', 'Trends'],
-    ['/search?q=ar', 'Search'],
-    ['/fans/mia', 'Mia Carter'],
-    ['/tags/matchday', '#matchday'],
-    ['/table', 'Table'],
-    ['/account', 'You'],
-    ['/sign-up', 'Join the terrace'],
-    ['/choose-team', 'Choose your club'],
-  ] as const) {
-    await page.goto(path);
-    await page.getByRole('heading', { name: heading, exact: true }).waitFor();
-    await page.waitForLoadState('networkidle');
+  await visitor.signIn();
+  const check = async (): Promise<void> => {
+    await visitor.expectAccessible();
     await page.evaluate(() => (document.documentElement.style.fontSize = '200%'));
+    await page.setViewportSize({ width: 320, height: 640 });
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    expect(overflow, path).toBeLessThanOrEqual(0);
+    expect(overflow, page.url()).toBeLessThanOrEqual(0);
+    await visitor.expectAccessible();
+    await page.setViewportSize(viewport);
+  };
+  const all = await addresses(page, service);
+  for (const [name, address] of [...all, ...VIEWS]) {
+    await open(page, name, address);
+    await check();
   }
+  await page.goto(all.find(([name]) => name === 'copy')?.[1] ?? '');
+  await page.getByRole('button', { name: 'Open the pack' }).click();
+  await page.getByRole('button', { name: 'Show all at once' }).click();
+  await page.getByRole('button', { name: 'Compute it again' }).click();
+  await page.getByRole('main').getByText('The draw is true').waitFor();
+  await check();
   visitor.expectNoComplaints();
   await visitor.leave();
 });

@@ -78,44 +78,6 @@ test('a fan signs up, chooses a club, posts, reacts and comments', async () => {
   await visitor.leave();
 });
 
-test.each([
-  ['light', { width: 390, height: 844 }],
-  ['dark', { width: 1280, height: 800 }],
-] as const)('every page is accessible in %s', async (colorScheme, viewport) => {
-  const visitor = await Visitor.arrive(browser, service.url, { colorScheme, viewport });
-  const { page } = visitor;
-  await visitor.signIn();
-  const [post] = await posts();
-  const { teams } = (await service.read('/api/search?q=arsenal&kind=teams')) as { teams: { id: string }[] };
-  const [team = { id: '' }] = teams;
-  const shown = {
-    '/room?scope=team': page.getByRole('article').first(),
-    [`/posts/${post?.id ?? ''}`]: page.getByRole('article').first(),
-    '/room?scope=trending': page.getByRole('article').first(),
-    '/tags/matchday': page.getByRole('article').first(),
-    '/trends': page.getByRole('article').first(),
-    '/search': page.getByRole('combobox'),
-    '/search?q=ar': page.getByRole('heading', { name: 'Clubs' }),
-    '/fans': page.getByRole('listitem').nth(8),
-    '/fans/toonarmytess': page.getByRole('article').first(),
-    '/fans/mia/followers': page.getByRole('heading', { name: /fans?$/ }),
-    '/fans/mia/following': page.getByRole('heading', { name: /fans$/ }),
-    '/blocks': page.getByRole('heading', { name: 'You block no one' }),
-    [`/teams/${team.id}`]: page.getByRole('article').first(),
-    '/table': page.getByRole('table'),
-    '/account': page.getByRole('button', { name: 'Sign out' }),
-    '/choose-team': page.getByRole('listitem').nth(10),
-    '/sign-up': page.getByLabel('Password', { exact: true }),
-  };
-  for (const [path, sign] of Object.entries(shown)) {
-    await page.goto(path);
-    await sign.waitFor();
-    await visitor.expectAccessible();
-  }
-  visitor.expectNoComplaints();
-  await visitor.leave();
-});
-
 test('Back and a reload return to where one was', async () => {
   const visitor = await Visitor.arrive(browser, service.url, { viewport: { width: 390, height: 844 } });
   const { page } = visitor;

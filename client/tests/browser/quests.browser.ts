@@ -1,18 +1,21 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { begin } from './collector';
 import { readAs } from './member';
+import type { Service } from './service';
 import { Stage } from './stage';
 import { Visitor } from './visitor';
 
 const NARROW = { width: 390, height: 844 };
 let stage: Stage | undefined;
+let service: Service;
 let url: string;
 let browser: Browser;
 
 beforeAll(async () => {
   stage = await Stage.open();
-  url = stage.service.url;
-  browser = stage.browser;
+  ({ service, browser } = stage);
+  ({ url } = service);
 });
 
 afterAll(() => stage?.close());
@@ -29,7 +32,7 @@ async function points(visitor: Visitor): Promise<number> {
 test('a daily visit is paid once and seen', async () => {
   const visitor = await Visitor.arrive(browser, url, { viewport: NARROW });
   const { page } = visitor;
-  await visitor.signUp('visits.daily');
+  await begin(page, service, 'regular');
   const before = await points(visitor);
   await page.goto('/quests');
   await page.getByRole('button', { name: 'Collect today’s points' }).dblclick();
@@ -50,7 +53,7 @@ test('a daily visit is paid once and seen', async () => {
 test('a quest is started, its steps are done, and each is paid once', async () => {
   const visitor = await Visitor.arrive(browser, url, { viewport: NARROW, reducedMotion: 'reduce' });
   const { page } = visitor;
-  await visitor.signUp('does.quests');
+  await begin(page, service, 'seeker');
   await page.goto('/quests');
   await page.getByRole('link', { name: /Match day/ }).click();
   await page.getByRole('heading', { name: 'Match day', level: 1 }).waitFor();

@@ -75,7 +75,11 @@ test('a fan changes the profile, the picture, and signs another device out', asy
 test('a fan takes the data along and deletes the account', async () => {
   const visitor = await Visitor.arrive(browser, url, { viewport: { width: 390, height: 844 } });
   const { page } = visitor;
-  await visitor.signUp('leaver');
+  await page.goto('/sign-up');
+  await page.getByLabel('Name', { exact: true }).fill('leaver');
+  await page.getByLabel('Password', { exact: true }).fill('a scarf on row 14');
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByRole('heading', { name: 'Choose your club' }).waitFor();
   const { id } = await readAs<{ id: string }>(page, '/api/user');
 
   await page.goto('/settings/data');
@@ -97,45 +101,5 @@ test('a fan takes the data along and deletes the account', async () => {
   await page.waitForURL('**/room');
   await page.getByRole('link', { name: 'Sign in to post' }).waitFor();
   expect((await page.request.get(`/api/users/${id}`)).status()).toBe(404);
-  await visitor.leave();
-});
-
-test.each([
-  ['light', { width: 390, height: 844 }],
-  ['dark', { width: 1280, height: 800 }],
-] as const)('what fans own and set is accessible in %s', async (colorScheme, viewport) => {
-  const visitor = await Visitor.arrive(browser, url, { colorScheme, viewport });
-  const { page } = visitor;
-  await visitor.signIn();
-  const { packs } = await readAs<{ packs: { id: string }[] }>(page, '/api/packs');
-  const { quests } = await readAs<{ quests: { id: string }[] }>(page, '/api/quests');
-  const main = page.getByRole('main');
-  const shown = {
-    '/quests': main.getByRole('heading', { name: 'Open', exact: true }),
-    [`/quests/${quests[0]?.id ?? ''}`]: main.getByRole('listitem').first(),
-    '/achievements': main.getByRole('progressbar').first(),
-    '/packs': main.getByRole('listitem').first(),
-    [`/packs/${packs[0]?.id ?? ''}`]: main.getByRole('table'),
-    '/my-packs': main.getByRole('heading', { name: /^(?:To open|No packs yet)/ }),
-    '/album': main.getByRole('heading', { name: 'Legendary' }),
-    '/balances': main.getByRole('listitem').first(),
-    '/balances?history=points': main.getByText('This season'),
-    '/settings': main.getByRole('link', { name: /Devices/ }),
-    '/settings/profile': main.getByLabel('What others read'),
-    '/settings/password': main.getByLabel('New password'),
-    '/settings/devices': main.getByText('This device'),
-    '/settings/data': main.getByRole('button', { name: 'Delete the account' }),
-  };
-  for (const [path, sign] of Object.entries(shown)) {
-    await page.goto(path);
-    await sign.waitFor();
-    await visitor.expectAccessible();
-    await page.evaluate(() => (document.documentElement.style.fontSize = '200%'));
-    await page.setViewportSize({ width: 320, height: 640 });
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    expect(overflow, path).toBeLessThanOrEqual(0);
-    await page.setViewportSize(viewport);
-  }
-  visitor.expectNoComplaints();
   await visitor.leave();
 });

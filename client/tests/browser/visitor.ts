@@ -6,8 +6,20 @@ import { signIn } from './profile';
 /** How long a page may take to show what a test waits for. */
 const PATIENCE_MS = 30_000;
 
+/** What the browser of a test says in place of registering a service worker. */
+export const NO_WORKER = 'Service Worker registration blocked by Playwright';
+
 /** Fails if the page has a known defect of accessibility. */
 export async function expectAccessible(page: Page): Promise<void> {
+  // What fades in has little contrast meanwhile.
+  await page.waitForFunction(() =>
+    document
+      .getAnimations()
+      .every(
+        ({ effect, playState }) =>
+          playState !== 'running' || effect?.getComputedTiming().endTime === Infinity,
+      ),
+  );
   const { violations } = await new AxeBuilder({ page }).analyze();
   const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
   expect(found, page.url()).toEqual([]);
@@ -39,15 +51,13 @@ export class Visitor {
       });
     });
     const visitor = new Visitor(context, await context.newPage(), origin);
-    visitor.#listen(visitor.page);
+    visitor.#listen();
     return visitor;
   }
 
   /** Opens another tab of the same profile. */
-  async another(): Promise<Page> {
-    const page = await this.#context.newPage();
-    this.#listen(page);
-    return page;
+  another(): Promise<Page> {
+    return this.#context.newPage();
   }
 
   /** Signs in as the fan of the demo content. */
@@ -77,12 +87,13 @@ export class Visitor {
     await this.#context.close();
   }
 
-  #listen(page: Page): void {
-    page.on('pageerror', (error) => this.complaints.push(`error: ${error.message}`));
-    page.on('console', (message) => {
+  /** To all pages, and to the service worker. */
+  #listen(): void {
+    this.#context.on('weberror', (error) => this.complaints.push(`error: ${error.error().message}`));
+    this.#context.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) this.complaints.push(`console: ${message.text()}`);
     });
-    page.on('request', (request) => {
+    this.#context.on('request', (request) => {
       const isOwn = request.url().startsWith(`${this.#origin}/`) || request.url().startsWith('data:');
       if (!isOwn) this.complaints.push(`foreign request: ${request.url()}`);
     });
