@@ -112,7 +112,7 @@ export class Session {
   async #forget(): Promise<void> {
     await forgetLists();
     this.#end();
-    for (const prefix of ['draft:', 'opening:', 'buying:']) forget(prefix);
+    for (const prefix of ['draft:', 'opening:', 'buying:', 'rewards:']) forget(prefix);
   }
 
   /** Drafts stay where a session ended by itself: they are kept by account. */

@@ -26,7 +26,6 @@ export const de: Catalogue = {
     broken: 'Kaputt',
     brokenTitle: 'Diese Seite ist kaputt',
     brokenText: 'Der Fehler liegt bei uns. Was du geschrieben hast, bleibt.',
-    offline: 'Du bist wohl offline.',
     oldFrom: (time) => `Das ist der Stand von ${time}.`,
   },
   failure: {
@@ -73,8 +72,6 @@ export const de: Catalogue = {
     hide: 'Verbergen',
     invalid: 'Das ist hier nicht erlaubt.',
     required: 'Das fehlt noch.',
-    tooShort: (n) => `Mindestens ${String(n)} Zeichen.`,
-    tooLong: (n) => `Höchstens ${String(n)} Zeichen.`,
   },
   dialog: { close: 'Schließen', cancel: 'Abbrechen' },
   session: {
@@ -96,8 +93,6 @@ export const de: Catalogue = {
     signOut: 'Abmelden',
     signedOut: 'Du bist abgemeldet.',
     signedIn: (name) => `Angemeldet als ${name}.`,
-    needed: 'Melde dich erst an',
-    neededText: 'Schreiben und Reagieren brauchen ein Konto.',
   },
   team: {
     title: 'Wähle deinen Verein',
@@ -121,7 +116,6 @@ export const de: Catalogue = {
     say: 'Sag es der Kabine',
     write: 'In die Kabine schreiben',
     post: 'Posten',
-    posting: 'Wird gesendet',
     posted: 'Dein Beitrag steht in der Kabine.',
     left: (shown) => `noch ${shown}`,
     emptyTitle: 'Noch nichts gesagt',
@@ -134,7 +128,6 @@ export const de: Catalogue = {
     end: 'Das war der erste Beitrag.',
     far: 'Du bist weit zurück in der Kabine.',
     newest: 'Zu den neuesten Beiträgen',
-    moreAbout: 'Mehr zu diesem Beitrag',
     delete: 'Beitrag löschen',
     deleteTitle: 'Diesen Beitrag löschen?',
     deleteText: 'Kommentare und Reaktionen gehen mit.',

@@ -25,7 +25,6 @@ export const en = {
     broken: 'Broken',
     brokenTitle: 'This page is broken',
     brokenText: 'The mistake is ours. What you wrote is kept.',
-    offline: 'You seem to be offline.',
     oldFrom: (time: string) => `This is from ${time}.`,
   },
   failure: {
@@ -72,8 +71,6 @@ export const en = {
     hide: 'Hide',
     invalid: 'This is not allowed here.',
     required: 'This is missing.',
-    tooShort: (n: number) => `At least ${String(n)} characters.`,
-    tooLong: (n: number) => `At most ${String(n)} characters.`,
   },
   dialog: { close: 'Close', cancel: 'Cancel' },
   session: {
@@ -95,8 +92,6 @@ export const en = {
     signOut: 'Sign out',
     signedOut: 'You are signed out.',
     signedIn: (name: string) => `Signed in as ${name}.`,
-    needed: 'Sign in first',
-    neededText: 'Posting and reacting need an account.',
   },
   team: {
     title: 'Choose your club',
@@ -120,7 +115,6 @@ export const en = {
     say: 'Say it to the room',
     write: 'Write to the room',
     post: 'Post',
-    posting: 'Posting',
     posted: 'Your post is in the room.',
     left: (shown: string) => `${shown} left`,
     emptyTitle: 'Nothing said yet',
@@ -133,7 +127,6 @@ export const en = {
     end: 'That was the first post.',
     far: 'You are far back in the room.',
     newest: 'To the newest posts',
-    moreAbout: 'More about this post',
     delete: 'Delete post',
     deleteTitle: 'Delete this post?',
     deleteText: 'Its comments and reactions go with it.',

@@ -2,13 +2,7 @@ import type { Api } from '$lib/api/client';
 import { failureOf, type Failure } from '$lib/api/errors';
 import { Resource, type Clock } from '$lib/api/resource.svelte';
 import type { VisitResult, VisitStatus } from '$lib/api/types';
-
-/** A visit that was paid, and the milestone that it reached. */
-export interface PaidVisit {
-  points: number;
-  coins: number;
-  milestone: number | null;
-}
+import type { Reward } from '$lib/rewards/reward';
 
 /** The fan's daily visits. */
 export class Visits {
@@ -34,7 +28,7 @@ export class Visits {
   }
 
   /** Records today's visit. Null if it failed or was paid before, as in another tab. */
-  async collect(): Promise<PaidVisit | null> {
+  async collect(): Promise<Reward | null> {
     if (this.#isSending) return null;
     this.#isSending = true;
     this.#failure = null;
@@ -52,8 +46,8 @@ export class Visits {
   }
 }
 
-function paid(result: VisitResult, expected: number | null): PaidVisit | null {
+function paid(result: VisitResult, expected: number | null): Reward | null {
   if (result.alreadyCompleted) return null;
-  const { pointsAwarded: points, coinsAwarded: coins, streak } = result;
-  return { points, coins, milestone: streak === expected ? streak : null };
+  const { pointsAwarded: points, coinsAwarded: coins, nextVisitAt: id, streak } = result;
+  return { kind: 'visit', id, points, coins, milestone: streak === expected ? streak : null };
 }
