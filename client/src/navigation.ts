@@ -5,6 +5,7 @@ import type { NavItem } from '$lib/ui/MainNav.svelte';
 
 const ROOM: readonly RouteName[] = [
   'room',
+  'share',
   'post',
   'tag',
   'trends',
@@ -41,7 +42,7 @@ const ACCOUNT: readonly RouteName[] = [
 
 /** Whether a page has texts that are not there from the start. */
 export function needsMoreTexts(name: RouteName): boolean {
-  return name === 'table' || PLAY.includes(name) || ACCOUNT.includes(name);
+  return name === 'table' || name === 'share' || PLAY.includes(name) || ACCOUNT.includes(name);
 }
 
 /** The items of the main navigation; the one to which the shown page belongs is marked. */
