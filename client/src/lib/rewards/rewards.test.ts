@@ -30,11 +30,7 @@ test.each<[string, Reward[], string]>([
   ['a whole quest', [step, quest], 'Quest completed. +70 points. Follow another fan. Welcome'],
   ['a visit with coins', [visit], 'Today’s visit. +10 points. + 5 coins'],
   ['a milestone', [{ ...visit, milestone: 7 }], '7 days in a row. +10 points. + 5 coins'],
-  [
-    'an achievement',
-    [achievement],
-    'Achievement unlocked. +1 achievement. On your way: Complete a quest.',
-  ],
+  ['an achievement', [achievement], 'Achievement unlocked. +1 achievement. On your way: Complete a quest.'],
   ['a place', [rank], 'Up the table. 12 is your place now. It was 15 before'],
   [
     'all of it',
@@ -204,7 +200,11 @@ test.each(['the answer', 'the event'])('what %s says first is shown once', async
 });
 
 test('of several tabs the one that is used shows the moment, also if it did what earned it', async () => {
-  const tabs = [await stage.open({ hasFocus: false }), await stage.open(), await stage.open({ hasFocus: false })];
+  const tabs = [
+    await stage.open({ hasFocus: false }),
+    await stage.open(),
+    await stage.open({ hasFocus: false }),
+  ];
   stage.send(done());
   await settle(2_000);
   expect(tabs.map(({ title }) => title)).toEqual([null, 'Step done', null]);
@@ -284,8 +284,10 @@ test('after a gap pages read again, and the stream is joined anew', async () => 
   stage.send({ name: 'resync', data: ME }, '900');
   await settle();
   expect(heard).toEqual(['resync']);
-  expect(stage.fake.requests.slice(before).map(({ name }) => name).sort()).toEqual([
-    'GET /api/leaderboard',
-    'GET /api/user',
-  ]);
+  expect(
+    stage.fake.requests
+      .slice(before)
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(['GET /api/leaderboard', 'GET /api/user']);
 });
