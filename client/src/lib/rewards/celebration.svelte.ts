@@ -69,12 +69,13 @@ export class Celebration implements View {
     return this.#moment;
   }
 
-  /** Follows the fan's events from now on. Returns what ends that. */
-  start(): () => void {
+  /** Follows the fan's events from a position on. Returns what ends that. */
+  start(since: number | null): () => void {
     const stop = this.#parts.own.on((event) => {
       if (event.name === 'earned') for (const reward of event.rewards) this.#earn(reward);
     });
-    void this.#begin();
+    if (since !== null) this.#parts.live.join(this, since);
+    void this.#begin(since !== null);
     return () => {
       this.#isEnded = true;
       stop();
@@ -103,12 +104,13 @@ export class Celebration implements View {
     void this.#begin();
   };
 
-  async #begin(): Promise<void> {
+  /** Reads where the fan stands, and joins the stream there unless that is done. */
+  async #begin(isJoined = false): Promise<void> {
     clearTimeout(this.#retry);
     const table = await this.#readTable();
     if (this.#isEnded) return;
-    if (table) this.#parts.live.join(this, table.streamPosition);
-    else this.#retry = setTimeout(() => void this.#begin(), RETRY_MS);
+    if (!table) this.#retry = setTimeout(() => void this.#begin(isJoined), RETRY_MS);
+    else if (!isJoined) this.#parts.live.join(this, table.streamPosition);
   }
 
   /** Takes what the fan has just earned in this tab: it is shown here, whatever other tabs do. */

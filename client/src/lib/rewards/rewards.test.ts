@@ -67,10 +67,10 @@ class Stage {
     );
 
   /** Opens a tab, which follows the fan's events from now on. */
-  async open({ hasFocus = true, isOccupied = false, fanId = 'ada' } = {}): Promise<Tab> {
+  async open({ hasFocus = true, isOccupied = false, since = null as number | null } = {}): Promise<Tab> {
     const session = new Session(this.fake.api);
     await session.signIn('ada', 'secret');
-    const tab = new Tab(session, this, { hasFocus, isOccupied, fanId });
+    const tab = new Tab(session, this, { hasFocus, isOccupied, since });
     await settle();
     return tab;
   }
@@ -98,7 +98,7 @@ class Tab {
   constructor(
     session: Session,
     stage: Stage,
-    { hasFocus, isOccupied, fanId }: { hasFocus: boolean; isOccupied: boolean; fanId: string },
+    { hasFocus, isOccupied, since }: { hasFocus: boolean; isOccupied: boolean; since: number | null },
   ) {
     this.session = session;
     const live = new Live(stage.browser.surroundings(), () => Promise.resolve());
@@ -114,9 +114,9 @@ class Tab {
     const texts = new Texts(enMore);
     this.celebration = new Celebration(
       { api: stage.fake.api, announcer, live, own, session, texts, scene },
-      fanId,
+      'ada',
     );
-    this.stop = this.celebration.start();
+    this.stop = this.celebration.start(since);
   }
 
   get title(): string | null {
@@ -263,6 +263,14 @@ test('a stream that begins earlier repeats no moment', async () => {
   stage.send(done('2026-11-20T12:00:01.000Z', 's2'), '10');
   await settle(1_000);
   expect(second.title).toBe('Step done');
+});
+
+test('the stream begins where it was before the page was there', async () => {
+  const tab = await stage.open({ since: 5 });
+  expect(stage.browser.open.map(({ since }) => since)).toEqual(['5']);
+  stage.send(done(), '6');
+  await settle(1_000);
+  expect(tab.title).toBe('Step done');
 });
 
 test('without a connection at the start the stream is joined later', async () => {
