@@ -43,6 +43,8 @@ test('by keyboard alone a newcomer signs up, chooses a club, posts, follows, col
   await page.getByRole('heading', { name: 'Choose your club' }).waitFor();
   await press(page, /^Ajax/);
   await page.waitForURL('**/room');
+  await page.getByRole('dialog', { name: 'Step done' }).waitFor();
+  await page.keyboard.press('Escape');
 
   await page.getByRole('article').first().waitFor();
   await tabTo(page, 'Write to the room');
@@ -61,6 +63,8 @@ test('by keyboard alone a newcomer signs up, chooses a club, posts, follows, col
     '/api/user/following',
   );
   expect(following.map(({ user }) => user.username)).toEqual(['toonarmytess']);
+  await page.getByRole('dialog', { name: 'Step done' }).waitFor();
+  await page.keyboard.press('Escape');
 
   await open(page, '/quests', 'Quests');
   await press(page, 'Collect today’s points');

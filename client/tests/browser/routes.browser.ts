@@ -79,6 +79,19 @@ async function addresses(page: Page): Promise<Record<RouteName, string>> {
   return Object.fromEntries(filled) as Record<RouteName, string>;
 }
 
+/** The page of a purchase that is not paid yet. */
+async function pendingPurchase(page: Page): Promise<string> {
+  const { packs } = await readAs<{ packs: { id: string; price: { kind: string } }[] }>(page, '/api/packs');
+  const pack = packs.find(({ price }) => price.kind === 'money')?.id ?? '';
+  const started = await page.request.post(`/api/packs/${pack}/purchase`, {
+    data: {},
+    headers: { 'idempotency-key': crypto.randomUUID() },
+  });
+  const { purchase } = (await started.json()) as { purchase: { id: string; status: string } };
+  expect(purchase.status).toBe('pending');
+  return paths.purchase.replace('{id}', purchase.id);
+}
+
 test('the room and every further page stay within their budgets, and none complains', async () => {
   if (!stage) throw new Error('no stage');
   const { service, browser } = stage;
@@ -98,7 +111,11 @@ test('the room and every further page stay within their budgets, and none compla
 
   await visitor.signIn();
   let largest: [string, number] = ['', 0];
-  for (const [name, path] of Object.entries(await addresses(page))) {
+  const pages = [
+    ...Object.entries(await addresses(page)),
+    ['purchase', await pendingPurchase(page)] as const,
+  ];
+  for (const [name, path] of pages) {
     const tab = await visitor.another();
     const { files, settled } = loaded(tab);
     await tab.goto(path);
