@@ -92,7 +92,7 @@ export default defineConfig({
       },
       output: {
         // What many pages share is one file: many small ones compress worse, and each is a request.
-        codeSplitting: { groups: [{ name: 'shared', minShareCount: 8 }] },
+        codeSplitting: { groups: [{ name: 'shared', minShareCount: 6 }] },
         // A worker governs the paths below its own.
         entryFileNames: ({ name }) => (name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'),
       },

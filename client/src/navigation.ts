@@ -5,6 +5,7 @@ import type { NavItem } from '$lib/ui/MainNav.svelte';
 
 const ROOM: readonly RouteName[] = [
   'room',
+  'share',
   'post',
   'tag',
   'trends',
@@ -42,7 +43,7 @@ const ACCOUNT: readonly RouteName[] = [
 /** The texts that a page needs and that are not there from the start. */
 export function textsOf(name: RouteName): Part[] {
   if (name === 'home' || name === 'room') return [];
-  const hasMore = name === 'table' || PLAY.includes(name) || ACCOUNT.includes(name);
+  const hasMore = name === 'table' || name === 'share' || PLAY.includes(name) || ACCOUNT.includes(name);
   return hasMore ? ['pages', 'more'] : ['pages'];
 }
 

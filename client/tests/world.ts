@@ -8,6 +8,7 @@ import { enMore } from '$lib/i18n/en-more';
 import { enPages } from '$lib/i18n/en-pages';
 import { Texts, setTexts } from '$lib/i18n/texts.svelte';
 import { Live, setLive } from '$lib/live/live';
+import { OwnEvents, setOwnEvents } from '$lib/live/own';
 import { FakeBrowser } from '$lib/live/testing';
 import { PageKeeping } from '$lib/outbox/entries';
 import { Outbox, setOutbox } from '$lib/outbox/outbox.svelte';
@@ -49,6 +50,7 @@ export class World {
   readonly session = new Session(this.fake.api);
   readonly browser = new FakeBrowser();
   readonly live = new Live(this.browser.surroundings(), () => Promise.resolve());
+  readonly own = new OwnEvents();
   readonly outbox = new Outbox(this.fake.api, this.clock, new PageKeeping(), (_, task) => task());
   readonly router = new Router(table);
   readonly room = new Room(this.fake.api, this.clock, () => undefined);
@@ -87,6 +89,7 @@ export class World {
     setSettings(this.settings);
     setSession(this.session);
     setLive(this.live);
+    setOwnEvents(this.own);
     setOutbox(this.outbox);
     setRouter(this.router);
     setRoom(this.room);

@@ -128,3 +128,35 @@ test('a purchase is given up', async () => {
   expect((await purchases(page)).map(({ status }) => status)).toEqual(['cancelled']);
   await visitor.leave();
 });
+
+test('a pending purchase is settled by what happens elsewhere, and its page writes nothing', async () => {
+  const visitor = await Visitor.arrive(browser, url, { viewport: NARROW });
+  const { page } = visitor;
+  await begin(page, service, 'patient');
+  await (await atTheTill(page)).click();
+  await page.waitForURL('**/sandbox/checkout/**');
+  const { id = '' } = (await purchases(page)).find(({ status }) => status === 'pending') ?? {};
+
+  const other = await visitor.another();
+  const sent: string[] = [];
+  other.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (pathname.startsWith('/api/')) sent.push(`${request.method()} ${pathname}`);
+  });
+  const own = await visitor.another();
+  await own.goto('/my-packs');
+  await own.getByRole('link', { name: 'Go on to payment' }).waitFor();
+  await other.goto(`/purchases/${id}`);
+  await other.getByRole('heading', { name: 'Waiting for your payment' }).waitFor();
+  const looks = (): number => sent.filter((request) => request === `GET /api/user/purchases/${id}`).length;
+  await expect.poll(looks, { timeout: 30_000 }).toBeGreaterThan(2);
+  expect(sent.filter((request) => !request.startsWith('GET '))).toEqual([]);
+
+  await page.getByRole('button', { name: 'Approve' }).click();
+  await other.getByRole('heading', { name: 'It is yours' }).waitFor();
+  await own.getByRole('link', { name: 'Go on to payment' }).waitFor({ state: 'detached' });
+  expect((await purchases(page)).find((purchase) => purchase.id === id)?.status).toBe('completed');
+  expect(sent.filter((request) => !request.startsWith('GET '))).toEqual([]);
+  visitor.expectNoComplaints();
+  await visitor.leave();
+});

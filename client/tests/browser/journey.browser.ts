@@ -40,6 +40,8 @@ test('by keyboard alone a newcomer signs up, chooses a club, posts, follows and 
   await page.getByRole('heading', { name: 'Choose your club' }).waitFor();
   await press(page, /^Ajax/);
   await page.waitForURL('**/room');
+  await page.getByRole('dialog', { name: 'Step done' }).waitFor();
+  await page.keyboard.press('Escape');
 
   await page.getByRole('article').first().waitFor();
   await tabTo(page, 'Write to the room');
@@ -58,6 +60,8 @@ test('by keyboard alone a newcomer signs up, chooses a club, posts, follows and 
     '/api/user/following',
   );
   expect(following.map(({ user }) => user.username)).toEqual(['toonarmytess']);
+  await page.getByRole('dialog', { name: 'Step done' }).waitFor();
+  await page.keyboard.press('Escape');
 
   await open(page, '/quests', 'Quests');
   await press(page, 'Collect today’s points');

@@ -10,6 +10,8 @@ type Signs = Record<RouteName, (main: Locator) => Locator>;
 const signs: Signs = {
   home: (main) => main.getByRole('article').first(),
   room: (main) => main.getByRole('article').first(),
+  // What is shared becomes a draft of the room.
+  share: (main) => main.getByRole('article').first(),
   post: (main) => main.getByRole('article').first(),
   tag: (main) => main.getByRole('article').first(),
   trends: (main) => main.getByRole('article').first(),

@@ -22,6 +22,19 @@ export class Pages<Row> implements Paged {
     this.further = new More(this.list);
   }
 
+  /** Reads the first page again and keeps the rows below it. New rows come first. */
+  async renew(keyOf: (row: Row) => string): Promise<void> {
+    const before = this.list.value;
+    await this.list.load();
+    const read = this.list.value;
+    if (!before || !read || before === read) return;
+    const last = read.rows.at(-1);
+    const place = last ? before.rows.findIndex((row) => keyOf(row) === keyOf(last)) : -1;
+    const below = place < 0 ? [] : before.rows.slice(place + 1);
+    if (below.length === 0) return;
+    this.list.update(({ rows }) => ({ rows: [...rows, ...below], nextCursor: before.nextCursor }));
+  }
+
   more(): Promise<void> {
     return this.further.read(
       (cursor) => this.#read(cursor),

@@ -56,6 +56,11 @@ export class Router {
     return this.#url.pathname;
   }
 
+  /** The path with its query. */
+  get address(): string {
+    return this.#url.pathname + this.#url.search;
+  }
+
   /** Shows the page of the current address and follows it from now on. Returns what ends that. */
   start(): () => void {
     history.scrollRestoration = 'manual';

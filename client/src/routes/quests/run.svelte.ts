@@ -2,11 +2,12 @@ import { Attempt } from '$lib/api/attempt.svelte';
 import type { Api } from '$lib/api/client';
 import { Resource, type Clock } from '$lib/api/resource.svelte';
 import type { Quest } from '$lib/api/types';
+import { questReward, stepReward, type Reward } from '$lib/rewards/reward';
 
 /** What a step or a check has earned. */
 export interface Earned {
   points: number;
-  isQuestCompleted: boolean;
+  rewards: Reward[];
 }
 
 /** One quest and what the fan does in it. One write at a time; the service's answer replaces the quest. */
@@ -43,8 +44,10 @@ export class QuestRun {
       const answer = await this.#api.call((client) =>
         client.POST('/api/quests/complete-step', { body: { stepId } }),
       );
-      this.quest.replace(answer.quest);
-      return { points: answer.pointsAwarded, isQuestCompleted: answer.questCompleted };
+      const { step, quest } = answer;
+      this.quest.replace(quest);
+      const whole = answer.questCompleted ? [questReward(quest, step.completedAt ?? '')] : [];
+      return { points: answer.pointsAwarded, rewards: [stepReward(step), ...whole] };
     });
   }
 
@@ -55,7 +58,10 @@ export class QuestRun {
         client.POST('/api/quests/check-progress', { body: {} }),
       );
       await this.quest.load();
-      return { points: answer.pointsAwarded, isQuestCompleted: this.quest.value?.status === 'completed' };
+      const { completedSteps, completedQuests } = answer;
+      const at = completedSteps[0]?.completedAt ?? '';
+      const whole = completedQuests.map((quest) => questReward(quest, at));
+      return { points: answer.pointsAwarded, rewards: [...completedSteps.map(stepReward), ...whole] };
     });
   }
 }

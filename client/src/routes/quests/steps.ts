@@ -1,4 +1,5 @@
 import type { Quest, QuestStep, StepCheckKind } from '$lib/api/types';
+import type { OwnEvent } from '$lib/live/own';
 import { href } from '$lib/router/match';
 
 type StepState = 'done' | 'next' | 'locked';
@@ -16,6 +17,21 @@ export function stepState(quest: Quest, step: QuestStep): StepState {
 
 export function doneSteps(quest: Quest): number {
   return quest.steps.filter(({ status }) => status === 'completed').length;
+}
+
+/** Whether what happened is not in the quest as it was read. */
+export function changesQuest(quest: Quest | null, event: OwnEvent): boolean {
+  if (event.name === 'resync') return true;
+  if (quest === null) return false;
+  const { id, requires, status, steps } = quest;
+  const open = steps.filter((step) => step.status !== 'completed');
+  if (event.name === 'step.completed') return open.some((step) => step.id === event.data.stepId);
+  // Some steps count points.
+  if (event.name === 'points.awarded') return open.some(({ progress }) => progress !== null);
+  if (event.name !== 'quest.completed') return false;
+  const { questId } = event.data;
+  if (questId === id) return status !== 'completed';
+  return requires.some((other) => other.questId === questId && !other.completed);
 }
 
 /** Where a fan does what a step checks. */

@@ -2,13 +2,7 @@ import { Attempt } from '$lib/api/attempt.svelte';
 import type { Api } from '$lib/api/client';
 import { Resource, type Clock } from '$lib/api/resource.svelte';
 import type { VisitResult, VisitStatus } from '$lib/api/types';
-
-/** A visit that was paid, and the milestone that it reached. */
-interface PaidVisit {
-  points: number;
-  coins: number;
-  milestone: number | null;
-}
+import type { Reward } from '$lib/rewards/reward';
 
 /** The fan's daily visits. */
 export class Visits {
@@ -25,7 +19,7 @@ export class Visits {
   }
 
   /** Records today's visit. Null if it failed or was paid before, as in another tab. */
-  collect(): Promise<PaidVisit | null> {
+  collect(): Promise<Reward | null> {
     return this.attempt.run(async () => {
       const expected = this.status.value?.nextMilestone?.days ?? null;
       const result = await this.#api.call((client) => client.POST('/api/quests/daily-visit', { body: {} }));
@@ -35,8 +29,8 @@ export class Visits {
   }
 }
 
-function paid(result: VisitResult, expected: number | null): PaidVisit | null {
+function paid(result: VisitResult, expected: number | null): Reward | null {
   if (result.alreadyCompleted) return null;
-  const { pointsAwarded: points, coinsAwarded: coins, streak } = result;
-  return { points, coins, milestone: streak === expected ? streak : null };
+  const { pointsAwarded: points, coinsAwarded: coins, nextVisitAt: id, streak } = result;
+  return { kind: 'visit', id, points, coins, milestone: streak === expected ? streak : null };
 }

@@ -12,6 +12,7 @@ import SettingsPage from './SettingsPage.svelte';
 
 test('a theme is shown on the document and kept', async () => {
   const world = new World();
+  world.fake.on('GET /api/packs', () => ({ body: { packs: [] } }));
   await world.session.load();
   world.show(SettingsPage, {});
   await userEvent.click(screen.getByRole('radio', { name: enSettings.account.themes.dark }));
