@@ -13,7 +13,6 @@ import type { Reward } from './reward';
 
 const AT = '2026-11-20T12:00:00.000Z';
 const step: Reward = { kind: 'step', id: 's1', at: AT, title: 'Follow another fan', points: 20 };
-const rank: Reward = { kind: 'rank', id: 'r', rank: 12, before: 15 };
 
 /** A service on which the fan stands at a place, and tabs that share its stream. */
 class Stage {
