@@ -116,6 +116,7 @@ mod http {
     mod conditional;
     mod cron;
     mod cross_site;
+    mod demo;
     mod document;
     mod dress;
     mod edge;

@@ -27,7 +27,11 @@ async function arrive(): Promise<Visitor> {
   return Visitor.arrive(stage.browser, stage.service.url, { viewport: WIDE, reducedMotion: 'reduce' });
 }
 
-test('by keyboard alone a newcomer signs up, chooses a club, posts, follows and collects the visit', async () => {
+async function copies(page: Page): Promise<{ id: string; status: string }[]> {
+  return (await readAs<{ packs: { id: string; status: string }[] }>(page, '/api/user/packs')).packs;
+}
+
+test('by keyboard alone a newcomer signs up, chooses a club, posts, follows, collects the visit and does a step of a quest', async () => {
   const visitor = await arrive();
   const { page } = visitor;
   await open(page, '/sign-up', 'Join the terrace');
@@ -65,14 +69,7 @@ test('by keyboard alone a newcomer signs up, chooses a club, posts, follows and 
   await page.getByText('Today is collected.').waitFor();
   const visit = await readAs<{ visitedToday: boolean }>(page, '/api/quests/daily-visit');
   expect(visit.visitedToday).toBe(true);
-  visitor.expectNoComplaints();
-  await visitor.leave();
-});
 
-test('by keyboard alone a fan does a step of a quest, buys a pack and opens it', async () => {
-  const visitor = await arrive();
-  const { page } = visitor;
-  await visitor.signIn();
   await open(page, '/quests', 'Quests');
   await press(page, /^Match day/);
   await page.getByRole('heading', { name: 'Match day', level: 1 }).waitFor();
@@ -87,20 +84,29 @@ test('by keyboard alone a fan does a step of a quest, buys a pack and opens it',
   );
   const steps = quests.find(({ key }) => key === 'matchday')?.steps ?? [];
   expect(steps.filter(({ completedAt }) => completedAt !== null)).toHaveLength(1);
+  visitor.expectNoComplaints();
+  await visitor.leave();
+});
 
+test('by keyboard alone a fan buys a pack and opens one', async () => {
+  const visitor = await arrive();
+  const { page } = visitor;
+  await visitor.signIn();
+  const before = await copies(page);
   await open(page, '/packs', 'Packs');
   await press(page, /^Match day/);
   await page.getByRole('heading', { name: 'Match day', level: 1 }).waitFor();
   await page.getByRole('button', { name: 'Buy for 100 points' }).waitFor();
   await press(page, 'Buy for 100 points');
   await page.waitForURL('**/my-packs');
-  await page.getByRole('link', { name: 'Open', exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Open', exact: true }).first().waitFor();
   await press(page, 'Open');
   await page.getByRole('button', { name: 'Open the pack' }).waitFor();
   await press(page, 'Open the pack');
   await page.getByRole('link', { name: 'To my album' }).waitFor();
-  const { packs } = await readAs<{ packs: { status: string }[] }>(page, '/api/user/packs');
-  expect(packs.map(({ status }) => status)).toEqual(['opened']);
+  const after = await copies(page);
+  expect(after).toHaveLength(before.length + 1);
+  expect(after.find(({ id }) => page.url().endsWith(`/copies/${id}`))?.status).toBe('opened');
   visitor.expectNoComplaints();
   await visitor.leave();
 });

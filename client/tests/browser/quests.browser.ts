@@ -29,7 +29,7 @@ async function points(visitor: Visitor): Promise<number> {
 test('a daily visit is paid once and seen', async () => {
   const visitor = await Visitor.arrive(browser, url, { viewport: NARROW });
   const { page } = visitor;
-  await visitor.signIn();
+  await visitor.signUp('visits.daily');
   const before = await points(visitor);
   await page.goto('/quests');
   await page.getByRole('button', { name: 'Collect today’s points' }).dblclick();
@@ -50,7 +50,7 @@ test('a daily visit is paid once and seen', async () => {
 test('a quest is started, its steps are done, and each is paid once', async () => {
   const visitor = await Visitor.arrive(browser, url, { viewport: NARROW, reducedMotion: 'reduce' });
   const { page } = visitor;
-  await visitor.signIn();
+  await visitor.signUp('does.quests');
   await page.goto('/quests');
   await page.getByRole('link', { name: /Match day/ }).click();
   await page.getByRole('heading', { name: 'Match day', level: 1 }).waitFor();

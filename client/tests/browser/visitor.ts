@@ -55,6 +55,15 @@ export class Visitor {
     return signIn(this.page);
   }
 
+  /** Signs a fan up who has earned and bought nothing yet. */
+  async signUp(username: string, password = 'a scarf on row 14'): Promise<void> {
+    await this.page.goto('/sign-up');
+    await this.page.getByLabel('Name', { exact: true }).fill(username);
+    await this.page.getByLabel('Password', { exact: true }).fill(password);
+    await this.page.getByRole('button', { name: 'Create account' }).click();
+    await this.page.getByRole('heading', { name: 'Choose your club' }).waitFor();
+  }
+
   /** Fails if the browser complained about anything. */
   expectNoComplaints(): void {
     expect(this.complaints).toEqual([]);

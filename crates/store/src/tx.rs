@@ -146,6 +146,11 @@ read_ports! {
 }
 
 read_ports! {
+    /// Whether demonstration data, or any account, exists.
+    pub trait DemoReadTx: AccountRead + Audit
+}
+
+read_ports! {
     /// Verification, repair and imports.
     pub trait OpsReadTx:
         MaintenanceRead
@@ -191,6 +196,7 @@ read_ports! {
         + LiveReadTx
         + JobReadTx
         + OverviewReadTx
+        + DemoReadTx
         + OpsReadTx
         + CardRead
         + MediaRead
@@ -359,8 +365,11 @@ ports! {
         + GraphTx
         + TeamFollowTx
         + QuestContentTx
-        + QuestTx
+        + VisitTx
         + CatalogueTx
+        + PackTx
+        + PaymentTx
+        + MediaWrite
         + SearchWrite
         + Audit
 }

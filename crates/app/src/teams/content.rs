@@ -125,6 +125,11 @@ impl Catalogue {
         self.teams.iter().any(|team| team.key == key)
     }
 
+    /// The colours of the team with this key.
+    pub(crate) fn colors(&self, key: &str) -> Option<&[String; 2]> {
+        self.teams.iter().find(|team| team.key == key).map(|team| &team.colors)
+    }
+
     /// The pictures that teams name, as file, line and path.
     pub fn pictures(&self) -> impl Iterator<Item = (&'static str, usize, &str)> {
         self.teams.iter().filter_map(|team| Some((TEAMS, team.line, team.crest.as_deref()?)))

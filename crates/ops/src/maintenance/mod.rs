@@ -84,6 +84,8 @@ pub enum Need {
     Payments,
     /// A minter that receives changes of owned collectibles.
     Minter,
+    /// Storage of pictures, and the service's secret.
+    Demo,
 }
 
 type Doing = Arc<dyn Fn(Work) -> BoxFuture<'static, Result<(), TaskFailure>> + Send + Sync>;
@@ -166,7 +168,7 @@ impl Task {
             Some(Need::Payments) if app.seed_cipher().is_err() => {
                 Some("the service's secret is not here (--secret-file)")
             }
-            Some(Need::Minter | Need::Media | Need::Payments) | None => None,
+            Some(Need::Minter | Need::Media | Need::Payments | Need::Demo) | None => None,
         }
     }
 }

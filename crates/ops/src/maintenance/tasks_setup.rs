@@ -1,7 +1,7 @@
 //! Tasks that create what the service needs to start: seasons and the embedded content.
 
 use crate::all_pages;
-use crate::maintenance::{Category, Task, TaskFailure, Work};
+use crate::maintenance::{Category, Need, Task, TaskFailure, Work};
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::hash::Hash;
@@ -62,7 +62,12 @@ pub(super) fn packs() -> Task {
 pub(super) fn demo() -> Task {
     let about = "Loads the demo content unless it exists; the password of its fans is public";
     Task::new("demo", Category::SetUp, about, |work| async move {
-        let demo = work.app().demo(false).await?;
+        let exists = "the demo content, or an account of one of its names, is there";
+        if work.app().demo_before(false).await?.is_some() {
+            work.print(exists);
+            return Ok(());
+        }
+        let demo = work.app().demo(false, work.is_dry()).await?;
         let loaded = work.attempt(demo).await;
         work.app().forget_quest_book();
         work.app().forget_pack_book();
@@ -74,13 +79,14 @@ pub(super) fn demo() -> Task {
                 work.count("awards of points", num::to_u64(awards));
             }
             Ok(DemoOutcome::AlreadyThere | DemoOutcome::NotNew) | Err(_) => {
-                work.print("the demo content, or an account of one of its names, is there");
+                work.print(exists);
             }
         }
         Ok(())
     })
     // Awards need an active season.
     .after(&["seasons", "quests", "packs"])
+    .needs(Need::Demo)
     .by_name_only()
 }
 
