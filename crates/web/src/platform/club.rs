@@ -10,7 +10,6 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use terrace_app::App;
 use terrace_app::content::CurrentClub;
-use terrace_kernel::Currency;
 use utoipa::ToSchema;
 
 /// `payments` of a service that sells nothing for money.
@@ -31,7 +30,7 @@ pub(crate) struct Club {
     logo_url: Option<String>,
     /// The club's own texts, by key.
     texts: BTreeMap<String, String>,
-    /// The ISO 4217 code of the currency of balances of money.
+    /// The ISO 4217 code of the currency of prices and balances in money.
     #[schema(example = "EUR")]
     currency: String,
     /// The payment provider, such as `sandbox`; `off` if nothing is sold for money.
@@ -68,7 +67,7 @@ pub(crate) async fn get_club(
         colors: current.club.colors.to_vec(),
         logo_url: current.logo_url.clone(),
         texts: current.club.texts.clone(),
-        currency: Currency::DEFAULT.to_string(),
+        currency: current.club.currency.to_string(),
         payments: app.payments().map_or(NO_PAYMENTS, terrace_app::payments::Payments::provider_name),
         push: false,
         features: crate::FEATURES.to_vec(),
