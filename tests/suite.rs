@@ -198,6 +198,7 @@ mod program {
     mod backup;
     mod completions;
     mod content;
+    mod content_faults;
     mod content_live;
     mod doctor;
     mod follow_graph;

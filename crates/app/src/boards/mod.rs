@@ -15,7 +15,7 @@ mod unshown;
 pub use award_points::AwardPoints;
 pub use awards::{AwardPointsRefusal, AwardResult, Awards, ReversePointsRefusal};
 pub use board_membership::{BoardChoice, BoardJoined, ChangeBoardMembership, MembershipRefusal};
-pub(crate) use board_membership::{EnsureTeamBoard, board_name};
+pub(crate) use board_membership::{EnsureTeamBoard, GLOBAL, board_name};
 pub use points::{OwnPoints, ReadOwnPoints};
 pub(crate) use queries::{
     FindBoard, HiddenAmong, HiddenFrom, ListBoards, Published, ReadCards, ReadRows, ReadSeasons, ReadStanding,

@@ -214,10 +214,11 @@ impl Command for LoadDemo {
         }
         let teams = self.catalogue.load(tx, ctx)?;
         done(LoadQuests { content: self.quests.clone() }.run(tx, ctx))?;
-        // Draws depend on the order of the ids of new collectibles.
-        let mut fixed = CtxSeed::new(ctx.now(), Sha256::digest("demo/packs").into()).open();
-        done(LoadPacks { content: self.packs.clone() }.run(tx, &mut fixed))?;
-        let Some(fans) = self.load_fans(tx, ctx, &teams)? else {
+        // Draws depend on the order of the ids of new collectibles, and the order of tied fans on that of theirs.
+        let now = ctx.now();
+        let fixed = |of: &str| CtxSeed::new(now, Sha256::digest(of).into()).open();
+        done(LoadPacks { content: self.packs.clone() }.run(tx, &mut fixed("demo/packs")))?;
+        let Some(fans) = self.load_fans(tx, &mut fixed("demo/fans"), &teams)? else {
             return Err(Failure::Refused(DemoOutcome::AlreadyThere));
         };
         self.load_portraits(tx, ctx, &fans)?;

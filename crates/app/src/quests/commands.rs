@@ -41,12 +41,12 @@ impl Command for LoadQuests {
             }
         }
         let team = |key: &str| teams.get(key).copied();
-        let planned = plan(&self.content.drafts, &Known { quests: &known, team: &team }, || ctx.new_id())
-            .map_err(|errors| {
-                let mut faults = ContentFaults::default();
-                self.content.locate(&errors, &mut faults);
-                Failure::Refused(faults)
-            })?;
+        let known = Known { quests: &known, team: &team, now: Some(ctx.now()) };
+        let planned = plan(&self.content.drafts, &known, || ctx.new_id()).map_err(|errors| {
+            let mut faults = ContentFaults::default();
+            self.content.locate(&errors, &mut faults);
+            Failure::Refused(faults)
+        })?;
         tx.put_quests(&planned)?;
         let keys: Vec<_> = planned.iter().map(|quest| quest.key.clone()).collect();
         let retired = tx.retire_quests(&keys)?;

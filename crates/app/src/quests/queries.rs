@@ -26,7 +26,7 @@ impl Query for ReadQuestBook {
     fn run(&self, tx: &mut dyn QuestBookReadTx, _now: Timestamp) -> Outcome<QuestBook, Infallible> {
         let mut book = QuestBook::new(tx.quests()?);
         if let Some(text) = tx.stored_content()?.and_then(|content| content.achievements) {
-            book.achievements = read_achievements(&text, &mut ContentFaults::default()).into();
+            book.achievements = read_achievements(Some(&text), &mut ContentFaults::default()).into();
         }
         Ok(book)
     }

@@ -55,6 +55,8 @@ pub struct PackDraft {
     pub guarantee: Option<String>,
     /// Keys of up to 1,000 collectibles, each with its weight among those of its rarity: 1 to 1,000,000.
     pub contents: Vec<(String, i64)>,
+    /// Whether some of these fields could not be read and hold others; rules on several fields are then not checked.
+    pub is_partial: bool,
 }
 
 /// A slot as written in content.

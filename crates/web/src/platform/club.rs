@@ -13,7 +13,6 @@ use std::convert::identity;
 use terrace_app::App;
 use terrace_app::content::CurrentClub;
 use terrace_app::payments::Sandbox;
-use terrace_kernel::Currency;
 use utoipa::ToSchema;
 
 /// `payments` of a service that sells nothing for money.
@@ -54,7 +53,7 @@ pub(crate) struct Club {
     logo_url: Option<String>,
     /// The club's own texts, by key.
     texts: BTreeMap<String, String>,
-    /// The ISO 4217 code of the currency of balances of money.
+    /// The ISO 4217 code of the currency of prices and balances in money.
     #[schema(example = "EUR")]
     currency: String,
     #[schema(inline)]
@@ -90,7 +89,7 @@ pub(crate) async fn get_club(
         colors: current.club.colors.to_vec(),
         logo_url: current.logo_url.clone(),
         texts: current.club.texts.clone(),
-        currency: Currency::DEFAULT.to_string(),
+        currency: current.club.currency.to_string(),
         payments: OpenPayments(Payments(
             app.payments().map_or(NO_PAYMENTS, |payments| payments.provider_name()),
         )),
