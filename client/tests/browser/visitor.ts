@@ -9,8 +9,11 @@ const PATIENCE_MS = 30_000;
 /** What the browser of a test says in place of registering a service worker. */
 export const NO_WORKER = 'Service Worker registration blocked by Playwright';
 
-/** Fails if the page has a known defect of accessibility. */
-export async function expectAccessible(page: Page): Promise<void> {
+/** Fails if the page has a known defect of accessibility, of those that are looked for. */
+export async function expectAccessible(
+  page: Page,
+  choose: (axe: AxeBuilder) => AxeBuilder = (axe) => axe,
+): Promise<void> {
   // What fades in has little contrast meanwhile.
   await page.waitForFunction(() =>
     document
@@ -20,7 +23,9 @@ export async function expectAccessible(page: Page): Promise<void> {
           playState !== 'running' || effect?.getComputedTiming().endTime === Infinity,
       ),
   );
-  const { violations } = await new AxeBuilder({ page }).analyze();
+  // Without frames, the legacy mode finds the same and opens no further page. Long lists repeat their rows.
+  const axe = new AxeBuilder({ page }).setLegacyMode().exclude(':is(li, tr, article):nth-child(n + 13)');
+  const { violations } = await choose(axe).analyze();
   const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
   expect(found, page.url()).toEqual([]);
 }
