@@ -40,13 +40,13 @@ pub(super) struct Table<'a> {
 /// An entry and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry<T> {
-    pub(crate) place: Place,
+    pub(crate) place: Location,
     pub(crate) value: T,
 }
 
 /// Where an entry is, and how much of it could be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Location {
     pub(crate) file: &'static str,
     pub(crate) line: usize,
     /// Whether no field holds a stand-in.
@@ -54,7 +54,7 @@ pub(crate) struct Place {
     is_broken: bool,
 }
 
-impl Place {
+impl Location {
     /// Adds a fault of the entry, unless it has a syntax error: then it holds stand-ins.
     pub(crate) fn fault(self, faults: &mut ContentFaults, message: impl Into<String>) {
         if !self.is_broken {
@@ -172,7 +172,7 @@ impl<'a> Text<'a> {
             let mut ignored = ContentFaults::default();
             let faults = if is_broken { &mut ignored } else { &mut *faults };
             let (value, is_whole) = Fields::read(self, table, faults, &mut read);
-            Entry { place: Place { line, file: self.file, is_whole, is_broken }, value }
+            Entry { place: Location { line, file: self.file, is_whole, is_broken }, value }
         };
         entries.tables.into_iter().map(entry).collect()
     }

@@ -15,7 +15,7 @@ pub use art::{crest, crest_url};
 pub use club::Club;
 pub(crate) use club::is_color;
 pub use current::CurrentClub;
-pub(crate) use entries::{Entry, Place, Text};
+pub(crate) use entries::{Entry, Location, Text};
 pub use faults::{ContentFaults, Fault};
 pub(crate) use fields::Fields;
 pub use levels::{embedded_levels, read_levels};

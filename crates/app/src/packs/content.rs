@@ -1,6 +1,6 @@
 //! Packs and collectibles as content, parsed from TOML and validated as a whole.
 
-use crate::content::{ContentFaults, Entry, Fields, Place, Text, collectible_url, pack_url};
+use crate::content::{ContentFaults, Entry, Fields, Location, Text, collectible_url, pack_url};
 use terrace_kernel::Timestamp;
 use terrace_packs::{
     Catalogue, CatalogueDraft, CollectibleDraft, ContentItem, ContentProblem, Known, PackDraft, PriceDraft,
@@ -12,8 +12,8 @@ use uuid::Uuid;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackContent {
     draft: CatalogueDraft,
-    collectible_places: Vec<Place>,
-    pack_places: Vec<Place>,
+    collectible_places: Vec<Location>,
+    pack_places: Vec<Location>,
     /// Whether there may be collectibles whose keys could not be read.
     is_open: bool,
 }

@@ -1,6 +1,6 @@
 //! Quests and achievements as content: parsed from TOML, validated as a whole, loaded by their stable keys.
 
-use crate::content::{ContentFaults, Entry, Fields, Place, Text};
+use crate::content::{ContentFaults, Entry, Fields, Location, Text};
 use std::sync::{Arc, LazyLock};
 use terrace_kernel::Timestamp;
 use terrace_quests::{
@@ -13,7 +13,7 @@ use terrace_quests::{
 pub struct QuestContent {
     /// The quests, in the order of the file.
     pub drafts: Vec<QuestDraft>,
-    places: Vec<Place>,
+    places: Vec<Location>,
     /// Whether there may be quests whose keys could not be read.
     is_open: bool,
 }
