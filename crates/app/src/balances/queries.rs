@@ -49,7 +49,7 @@ impl Query for ReadWallets {
 pub struct ReadCash {
     /// The fan.
     pub user: UserId,
-    /// The currency.
+    /// The balance in other currencies is not part of the answer.
     pub currency: Currency,
 }
 
