@@ -158,6 +158,7 @@ pub(crate) async fn list_seasons(
     conditional_json(viewer.0.as_ref(), &body)
 }
 
+/// List leaderboards.
 #[utoipa::path(
     tag = "Leaderboard",
     operation_id = "listLeaderboards",
