@@ -216,7 +216,7 @@ test('of several tabs the one that is used shows the moment, also if it did what
   expect(tabs.map(({ title }) => title)).toEqual(['Step done', null, null]);
 });
 
-test('who writes is not interrupted', async () => {
+test('a fan who writes is not interrupted', async () => {
   const tab = await stage.open({ isOccupied: true });
   stage.send(done());
   await settle(1_000);
