@@ -1,5 +1,6 @@
 import { render } from '@testing-library/svelte';
 import type { Component } from 'svelte';
+import type { Api } from '$lib/api/client';
 import { setApi } from '$lib/api/context';
 import { FakeApi } from '$lib/api/testing';
 import type { OwnProfile } from '$lib/api/types';
@@ -39,6 +40,12 @@ export const ada: OwnProfile = {
   createdAt: '2026-11-01T12:00:00.000Z',
 };
 
+/** A session in a browser that knows it is a guest's: nothing is asked of the service. */
+function guestSession(api: Api): Session {
+  localStorage.setItem('terrace:session', 'guest');
+  return new Session(api);
+}
+
 /** Everything that components share, over a service that a test plays. */
 export class World {
   readonly fake = new FakeApi();
@@ -46,7 +53,7 @@ export class World {
   readonly announcer = new Announcer();
   readonly clock = new TickingClock();
   readonly settings = new Settings();
-  readonly session = new Session(this.fake.api);
+  readonly session = guestSession(this.fake.api);
   readonly browser = new FakeBrowser();
   readonly live = new Live(this.browser.surroundings(), () => Promise.resolve());
   readonly own = new OwnEvents();
