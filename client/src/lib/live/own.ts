@@ -15,7 +15,7 @@ export class OwnEvents {
     return () => this.#handlers.delete(handler);
   }
 
-  tell(event: OwnEvent): void {
+  publish(event: OwnEvent): void {
     for (const handler of [...this.#handlers]) handler(event);
   }
 }

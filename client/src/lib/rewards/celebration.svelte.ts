@@ -92,14 +92,14 @@ export class Celebration implements View {
 
   readonly onevent = (event: LiveEvent): void => {
     if (!event.data.channels.includes('me')) return;
-    this.#parts.own.tell(event);
+    this.#parts.own.publish(event);
     const reward = rewardOf(event);
     if (reward) this.#notice(reward);
     this.#collect(COLLECT_MS + (this.#parts.scene.hasFocus() ? 0 : ASIDE_MS));
   };
 
   readonly onresync = (): void => {
-    this.#parts.own.tell({ name: 'resync', data: { channels: this.channels } });
+    this.#parts.own.publish({ name: 'resync', data: { channels: this.channels } });
     void this.#parts.session.refresh();
     void this.#begin();
   };

@@ -157,7 +157,7 @@ test('pages hear of what happens', async () => {
 
 test.each(['the answer', 'the event'])('what %s says first is shown once', async (first) => {
   const tab = await stage.open();
-  const answer = (): void => tab.own.tell({ name: 'earned', rewards: [step] });
+  const answer = (): void => tab.own.publish({ name: 'earned', rewards: [step] });
   if (first === 'the answer') answer();
   stage.send(done());
   await settle(1_000);
@@ -180,13 +180,13 @@ test('of several tabs the one that is used shows the moment, also if it did what
   expect(tabs.map(({ title }) => title)).toEqual([null, 'Step done', null]);
   stage.send(done(AT, 's2'), '9');
   await settle(30);
-  tabs[0]?.own.tell({ name: 'earned', rewards: [{ ...step, id: 's2' }] });
+  tabs[0]?.own.publish({ name: 'earned', rewards: [{ ...step, id: 's2' }] });
   tabs[1]?.celebration.close();
   await settle(2_000);
   expect(tabs.map(({ title }) => title)).toEqual(['Step done', null, null]);
 });
 
-test('who writes is not interrupted', async () => {
+test('a fan who writes is not interrupted', async () => {
   const tab = await stage.open({ isOccupied: true });
   stage.send(done());
   await settle(1_000);

@@ -56,7 +56,7 @@ test('an event shows at once what became of it', async () => {
   expect(settled).toBe(1);
 });
 
-test('who says that it is paid has the service ask once', async () => {
+test('a fan who says that it is paid has the service ask once', async () => {
   const { settling } = follow();
   await vi.advanceTimersByTimeAsync(0);
   const { value } = settling.purchase;
