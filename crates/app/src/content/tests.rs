@@ -53,7 +53,7 @@ fn new_ids() -> impl FnMut() -> Uuid {
 fn quests(text: &str) {
     let mut faults = ContentFaults::default();
     let content = QuestContent::read(Some(text), &mut faults);
-    let known = KnownQuests { quests: &[], team: &team, now: None };
+    let known = KnownQuests { quests: &[], team: &team, closes_after: None };
     if let Err(errors) = plan(&content.drafts, &known, new_ids()) {
         content.locate(&errors, &mut faults);
     }
@@ -70,7 +70,14 @@ fn located(faults: &ContentFaults, text: &str) {
 
 /// Parses packs as at startup; an error must name its line, and every accepted pack must have odds that sum to 1.
 fn packs(text: &str) {
-    let known = KnownPacks { collectibles: &[], packs: &[], team: &team, now: None, currency: None };
+    let known = KnownPacks {
+        collectibles: &[],
+        packs: &[],
+        team: &team,
+        now: None,
+        closes_after: None,
+        currency: None,
+    };
     match PackContent::parse(text).and_then(|content| content.plan(&known, new_ids())) {
         Err(faults) => located(&faults, text),
         Ok(catalogue) => {

@@ -214,10 +214,13 @@ mod tests {
         let team = |_: &str| Some(TeamId::from_uuid(Uuid::from_u128(1)));
         let mut ids = 0;
         let (now, currency) = (Some(Timestamp::from_micros(0)), Some(Currency::EUR));
-        content.plan(&Known { collectibles: &[], packs: &[], team: &team, now, currency }, || {
-            ids += 1;
-            Uuid::from_u128(ids)
-        })
+        content.plan(
+            &Known { collectibles: &[], packs: &[], team: &team, now, closes_after: now, currency },
+            || {
+                ids += 1;
+                Uuid::from_u128(ids)
+            },
+        )
     }
 
     #[test]

@@ -29,8 +29,15 @@ impl Command for LoadPacks {
         }
         let team = |key: &str| teams.get(key).copied();
         // The dates of a club's folder are checked when it is planned; packs of the program may have closed.
-        let (now, currency) = (None, Some(Currency::DEFAULT));
-        let known = Known { collectibles: &collectibles, packs: &packs, team: &team, now, currency };
+        let (now, currency) = (Some(ctx.now()), Some(Currency::DEFAULT));
+        let known = Known {
+            collectibles: &collectibles,
+            packs: &packs,
+            team: &team,
+            now,
+            closes_after: None,
+            currency,
+        };
         let planned = self.content.plan(&known, || ctx.new_id()).map_err(Failure::Refused)?;
         tx.put_collectibles(&planned.collectibles)?;
         tx.put_packs(&planned.packs)?;

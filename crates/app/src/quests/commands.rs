@@ -42,7 +42,7 @@ impl Command for LoadQuests {
         }
         let team = |key: &str| teams.get(key).copied();
         // The dates of a club's folder are checked when it is planned; quests of the program may have closed.
-        let known = Known { quests: &known, team: &team, now: None };
+        let known = Known { quests: &known, team: &team, closes_after: None };
         let planned = plan(&self.content.drafts, &known, || ctx.new_id()).map_err(|errors| {
             let mut faults = ContentFaults::default();
             self.content.locate(&errors, &mut faults);

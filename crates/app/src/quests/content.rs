@@ -199,7 +199,7 @@ mod tests {
                     [[quest.step]]\ntitle = \"T\"\ncheck = { kind = \"follow_user\", count = 0 }\n";
         let mut faults = ContentFaults::default();
         let content = QuestContent::read(Some(text), &mut faults);
-        let known = Known { quests: &[], team: &|_| None, now: None };
+        let known = Known { quests: &[], team: &|_| None, closes_after: None };
         let errors = plan(&content.drafts, &known, || Uuid::from_u128(1)).unwrap_err();
         content.locate(&errors, &mut faults);
         let faults = faults.sorted();

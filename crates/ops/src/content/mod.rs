@@ -118,11 +118,18 @@ fn check_together(
         Uuid::from_u128(ids)
     };
     let team = |key: &str| catalogue.has_team(key).then(|| TeamId::from_uuid(Uuid::nil()));
-    let known = terrace_quests::Known { quests: &[], team: &team, now: None };
+    let known = terrace_quests::Known { quests: &[], team: &team, closes_after: None };
     if let Err(errors) = terrace_quests::plan(&quests.drafts, &known, &mut new_id) {
         quests.locate(&errors, faults);
     }
-    let known = terrace_packs::Known { collectibles: &[], packs: &[], team: &team, now: None, currency };
+    let known = terrace_packs::Known {
+        collectibles: &[],
+        packs: &[],
+        team: &team,
+        now: None,
+        closes_after: None,
+        currency,
+    };
     if let Err(errors) = packs.plan(&known, &mut new_id) {
         faults.extend(errors);
     }

@@ -146,7 +146,7 @@ pub(super) fn plan(
     let team_ids: HashMap<&str, TeamId> = teams.iter().map(|team| (team.key.as_str(), team.id)).collect();
     let team = |key: &str| team_ids.get(key).copied();
 
-    let known = terrace_quests::Known { quests: &existing.quests, team: &team, now: Some(now) };
+    let known = terrace_quests::Known { quests: &existing.quests, team: &team, closes_after: Some(now) };
     let quests = terrace_quests::plan(&content.quests.drafts, &known, &mut new_id).unwrap_or_else(|errors| {
         content.quests.locate(&errors, &mut faults);
         Vec::new()
@@ -156,6 +156,7 @@ pub(super) fn plan(
         packs: &existing.packs.packs,
         team: &team,
         now: Some(now),
+        closes_after: Some(now),
         currency: Some(content.club.currency),
     };
     let packs = content.packs.clone().with_pictures(picture);

@@ -196,8 +196,10 @@ pub struct Known<'a> {
     pub packs: &'a [Pack],
     /// Looks up a team by its key.
     pub team: &'a dyn Fn(&str) -> Option<TeamId>,
-    /// The instant at which the content is loaded; `None` for a check without a database, to which every pack looks new.
+    /// The instant at which the content is loaded; `None` for a check without a database.
     pub now: Option<Timestamp>,
+    /// The instant after which a pack that is not stored yet must close, if this is checked.
+    pub closes_after: Option<Timestamp>,
     /// The currency of prices in money; `None` if it is not known.
     pub currency: Option<Currency>,
 }
@@ -381,7 +383,9 @@ fn pack(
         found.note(ContentProblem::Window);
     }
     let before = known.packs.iter().find(|pack| pack.key.as_str() == draft.key);
-    if before.is_none() && draft.closes_at.zip(known.now).is_some_and(|(closes, now)| closes <= now) {
+    if before.is_none()
+        && draft.closes_at.zip(known.closes_after).is_some_and(|(closes, after)| closes <= after)
+    {
         found.note(ContentProblem::ClosedBefore);
     }
     let slots = slots(&draft.slots, found);

@@ -49,7 +49,7 @@ fn planned(
     mut from: u128,
 ) -> Result<Catalogue, Vec<ContentError>> {
     let (now, currency) = (Some(Timestamp::from_micros(1_000)), Some(Currency::EUR));
-    let known = Known { collectibles, packs, team: &team, now, currency };
+    let known = Known { collectibles, packs, team: &team, now, closes_after: now, currency };
     plan(draft, &known, || {
         from += 1;
         Uuid::from_u128(from)

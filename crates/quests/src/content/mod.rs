@@ -178,8 +178,8 @@ pub struct Known<'a> {
     pub quests: &'a [Quest],
     /// Looks up a team by its key.
     pub team: &'a dyn Fn(&str) -> Option<TeamId>,
-    /// The instant at which the content is loaded; `None` for a check without a database, to which every quest looks new.
-    pub now: Option<Timestamp>,
+    /// The instant after which a quest that is not stored yet must close, if this is checked.
+    pub closes_after: Option<Timestamp>,
 }
 
 /// Validates content and builds the quests that it describes, in the order of the content. A quest or step whose key is
@@ -298,7 +298,9 @@ fn quest(
         found.note(ContentProblem::OnboardingWaits);
     }
     let before = known.quests.iter().find(|quest| quest.key.as_str() == draft.key);
-    if before.is_none() && draft.closes_at.zip(known.now).is_some_and(|(closes, now)| closes <= now) {
+    if before.is_none()
+        && draft.closes_at.zip(known.closes_after).is_some_and(|(closes, after)| closes <= after)
+    {
         found.note(ContentProblem::ClosedBefore);
     }
     let prerequisites = prerequisites(draft, ids, found);

@@ -21,7 +21,7 @@ fn team(key: &str) -> Option<TeamId> {
 
 /// Plans content against stored quests, with ids that count up from a number.
 fn planned(drafts: &[QuestDraft], there: &[Quest], mut from: u128) -> Result<Vec<Quest>, Vec<ContentError>> {
-    plan(drafts, &Known { quests: there, team: &team, now: Some(Timestamp::from_micros(0)) }, || {
+    plan(drafts, &Known { quests: there, team: &team, closes_after: Some(Timestamp::from_micros(0)) }, || {
         from += 1;
         Uuid::from_u128(from)
     })

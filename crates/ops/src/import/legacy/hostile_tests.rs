@@ -79,7 +79,7 @@ fn here() -> Here {
     };
     let content = QuestContent::embedded().unwrap();
     let mut ids = 0;
-    let known = KnownQuests { quests: &[], team: &|_| Some(rovers), now: None };
+    let known = KnownQuests { quests: &[], team: &|_| Some(rovers), closes_after: None };
     let quests = plan(&content.drafts, &known, || {
         ids += 1;
         Uuid::from_u128(ids)
