@@ -86,7 +86,13 @@ export default defineConfig({
     assetsInlineLimit: 0,
     rolldownOptions: {
       input: ['index.html', 'src/sw.ts'],
+      // It only names the framework's functions: a page loads those that it calls.
+      treeshake: {
+        moduleSideEffects: [{ test: /svelte\/src\/internal\/client\/index\.js$/, sideEffects: false }],
+      },
       output: {
+        // What many pages share is one file: many small ones compress worse, and each is a request.
+        codeSplitting: { groups: [{ name: 'shared', minShareCount: 6 }] },
         // A worker governs the paths below its own.
         entryFileNames: ({ name }) => (name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'),
       },

@@ -29,6 +29,7 @@ mod crash {
 mod house {
     mod areas;
     mod circles;
+    mod comments;
     mod excerpts;
     mod files;
     mod layers;
@@ -119,7 +120,9 @@ mod http {
     mod conditional;
     mod cron;
     mod cross_site;
+    mod demo;
     mod document;
+    mod document_rules;
     mod dress;
     mod edge;
     mod edits;
@@ -199,6 +202,7 @@ mod program {
     mod backup;
     mod completions;
     mod content;
+    mod content_faults;
     mod content_live;
     mod doctor;
     mod follow_graph;

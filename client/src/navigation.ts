@@ -1,10 +1,11 @@
-import type { Texts } from '$lib/i18n/texts.svelte';
+import type { Part, Texts } from '$lib/i18n/texts.svelte';
 import { href } from '$lib/router/match';
 import type { RouteName } from '$lib/router/paths';
 import type { NavItem } from '$lib/ui/MainNav.svelte';
 
 const ROOM: readonly RouteName[] = [
   'room',
+  'share',
   'post',
   'tag',
   'trends',
@@ -39,9 +40,11 @@ const ACCOUNT: readonly RouteName[] = [
   'settingsData',
 ];
 
-/** Whether a page has texts that are not there from the start. */
-export function needsMoreTexts(name: RouteName): boolean {
-  return name === 'table' || PLAY.includes(name) || ACCOUNT.includes(name);
+/** The texts that a page needs and that are not there from the start. */
+export function textsOf(name: RouteName): Part[] {
+  if (name === 'home' || name === 'room') return [];
+  const hasMore = name === 'table' || name === 'share' || PLAY.includes(name) || ACCOUNT.includes(name);
+  return hasMore ? ['pages', 'more'] : ['pages'];
 }
 
 /** The items of the main navigation; the one to which the shown page belongs is marked. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import openapiTS, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
+import { typesOf } from '../build/types.js';
 
 /** A part of a schema of the document, as far as this test reads it. */
 interface Schema {
@@ -10,6 +10,8 @@ interface Schema {
   type?: string | string[];
   enum?: unknown[];
   oneOf?: Schema[];
+  anyOf?: Schema[];
+  discriminator?: { propertyName: string };
   items?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];
@@ -34,7 +36,6 @@ interface Contract {
   components: { schemas: Record<string, Schema> };
 }
 
-const blob = ts.factory.createTypeReferenceNode('Blob');
 const source = readFileSync(new URL('../openapi.json', import.meta.url), 'utf8');
 const contract = JSON.parse(source) as Contract;
 
@@ -48,9 +49,10 @@ function resolved(schema: Schema): Schema {
 
 /** An expression of a value that the schema allows. */
 function value(schema: Schema): string {
-  const { enum: values, oneOf, type, properties, required = [], items } = resolved(schema);
+  const { enum: values, oneOf, anyOf, type, properties, required = [], items } = resolved(schema);
   if (values) return JSON.stringify(values[0]);
-  if (oneOf) return value(oneOf.find((each) => each.type !== 'null') ?? {});
+  const choices = oneOf ?? anyOf;
+  if (choices) return value(choices.find((each) => each.type !== 'null') ?? {});
   const members = Object.entries(properties ?? {}).filter(([name]) => required.includes(name));
   const examples: Partial<Record<string, string>> = {
     string: '"text"',
@@ -71,10 +73,32 @@ function plainType(schema: Schema): string | null {
   return names.some((name) => name === 'array' || name === 'object') ? null : names.join(' | ');
 }
 
+/** Statements that read every field of each variant of a tagged union. */
+function readsOfVariants(variants: Schema[], tag: string, expression: string, depth: number): string[] {
+  const name = `variant${String(depth)}`;
+  const branches = variants.flatMap((variant) => {
+    const [kind] = resolved(resolved(variant).properties?.[tag] ?? {}).enum ?? [];
+    return [
+      `if (${name}[${JSON.stringify(tag)}] === ${JSON.stringify(kind)}) {`,
+      ...reads(variant, name, depth + 1),
+      'return; }',
+    ];
+  });
+  // The compiler knows that no variant is left.
+  return [
+    `((${name}: typeof ${expression}): void => {`,
+    ...branches,
+    `isOfType<never>(${name});`,
+    `})(${expression});`,
+  ];
+}
+
 /** Statements that read every field which is always sent. */
 function reads(schema: Schema, expression: string, depth = 0): string[] {
-  const { properties = {}, required = [], items, oneOf, type } = resolved(schema);
+  const { properties = {}, required = [], items, oneOf, anyOf, discriminator, type } = resolved(schema);
   if (depth > 6) return [];
+  if (anyOf) return [`isOfType<string>(${expression});`];
+  if (oneOf && discriminator) return readsOfVariants(oneOf, discriminator.propertyName, expression, depth);
   if (oneOf) {
     const [only, ...others] = oneOf.filter((each) => each.type !== 'null');
     if (!only || others.length > 0 || oneOf.length === 1) return [`void ${expression};`];
@@ -135,12 +159,7 @@ function follow(operation: Operation): string {
 
 /** What the compiler says of the text beside the generated types. */
 async function complaints(text: string): Promise<string[]> {
-  const types = astToString(
-    await openapiTS(source, {
-      defaultNonNullable: false,
-      transform: ({ format }) => (format === 'binary' ? blob : undefined),
-    }),
-  );
+  const types = await typesOf(source);
   const folder = fileURLToPath(new URL('./', import.meta.url));
   const files = new Map([
     [`${folder}schema.ts`, types],
@@ -203,4 +222,71 @@ test('a program that uses every operation and every event needs no cast', { time
     export const edited = (data: components['schemas']['Post']) => { isOfType<string>(data.editedAt); };
   `;
   expect(await complaints(wrong)).toHaveLength(2);
+});
+
+/** A program in which each line that follows a directive must be refused, and every other line accepted. */
+const exact = `
+  type Schemas = components['schemas'];
+  export const one: Schemas['FollowBody'][] = [{ userId: 'a' }, { teamId: 'b' }];
+  // @ts-expect-error one of the two is needed
+  export const none: Schemas['FollowBody'] = {};
+  // @ts-expect-error both are too many
+  export const both: Schemas['FollowBody'] = { userId: 'a', teamId: 'b' };
+  // @ts-expect-error one of the two is needed
+  export const noBoard: Schemas['JoinBody'] = {};
+  // @ts-expect-error both are too many
+  export const twoBoards: Schemas['JoinBody'] = { leaderboardId: 'a', teamId: 'b' };
+
+  export const clap: Schemas['ReactBody'] = { kind: 'clap' };
+  // @ts-expect-error no kind of reaction
+  export const boo: Schemas['ReactBody'] = { kind: 'boo' };
+  export const counts = ({ reactions }: Schemas['Post']) => isOfType<number | undefined>(reactions.fire);
+  // @ts-expect-error no kind of reaction
+  export const boos = ({ reactions }: Schemas['Post']) => reactions.boo;
+  // @ts-expect-error no cadence
+  export const isWeekly = (quest: Schemas['Quest']) => quest.cadence === 'weekly';
+  // @ts-expect-error no kind of session
+  export const isTelex = (session: Schemas['Session']) => session.kind === 'telex';
+  // @ts-expect-error no source of a seed
+  export const isGuessed = (proof: Schemas['Proof']) => proof.clientSeedSource === 'guess';
+  // @ts-expect-error no role
+  export const isOwner = (account: Schemas['AccountExport']) => account.role === 'owner';
+
+  export const count = (check: Schemas['StepCheck']) => (check.kind === 'follow_user' ? check.count : 0);
+  // @ts-expect-error this kind has no count
+  export const noCount = (check: Schemas['StepCheck']) => (check.kind === 'join_leaderboard' ? check.count : 0);
+  // @ts-expect-error the count is missing
+  export const incomplete: Schemas['StepCheck'] = { kind: 'follow_user' };
+
+  export const code: Schemas['ProblemCode'] = 'rate_limited';
+  // @ts-expect-error no code of a problem
+  export const noCode: Schemas['ProblemCode'] = 'out_of_paper';
+  export const laterCode = (problem: Schemas['Problem']) => problem.code === 'out_of_paper';
+  export const source: Schemas['PointsSource'] = 'daily_visit';
+  // @ts-expect-error no source of points
+  export const noSource: Schemas['PointsSource'] = 'found_on_street';
+  export const reason: Schemas['ReasonKind'] = 'follows_you';
+  // @ts-expect-error no reason
+  export const noReason: Schemas['ReasonKind'] = 'a_whim';
+
+  type Purchased = paths['/api/packs/{id}/purchase']['post']['responses'];
+  export const location = ({ headers }: Purchased[201]) => isOfType<string>(headers.Location);
+  export const replayed = ({ headers }: Purchased[201]) => isOfType<'true' | undefined>(headers['Idempotency-Replayed']);
+  // @ts-expect-error it is sent only with a stored answer
+  export const stored = ({ headers }: Purchased[201]) => isOfType<'true'>(headers['Idempotency-Replayed']);
+  export const wait = ({ headers }: Purchased[429 | 503]) => isOfType<number>(headers['Retry-After']);
+  type Club = paths['/api/club']['get']['responses'];
+  export const tag = ({ headers }: Club[200 | 304]) => isOfType<string>(headers.ETag);
+  // @ts-expect-error the tag is a text
+  export const noTag = ({ headers }: Club[200 | 304]) => isOfType<number>(headers.ETag);
+  export const upload = client.POST('/api/media', { body: new Blob([]) });
+  // @ts-expect-error a picture is no text
+  export const uploadText = client.POST('/api/media', { body: 'text' });
+`;
+
+test('the types accept what the service does, and nothing else', { timeout: 240_000 }, async () => {
+  expect(await complaints(head + exact)).toEqual([]);
+  // Each directive has a fault to expect: without them there is one complaint each.
+  const directives = exact.match(/\/\/ @ts-expect-error/g) ?? [];
+  expect(await complaints(head + exact.replaceAll('@ts-expect-error', ''))).toHaveLength(directives.length);
 });

@@ -5,8 +5,10 @@ import { FakeApi } from '$lib/api/testing';
 import type { OwnProfile } from '$lib/api/types';
 import { TickingClock, setClock } from '$lib/clock.svelte';
 import { enMore } from '$lib/i18n/en-more';
+import { enPages } from '$lib/i18n/en-pages';
 import { Texts, setTexts } from '$lib/i18n/texts.svelte';
 import { Live, setLive } from '$lib/live/live';
+import { OwnEvents, setOwnEvents } from '$lib/live/own';
 import { FakeBrowser } from '$lib/live/testing';
 import { PageKeeping } from '$lib/outbox/entries';
 import { Outbox, setOutbox } from '$lib/outbox/outbox.svelte';
@@ -41,13 +43,14 @@ export const ada: OwnProfile = {
 /** Everything that components share, over a service that a test plays. */
 export class World {
   readonly fake = new FakeApi();
-  readonly texts = new Texts(enMore);
+  readonly texts: Texts;
   readonly announcer = new Announcer();
   readonly clock = new TickingClock();
   readonly settings = new Settings();
   readonly session = new Session(this.fake.api);
   readonly browser = new FakeBrowser();
   readonly live = new Live(this.browser.surroundings(), () => Promise.resolve());
+  readonly own = new OwnEvents();
   readonly outbox = new Outbox(this.fake.api, this.clock, new PageKeeping(), (_, task) => task());
   readonly router = new Router(table);
   readonly room = new Room(this.fake.api, this.clock, () => undefined);
@@ -56,6 +59,10 @@ export class World {
     onRollback: () => undefined,
     onChange: () => undefined,
   });
+
+  constructor(texts = new Texts({ pages: enPages, more: enMore })) {
+    this.texts = texts;
+  }
 
   async signIn(): Promise<void> {
     this.fake.on('POST /api/login', () => ({ body: {} })).on('GET /api/user', () => ({ body: ada }));
@@ -82,6 +89,7 @@ export class World {
     setSettings(this.settings);
     setSession(this.session);
     setLive(this.live);
+    setOwnEvents(this.own);
     setOutbox(this.outbox);
     setRouter(this.router);
     setRoom(this.room);

@@ -21,7 +21,7 @@ on_each_database! {
     completions_made_here_are_unchanged,
     a_quest_begun_by_an_import_can_be_completed_here,
     lines_that_match_nothing_are_left_out_and_named,
-    rules_4_to_6_points_count_in_the_season_of_their_time,
+    scoring_rules_4_to_6_points_count_in_the_season_of_their_time,
     a_daily_quest_goes_by_the_date_where_the_fan_was,
     a_dry_run_reports_the_same_and_writes_nothing,
     imports_and_fans_at_once_record_each_step_once,
@@ -232,7 +232,7 @@ fn lines_that_match_nothing_are_left_out_and_named(kind: DatabaseKind) -> Result
 
 /// Also in a season that is over, since maintenance writes it. An award without a team has no board,
 /// whichever team is the favourite now.
-fn rules_4_to_6_points_count_in_the_season_of_their_time(kind: DatabaseKind) -> Result<()> {
+fn scoring_rules_4_to_6_points_count_in_the_season_of_their_time(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let (foxes, owls) = (service.team("foxes"), service.team("owls"));
     let team = QUESTS.replace("title = \"One step\"", "title = \"One step\"\nteam = \"foxes\"");

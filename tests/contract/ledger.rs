@@ -350,19 +350,23 @@ fn entries_are_paged_from_the_newest(kind: DatabaseKind) -> Result<()> {
 
 /// A step of a random history.
 #[derive(Debug, Clone, Copy)]
-enum Step {
+enum Operation {
     Give { fan: usize, amount: i64, fact: u8 },
     TakeBack { fan: usize, fact: u8 },
     Move { from: Option<usize>, to: Option<usize>, kind: u8, amount: i64, source: u8 },
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = Operation> {
     let (fan, holder) = (0..3_usize, proptest::option::of(0..3_usize));
     prop_oneof![
-        (fan.clone(), 0..20_i64, 0..8_u8).prop_map(|(fan, amount, fact)| Step::Give { fan, amount, fact }),
-        (fan, 0..8_u8).prop_map(|(fan, fact)| Step::TakeBack { fan, fact }),
+        (fan.clone(), 0..20_i64, 0..8_u8).prop_map(|(fan, amount, fact)| Operation::Give {
+            fan,
+            amount,
+            fact
+        }),
+        (fan, 0..8_u8).prop_map(|(fan, fact)| Operation::TakeBack { fan, fact }),
         (holder.clone(), holder, 0..3_u8, 1..20_i64, 0..40_u8)
-            .prop_map(|(from, to, kind, amount, source)| Step::Move { from, to, kind, amount, source }),
+            .prop_map(|(from, to, kind, amount, source)| Operation::Move { from, to, kind, amount, source }),
     ]
 }
 
@@ -407,16 +411,16 @@ fn any_history_equals_a_naive_model(kind: DatabaseKind) -> Result<()> {
 
 const KINDS: [AccountKind; 3] = [AccountKind::Points, AccountKind::Coins, AccountKind::Money(Currency::EUR)];
 
-fn take(service: &TestApp, fans: &[UserId], nth: u32, naive: &mut Naive, step: Step) {
+fn take(service: &TestApp, fans: &[UserId], nth: u32, naive: &mut Naive, step: Operation) {
     match step {
-        Step::Give { fan, amount, fact } => {
+        Operation::Give { fan, amount, fact } => {
             service.done(award(service, fans[fan], amount, &fact.to_string()));
             if let std::collections::btree_map::Entry::Vacant(new) = naive.records.entry((fan, fact)) {
                 new.insert(amount);
                 *naive.has.entry((fan, AccountKind::Points)).or_default() += amount;
             }
         }
-        Step::TakeBack { fan, fact } => {
+        Operation::TakeBack { fan, fact } => {
             let source = SourceKey::import(&fact.to_string()).expect("a key");
             let (awards, reason) = (service.app().awards(), "Back".to_owned());
             let reversal = ReversePoints { awards, user: fans[fan], source, reason, by: Writer::Service };
@@ -426,7 +430,7 @@ fn take(service: &TestApp, fans: &[UserId], nth: u32, naive: &mut Naive, step: S
                 *has = (*has - amount).max(0);
             }
         }
-        Step::Move { from, to, kind, amount, source } => {
+        Operation::Move { from, to, kind, amount, source } => {
             let holder = |fan: Option<usize>, service| fan.map_or(service, |fan| Holder::Fan(fans[fan]));
             let (kind, source) = (KINDS[usize::from(kind)], format!("{nth}/{source}"));
             // Points come from records; what fans pass on came from there.

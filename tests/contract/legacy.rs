@@ -20,11 +20,11 @@ use terrace_testkit::scoring::{SeasonId, SeasonStatus};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    rule_13_tables_are_imported_once,
-    rules_2_to_6_records_count_on_their_season_and_board,
-    rule_6_records_without_a_season_are_kept_and_never_counted,
+    spec_1_rule_13_tables_are_imported_once,
+    scoring_rules_2_to_6_records_count_on_their_season_and_board,
+    scoring_rule_6_records_without_a_season_are_kept_and_never_counted,
     progress_is_matched_by_titles_and_the_rest_is_reported,
-    rule_3_impossible_follows_are_left_out,
+    spec_1_rule_3_impossible_follows_are_left_out,
     bad_rows_are_reported_by_file_and_line_and_nothing_is_written,
     a_taken_name_is_reported_before_and_after_the_check,
     an_interrupted_import_resumes_where_it_stopped,
@@ -132,7 +132,7 @@ fn sum(rows: u64, points: i64) -> RowSum {
     RowSum { rows, points }
 }
 
-fn rule_13_tables_are_imported_once(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_13_tables_are_imported_once(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     let before = service.settled();
     let first = import(&service, &files(&[]))?;
@@ -181,7 +181,7 @@ fn rule_13_tables_are_imported_once(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn rules_2_to_6_records_count_on_their_season_and_board(kind: DatabaseKind) -> Result<()> {
+fn scoring_rules_2_to_6_records_count_on_their_season_and_board(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     import(&service, &files(&[]))?;
     let [mia, bo, cy] = ["mia", "bo.b", "cyd"].map(|name| named(&service, name));
@@ -206,7 +206,7 @@ fn rules_2_to_6_records_count_on_their_season_and_board(kind: DatabaseKind) -> R
     Ok(())
 }
 
-fn rule_6_records_without_a_season_are_kept_and_never_counted(kind: DatabaseKind) -> Result<()> {
+fn scoring_rule_6_records_without_a_season_are_kept_and_never_counted(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     import(&service, &files(&[]))?;
     for (name, source, points) in
@@ -274,7 +274,7 @@ fn progress_is_matched_by_titles_and_the_rest_is_reported(kind: DatabaseKind) ->
     Ok(())
 }
 
-fn rule_3_impossible_follows_are_left_out(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_3_impossible_follows_are_left_out(kind: DatabaseKind) -> Result<()> {
     let service = service(kind)?;
     let users = files(&[(LegacyTable::Follow, "followerId,followedId,teamId,createdAt\n")]);
     import(&service, &users)?;

@@ -25,7 +25,7 @@ use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database};
 use tokio::sync::watch;
 
 on_each_database! {
-    rule_13_the_second_run_of_everything_changes_nothing,
+    spec_1_rule_13_the_second_run_of_everything_changes_nothing,
     a_dry_run_counts_what_the_run_does_and_writes_nothing,
     seasons_that_are_due_have_a_dry_run_and_are_turned,
     one_process_runs_and_the_other_gets_its_name_and_start,
@@ -78,7 +78,7 @@ fn counts(report: &RoundReport) -> BTreeMap<&'static str, BTreeMap<&'static str,
     counts.filter(|(_, counts)| !counts.is_empty()).collect()
 }
 
-fn rule_13_the_second_run_of_everything_changes_nothing(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_13_the_second_run_of_everything_changes_nothing(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     service.fan("mia");
     let all = || round(&catalogue(), &Wanted::All);

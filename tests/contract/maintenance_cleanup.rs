@@ -17,8 +17,8 @@ use terrace_testkit::ops::maintenance::{MaintenanceHistory, RunOutcome, RunRecor
 use terrace_testkit::{DatabaseKind, TestApp, jobs, on_each_database};
 
 on_each_database! {
-    rule_13_the_journal_keeps_recent_runs_and_the_last_of_each_task,
-    rule_13_staged_rows_of_an_import_are_removed_after_a_week,
+    spec_1_rule_13_the_journal_keeps_recent_runs_and_the_last_of_each_task,
+    spec_1_rule_13_staged_rows_of_an_import_are_removed_after_a_week,
     an_abandoned_import_starts_again,
     an_import_that_stages_for_longer_than_a_week_is_kept,
     notices_and_imports_are_swept_by_jobs_under_a_lease,
@@ -56,7 +56,7 @@ fn journal(service: &TestApp, task: &str) -> Vec<(Timestamp, RunOutcome)> {
     all.filter(|(run, _)| run.task == task).map(|(run, _)| (run.started_at, run.outcome)).collect()
 }
 
-fn rule_13_the_journal_keeps_recent_runs_and_the_last_of_each_task(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_13_the_journal_keeps_recent_runs_and_the_last_of_each_task(kind: DatabaseKind) -> Result<()> {
     use RunOutcome::{Failed, Running, Stopped, Succeeded};
     let service = TestApp::start(kind)?;
     let begun = service.clock().now();
@@ -118,7 +118,7 @@ fn waiting(service: &TestApp) -> Result<Vec<String>> {
     Ok(service.storage().read_by_hand(&sql)?)
 }
 
-fn rule_13_staged_rows_of_an_import_are_removed_after_a_week(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_13_staged_rows_of_an_import_are_removed_after_a_week(kind: DatabaseKind) -> Result<()> {
     let service = super::legacy::service(kind)?;
     let nothing: Vec<(&str, u64)> = Vec::new();
     assert_eq!(repair_counts(&service, "sweep-imports"), nothing);

@@ -17,15 +17,15 @@ use terrace_testkit::scoring::{SourceKey, Writer};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    rule_13_completions_are_recorded_with_their_own_time,
-    rule_13_a_visit_without_a_record_is_recorded_on_its_date,
-    rule_5_boards_are_set_where_they_can_be_derived,
-    rule_6_records_without_a_season_stay_without_a_board,
+    spec_1_rule_13_completions_are_recorded_with_their_own_time,
+    spec_1_rule_13_a_visit_without_a_record_is_recorded_on_its_date,
+    scoring_rule_5_boards_are_set_where_they_can_be_derived,
+    scoring_rule_6_records_without_a_season_stay_without_a_board,
     awards_paid_elsewhere_are_not_paid_again,
     awards_beside_a_backfill_are_paid_once,
     missing_records_are_written_at_once,
-    rule_13_onboarding_is_started_for_existing_fans,
-    rule_13_runs_and_the_order_of_steps_are_repaired,
+    spec_1_rule_13_onboarding_is_started_for_existing_fans,
+    spec_1_rule_13_runs_and_the_order_of_steps_are_repaired,
 }
 
 /// The columns that differ between a record and its replacement.
@@ -55,7 +55,7 @@ fn forget_records(service: &TestApp, of: &str) {
     verified(service);
 }
 
-fn rule_13_completions_are_recorded_with_their_own_time(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_13_completions_are_recorded_with_their_own_time(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let [mia, bo, kim] = service.crowd("fan", 3)[..] else { panic!("three fans") };
     let foxes = service.team("foxes");
@@ -92,7 +92,7 @@ fn rule_13_completions_are_recorded_with_their_own_time(kind: DatabaseKind) -> R
     Ok(())
 }
 
-fn rule_13_a_visit_without_a_record_is_recorded_on_its_date(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_13_a_visit_without_a_record_is_recorded_on_its_date(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let mia = service.fan("mia").id;
     let visit = || service.done(VisitDaily { user: mia, awards: service.app().awards() });
@@ -124,7 +124,7 @@ fn forget_boards(service: &TestApp) {
     verified(service);
 }
 
-fn rule_5_boards_are_set_where_they_can_be_derived(kind: DatabaseKind) -> Result<()> {
+fn scoring_rule_5_boards_are_set_where_they_can_be_derived(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     service.team("foxes");
     let of_team = r#"
@@ -179,7 +179,7 @@ step = [{ key = "cheer", title = "Cheer", points = 4 }]
     Ok(())
 }
 
-fn rule_6_records_without_a_season_stay_without_a_board(kind: DatabaseKind) -> Result<()> {
+fn scoring_rule_6_records_without_a_season_stay_without_a_board(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let mia = service.crowd("mia", 1)[0];
     favour(&service, mia, Some(service.team("foxes")));
@@ -309,7 +309,7 @@ fn missing_records_are_written_at_once(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn rule_13_onboarding_is_started_for_existing_fans(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_13_onboarding_is_started_for_existing_fans(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let [mia, bo, kim] = ["mia", "bo_", "kim"].map(|name| service.fan(name).id);
     let welcome = r#"
@@ -339,7 +339,7 @@ step = [{ key = "team", title = "Choose a team", points = 2, check = { kind = "c
     Ok(())
 }
 
-fn rule_13_runs_and_the_order_of_steps_are_repaired(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_13_runs_and_the_order_of_steps_are_repaired(kind: DatabaseKind) -> Result<()> {
     let service = with_quests(kind)?;
     let [mia, bo] = service.crowd("fan", 2)[..] else { panic!("two fans") };
     for fan in [mia, bo] {

@@ -18,7 +18,7 @@ use terrace_testkit::social::ReactionKind;
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    rule_13_maintenance_finds_nothing_to_repair_under_load,
+    spec_1_rule_13_maintenance_finds_nothing_to_repair_under_load,
 }
 
 /// Every repair task, in an order in which they may run.
@@ -83,7 +83,7 @@ async fn spend(app: Arc<App>, evening: Evening) {
     }
 }
 
-fn rule_13_maintenance_finds_nothing_to_repair_under_load(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_13_maintenance_finds_nothing_to_repair_under_load(kind: DatabaseKind) -> Result<()> {
     let service = shop_of(TestApp::without_dry_run(kind)?)?;
     let (other, third) = (service.another()?, service.another()?);
     load(&service, QUESTS);

@@ -15,12 +15,12 @@ use terrace_testkit::packs::{PurchaseState, Stock, UserPackState};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    rule_4_states_follow_the_journal_and_the_draws,
-    rule_4_paid_copies_and_drawn_collectibles_are_restored,
-    rule_4_an_overlooked_payment_is_reconciled,
-    rule_13_stock_and_editions_are_recounted,
+    spec_3_rule_4_states_follow_the_journal_and_the_draws,
+    spec_3_rule_4_paid_copies_and_drawn_collectibles_are_restored,
+    spec_3_rule_4_an_overlooked_payment_is_reconciled,
+    spec_1_rule_13_stock_and_editions_are_recounted,
     copies_are_restored_once_beside_purchases_and_openings,
-    rule_10_messages_without_a_lane_get_one,
+    spec_1_rule_10_messages_without_a_lane_get_one,
 }
 
 const NOTHING: [(&str, u64); 0] = [];
@@ -31,7 +31,7 @@ fn all_are_content(service: &TestApp) {
     }
 }
 
-fn rule_4_states_follow_the_journal_and_the_draws(kind: DatabaseKind) -> Result<()> {
+fn spec_3_rule_4_states_follow_the_journal_and_the_draws(kind: DatabaseKind) -> Result<()> {
     let (service, _) = paid_shop(kind)?;
     let mia = service.fan("mia").id;
     give_coins(&service, mia, 25);
@@ -80,7 +80,7 @@ fn rule_4_states_follow_the_journal_and_the_draws(kind: DatabaseKind) -> Result<
     Ok(())
 }
 
-fn rule_4_paid_copies_and_drawn_collectibles_are_restored(kind: DatabaseKind) -> Result<()> {
+fn spec_3_rule_4_paid_copies_and_drawn_collectibles_are_restored(kind: DatabaseKind) -> Result<()> {
     let service = shop(kind)?;
     let mia = service.fan("mia").id;
     give_coins(&service, mia, 30);
@@ -126,7 +126,7 @@ fn rule_4_paid_copies_and_drawn_collectibles_are_restored(kind: DatabaseKind) ->
     Ok(())
 }
 
-fn rule_4_an_overlooked_payment_is_reconciled(kind: DatabaseKind) -> Result<()> {
+fn spec_3_rule_4_an_overlooked_payment_is_reconciled(kind: DatabaseKind) -> Result<()> {
     let (service, cashier) = paid_shop(kind)?;
     let mia = service.fan("mia").id;
     let gala = pack(&service, "gala").id;
@@ -151,7 +151,7 @@ fn rule_4_an_overlooked_payment_is_reconciled(kind: DatabaseKind) -> Result<()> 
     Ok(())
 }
 
-fn rule_13_stock_and_editions_are_recounted(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_13_stock_and_editions_are_recounted(kind: DatabaseKind) -> Result<()> {
     let service = shop(kind)?;
     let mia = service.fan("mia").id;
     give_coins(&service, mia, 50);
@@ -226,7 +226,7 @@ fn copies_are_restored_once_beside_purchases_and_openings(kind: DatabaseKind) ->
     Ok(())
 }
 
-fn rule_10_messages_without_a_lane_get_one(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_10_messages_without_a_lane_get_one(kind: DatabaseKind) -> Result<()> {
     let service = shop(kind)?;
     let mia = service.fan("mia").id;
     give_coins(&service, mia, 10);

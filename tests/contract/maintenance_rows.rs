@@ -17,12 +17,12 @@ use terrace_testkit::social::ReactionKind;
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
 
 on_each_database! {
-    rule_13_counters_are_recounted,
+    spec_1_rule_13_counters_are_recounted,
     counters_are_recounted_beside_active_fans,
-    rule_13_no_follow_exists_beside_a_block,
-    rule_13_leftover_rows_of_deleted_accounts_are_removed,
-    rule_13_deleted_posts_are_removed,
-    rule_13_old_notices_are_removed_unless_something_is_open,
+    spec_1_rule_13_no_follow_exists_beside_a_block,
+    spec_1_rule_13_leftover_rows_of_deleted_accounts_are_removed,
+    spec_1_rule_13_deleted_posts_are_removed,
+    spec_1_rule_13_old_notices_are_removed_unless_something_is_open,
 }
 
 fn follow(service: &TestApp, fan: UserId, other: UserId) {
@@ -49,7 +49,7 @@ fn lively(service: &TestApp) -> Vec<UserId> {
     fans
 }
 
-fn rule_13_counters_are_recounted(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_13_counters_are_recounted(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fans = lively(&service);
     let deleted = post(&service, fans[0]);
@@ -125,7 +125,7 @@ fn counters_are_recounted_beside_active_fans(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn rule_13_no_follow_exists_beside_a_block(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_13_no_follow_exists_beside_a_block(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let [mia, bo, kim] = service.crowd("fan", 3)[..] else { panic!("three fans") };
     service.done(BlockUser { fan: mia, other: bo });
@@ -150,7 +150,7 @@ fn rule_13_no_follow_exists_beside_a_block(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn rule_13_leftover_rows_of_deleted_accounts_are_removed(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_13_leftover_rows_of_deleted_accounts_are_removed(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     service.run(service.app().found_seasons())?;
     let mia = service.fan("mia");
@@ -211,7 +211,7 @@ fn rule_13_leftover_rows_of_deleted_accounts_are_removed(kind: DatabaseKind) -> 
     Ok(())
 }
 
-fn rule_13_deleted_posts_are_removed(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_13_deleted_posts_are_removed(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let fans = service.crowd("fan", 4);
     let kept = post(&service, fans[0]);
@@ -242,7 +242,7 @@ fn rule_13_deleted_posts_are_removed(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn rule_13_old_notices_are_removed_unless_something_is_open(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_13_old_notices_are_removed_unless_something_is_open(kind: DatabaseKind) -> Result<()> {
     let (service, _) = paid_shop(kind)?;
     let mia = service.fan("mia").id;
     let paid = super::packs::pack(&service, "paid").id;

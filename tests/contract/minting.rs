@@ -17,7 +17,7 @@ use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database};
 use tokio::sync::{Semaphore, watch};
 
 on_each_database! {
-    rule_10_the_minter_is_notified_of_the_contents_of_a_pack,
+    spec_1_rule_10_the_minter_is_notified_of_the_contents_of_a_pack,
     without_a_minter_nothing_waits_and_all_can_be_minted_later,
     after_any_failure_each_fans_messages_are_in_order_and_complete,
     a_process_that_dies_before_a_receipt_loses_nothing,
@@ -168,7 +168,7 @@ fn assert_notices(notices: &[MintNotice], of: &[(MintKind, &Owned)]) {
     }
 }
 
-fn rule_10_the_minter_is_notified_of_the_contents_of_a_pack(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_10_the_minter_is_notified_of_the_contents_of_a_pack(kind: DatabaseKind) -> Result<()> {
     let shop = shop(kind)?;
     let minter = Register::willing();
     let service = shop.with_minter(minter.clone())?;

@@ -20,14 +20,14 @@ use terrace_testkit::packs::{
 use terrace_testkit::{DatabaseKind, PACKS, TestApp, on_each_database};
 
 on_each_database! {
-    rule_8_a_purchase_is_recorded_and_paid_at_once,
-    rule_9_a_copy_gives_what_its_proof_derives_and_the_same_again,
+    spec_1_rule_8_a_purchase_is_recorded_and_paid_at_once,
+    spec_1_rule_9_a_copy_gives_what_its_proof_derives_and_the_same_again,
     the_oldest_sealed_copy_is_opened_first,
     a_refusal_moves_nothing,
     the_seed_of_a_sealed_copy_is_encrypted_and_forgotten,
     content_that_is_loaded_again_keeps_what_was_bought,
     a_pack_that_gets_a_stock_counts_what_was_sold,
-    rule_11_content_that_cannot_hold_its_odds_changes_nothing,
+    spec_1_rule_11_content_that_cannot_hold_its_odds_changes_nothing,
 }
 
 /// A service with teams and packs.
@@ -83,7 +83,7 @@ pub(super) fn prove(opened: &PackOpened) {
     assert_eq!(opened.opening.proof.server_seed_hash, opened.copy.seed_hash);
 }
 
-fn rule_8_a_purchase_is_recorded_and_paid_at_once(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_8_a_purchase_is_recorded_and_paid_at_once(kind: DatabaseKind) -> Result<()> {
     let service = shop(kind)?;
     let mia = service.fan("mia").id;
     service.done(award(&service, mia, 35, "game"));
@@ -103,7 +103,7 @@ fn rule_8_a_purchase_is_recorded_and_paid_at_once(kind: DatabaseKind) -> Result<
     Ok(())
 }
 
-fn rule_9_a_copy_gives_what_its_proof_derives_and_the_same_again(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_9_a_copy_gives_what_its_proof_derives_and_the_same_again(kind: DatabaseKind) -> Result<()> {
     let service = shop(kind)?;
     let mia = service.fan("mia").id;
     give_coins(&service, mia, 15);
@@ -262,7 +262,7 @@ fn a_pack_that_gets_a_stock_counts_what_was_sold(kind: DatabaseKind) -> Result<(
     Ok(())
 }
 
-fn rule_11_content_that_cannot_hold_its_odds_changes_nothing(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_11_content_that_cannot_hold_its_odds_changes_nothing(kind: DatabaseKind) -> Result<()> {
     let service = shop(kind)?;
     let before = (service.ask(|tx| tx.packs()), service.ask(|tx| tx.collectibles()));
     for (right, wrong) in [

@@ -178,7 +178,7 @@ fn comments_are_paged_while_others_write(kind: DatabaseKind) -> Result<()> {
 
 /// What is certain about posts that another task writes and deletes.
 #[derive(Default)]
-struct Known {
+struct CertainPosts {
     /// Posts whose creation was answered.
     created: BTreeSet<PostId>,
     /// Posts whose deletion may have been requested.
@@ -186,7 +186,7 @@ struct Known {
     writers: usize,
 }
 
-async fn write_and_delete(app: Arc<App>, fan: UserId, known: Arc<Mutex<Known>>) {
+async fn write_and_delete(app: Arc<App>, fan: UserId, known: Arc<Mutex<CertainPosts>>) {
     for n in 0..24 {
         let post = CreatePost { author: fan, team: None, body: format!("Post {n}"), media: None };
         let post = app.execute(post).await.expect("a post").post.id;
@@ -206,7 +206,7 @@ fn a_feed_is_paged_while_two_processes_write_at_once(kind: DatabaseKind) -> Resu
     let other = service.another()?;
     let fans = service.crowd("fan", 4);
     let feed = Feed { service: &service, fan: fans[0], team: None };
-    let known = Arc::new(Mutex::new(Known { writers: fans.len(), ..Known::default() }));
+    let known = Arc::new(Mutex::new(CertainPosts { writers: fans.len(), ..CertainPosts::default() }));
     let writers: Vec<_> = fans
         .iter()
         .enumerate()

@@ -25,8 +25,8 @@ use terrace_testkit::packs::{
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    rule_8_a_purchase_for_money_waits_and_holds_its_stock,
-    rule_8_paid_copies_become_the_fans,
+    spec_1_rule_8_a_purchase_for_money_waits_and_holds_its_stock,
+    spec_1_rule_8_paid_copies_become_the_fans,
     at_most_three_purchases_wait_and_limits_count_them,
     a_checkout_is_begun_once_and_a_provider_that_refuses_cancels,
     a_repeated_request_gets_its_original_checkout,
@@ -212,7 +212,7 @@ pub(super) fn owned(service: &TestApp, fan: UserId) -> Vec<Option<u32>> {
     service.found(all).items.iter().map(|owned| owned.serial).collect()
 }
 
-fn rule_8_a_purchase_for_money_waits_and_holds_its_stock(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_8_a_purchase_for_money_waits_and_holds_its_stock(kind: DatabaseKind) -> Result<()> {
     let (service, cashier) = paid_shop(kind)?;
     let mia = service.fan("mia").id;
     let gala = pack(&service, "gala").id;
@@ -239,7 +239,7 @@ fn rule_8_a_purchase_for_money_waits_and_holds_its_stock(kind: DatabaseKind) -> 
     Ok(())
 }
 
-fn rule_8_paid_copies_become_the_fans(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_8_paid_copies_become_the_fans(kind: DatabaseKind) -> Result<()> {
     let (service, _) = paid_shop(kind)?;
     let [mia, bo] = [service.fan("mia").id, service.fan("bo_").id];
     let gala = pack(&service, "gala").id;

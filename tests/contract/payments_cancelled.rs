@@ -17,11 +17,11 @@ use terrace_testkit::packs::{Purchase, PurchaseId, PurchaseState, Stock, UserPac
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    rule_8_a_purchase_that_is_given_up_is_closed_at_the_provider_and_releases_its_stock,
-    rule_8_of_many_cancellations_at_once_one_ends_the_purchase,
-    rule_4_a_payment_after_the_cancellation_is_refunded,
-    rule_4_a_payment_that_the_provider_knows_completes_the_purchase,
-    rule_4_a_payment_beside_the_cancellation_is_completed_or_refunded,
+    spec_1_rule_8_a_purchase_that_is_given_up_is_closed_at_the_provider_and_releases_its_stock,
+    spec_1_rule_8_of_many_cancellations_at_once_one_ends_the_purchase,
+    spec_3_rule_4_a_payment_after_the_cancellation_is_refunded,
+    spec_3_rule_4_a_payment_that_the_provider_knows_completes_the_purchase,
+    spec_3_rule_4_a_payment_beside_the_cancellation_is_completed_or_refunded,
     a_checkout_that_is_not_closed_leaves_the_purchase_pending,
     a_purchase_without_a_checkout_is_cancelled_at_once,
     only_pending_purchases_of_the_buyer_are_cancelled,
@@ -49,7 +49,7 @@ fn waiting(kind: DatabaseKind) -> Result<(TestApp, Arc<Cashier>, Purchase)> {
     Ok((service, cashier, purchase))
 }
 
-fn rule_8_a_purchase_that_is_given_up_is_closed_at_the_provider_and_releases_its_stock(
+fn spec_1_rule_8_a_purchase_that_is_given_up_is_closed_at_the_provider_and_releases_its_stock(
     kind: DatabaseKind,
 ) -> Result<()> {
     let (service, cashier, purchase) = waiting(kind)?;
@@ -71,7 +71,7 @@ fn rule_8_a_purchase_that_is_given_up_is_closed_at_the_provider_and_releases_its
     Ok(())
 }
 
-fn rule_8_of_many_cancellations_at_once_one_ends_the_purchase(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_8_of_many_cancellations_at_once_one_ends_the_purchase(kind: DatabaseKind) -> Result<()> {
     let (service, _, purchase) = waiting(kind)?;
     let other = service.another()?;
     let (user, id) = (purchase.user, purchase.id);
@@ -89,7 +89,7 @@ fn rule_8_of_many_cancellations_at_once_one_ends_the_purchase(kind: DatabaseKind
     Ok(())
 }
 
-fn rule_4_a_payment_after_the_cancellation_is_refunded(kind: DatabaseKind) -> Result<()> {
+fn spec_3_rule_4_a_payment_after_the_cancellation_is_refunded(kind: DatabaseKind) -> Result<()> {
     let (service, cashier, purchase) = waiting(kind)?;
     cancel(&service, purchase.user, purchase.id).expect("cancelled");
     assert_eq!(notify(&service, NoticeKind::Paid, &purchase), NoticeTaken::Applied);
@@ -104,7 +104,7 @@ fn rule_4_a_payment_after_the_cancellation_is_refunded(kind: DatabaseKind) -> Re
     Ok(())
 }
 
-fn rule_4_a_payment_that_the_provider_knows_completes_the_purchase(kind: DatabaseKind) -> Result<()> {
+fn spec_3_rule_4_a_payment_that_the_provider_knows_completes_the_purchase(kind: DatabaseKind) -> Result<()> {
     let (service, cashier, purchase) = waiting(kind)?;
     // The buyer has paid, and the message about it is on its way.
     cashier.books().states.insert(purchase.id.into(), PaymentState::Paid(money(&purchase)));
@@ -116,7 +116,9 @@ fn rule_4_a_payment_that_the_provider_knows_completes_the_purchase(kind: Databas
     Ok(())
 }
 
-fn rule_4_a_payment_beside_the_cancellation_is_completed_or_refunded(kind: DatabaseKind) -> Result<()> {
+fn spec_3_rule_4_a_payment_beside_the_cancellation_is_completed_or_refunded(
+    kind: DatabaseKind,
+) -> Result<()> {
     let (service, _) = paid_shop(kind)?;
     let other = service.another()?;
     let paid = pack(&service, "paid").id;

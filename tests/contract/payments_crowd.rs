@@ -13,9 +13,9 @@ use terrace_testkit::packs::{PurchaseState, SaleRefusal, Stock, UserPackState};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
-    rule_8_fifty_same_notices_at_once_complete_once,
-    rule_4_a_payment_and_its_expiry_at_once_end_in_one_state,
-    rule_4_a_refund_and_an_opening_at_once_leave_nothing,
+    spec_1_rule_8_fifty_same_notices_at_once_complete_once,
+    spec_3_rule_4_a_payment_and_its_expiry_at_once_end_in_one_state,
+    spec_3_rule_4_a_refund_and_an_opening_at_once_leave_nothing,
     no_more_purchases_for_money_wait_than_can_be_filled,
 }
 
@@ -31,7 +31,7 @@ fn notify_together(services: [&TestApp; 2], notices: Vec<PaymentNotice>) -> Vec<
     services[0].together(works)
 }
 
-fn rule_8_fifty_same_notices_at_once_complete_once(kind: DatabaseKind) -> Result<()> {
+fn spec_1_rule_8_fifty_same_notices_at_once_complete_once(kind: DatabaseKind) -> Result<()> {
     let (service, _) = paid_shop(kind)?;
     let other = service.another()?;
     let mia = service.fan("mia").id;
@@ -52,7 +52,7 @@ fn rule_8_fifty_same_notices_at_once_complete_once(kind: DatabaseKind) -> Result
     Ok(())
 }
 
-fn rule_4_a_payment_and_its_expiry_at_once_end_in_one_state(kind: DatabaseKind) -> Result<()> {
+fn spec_3_rule_4_a_payment_and_its_expiry_at_once_end_in_one_state(kind: DatabaseKind) -> Result<()> {
     let (service, cashier) = paid_shop(kind)?;
     let other = service.another()?;
     let paid = pack(&service, "paid").id;
@@ -80,7 +80,7 @@ fn rule_4_a_payment_and_its_expiry_at_once_end_in_one_state(kind: DatabaseKind) 
     Ok(())
 }
 
-fn rule_4_a_refund_and_an_opening_at_once_leave_nothing(kind: DatabaseKind) -> Result<()> {
+fn spec_3_rule_4_a_refund_and_an_opening_at_once_leave_nothing(kind: DatabaseKind) -> Result<()> {
     let (service, _) = paid_shop(kind)?;
     let other = service.another()?;
     let gala = pack(&service, "gala").id;

@@ -23,8 +23,8 @@ use terrace_testkit::{DatabaseKind, PASSWORD, on_each_database};
 
 on_each_database! {
     an_unpaid_purchase_is_cancelled_and_its_stock_can_be_bought,
-    rule_4_a_late_payment_is_refunded,
-    rule_4_a_refund_revokes_what_a_purchase_gave,
+    spec_3_rule_4_a_late_payment_is_refunded,
+    spec_3_rule_4_a_refund_revokes_what_a_purchase_gave,
     notices_in_any_order_end_in_one_state,
     a_notice_that_does_not_match_moves_nothing,
     a_deleted_account_is_refunded,
@@ -55,7 +55,7 @@ fn an_unpaid_purchase_is_cancelled_and_its_stock_can_be_bought(kind: DatabaseKin
     Ok(())
 }
 
-fn rule_4_a_late_payment_is_refunded(kind: DatabaseKind) -> Result<()> {
+fn spec_3_rule_4_a_late_payment_is_refunded(kind: DatabaseKind) -> Result<()> {
     let (service, cashier) = paid_shop(kind)?;
     let mia = service.fan("mia").id;
     let gala = pack(&service, "gala").id;
@@ -79,7 +79,7 @@ fn rule_4_a_late_payment_is_refunded(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn rule_4_a_refund_revokes_what_a_purchase_gave(kind: DatabaseKind) -> Result<()> {
+fn spec_3_rule_4_a_refund_revokes_what_a_purchase_gave(kind: DatabaseKind) -> Result<()> {
     let (service, cashier) = paid_shop(kind)?;
     let [mia, bo] = [service.fan("mia").id, service.fan("bo_").id];
     let gala = pack(&service, "gala").id;

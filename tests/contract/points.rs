@@ -20,12 +20,12 @@ use terrace_testkit::scoring::{
 use terrace_testkit::{DatabaseKind, PASSWORD, TestApp, on_each_database};
 
 on_each_database! {
-    rule_1_an_award_is_recorded_with_its_season_and_board_and_published,
-    rules_2_and_3_a_teams_total_counts_its_rows_and_the_global_one_all_of_the_season,
-    rule_4_the_activitys_team_precedes_the_current_favourite,
-    rule_5_a_record_without_a_board_counts_globally_only,
-    rule_6_awards_before_the_first_season_are_kept_and_never_counted,
-    rule_7_a_new_season_begins_empty_and_nothing_is_deleted,
+    scoring_rule_1_an_award_is_recorded_with_its_season_and_board_and_published,
+    scoring_rules_2_and_3_a_teams_total_counts_its_rows_and_the_global_one_all_of_the_season,
+    scoring_rule_4_the_activitys_team_precedes_the_current_favourite,
+    scoring_rule_5_a_record_without_a_board_counts_globally_only,
+    scoring_rule_6_awards_before_the_first_season_are_kept_and_never_counted,
+    scoring_rule_7_a_new_season_begins_empty_and_nothing_is_deleted,
     a_reversal_counts_where_its_record_did_and_happens_once,
     suspended_and_deleted_accounts_get_no_points,
     a_closed_season_takes_maintenance_only,
@@ -163,7 +163,9 @@ pub(super) fn favour(service: &TestApp, user: UserId, team: Option<TeamId>) {
     service.done(ChangeProfile { user, change });
 }
 
-fn rule_1_an_award_is_recorded_with_its_season_and_board_and_published(kind: DatabaseKind) -> Result<()> {
+fn scoring_rule_1_an_award_is_recorded_with_its_season_and_board_and_published(
+    kind: DatabaseKind,
+) -> Result<()> {
     let service = founded(kind)?;
     let (fan, team) = (service.fan("mia").id, service.team("foxes"));
     let before = service.settled();
@@ -187,7 +189,7 @@ fn rule_1_an_award_is_recorded_with_its_season_and_board_and_published(kind: Dat
     Ok(())
 }
 
-fn rules_2_and_3_a_teams_total_counts_its_rows_and_the_global_one_all_of_the_season(
+fn scoring_rules_2_and_3_a_teams_total_counts_its_rows_and_the_global_one_all_of_the_season(
     kind: DatabaseKind,
 ) -> Result<()> {
     let service = founded(kind)?;
@@ -217,7 +219,7 @@ fn rules_2_and_3_a_teams_total_counts_its_rows_and_the_global_one_all_of_the_sea
     Ok(())
 }
 
-fn rule_4_the_activitys_team_precedes_the_current_favourite(kind: DatabaseKind) -> Result<()> {
+fn scoring_rule_4_the_activitys_team_precedes_the_current_favourite(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let fan = service.fan("mia").id;
     let teams @ [foxes, rovers] = [service.team("foxes"), service.team("rovers")];
@@ -235,7 +237,7 @@ fn rule_4_the_activitys_team_precedes_the_current_favourite(kind: DatabaseKind) 
     Ok(())
 }
 
-fn rule_5_a_record_without_a_board_counts_globally_only(kind: DatabaseKind) -> Result<()> {
+fn scoring_rule_5_a_record_without_a_board_counts_globally_only(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let fan = service.fan("mia").id;
     let backfill = by_maintenance(award(&service, fan, 7, "backfill"));
@@ -246,7 +248,9 @@ fn rule_5_a_record_without_a_board_counts_globally_only(kind: DatabaseKind) -> R
     Ok(())
 }
 
-fn rule_6_awards_before_the_first_season_are_kept_and_never_counted(kind: DatabaseKind) -> Result<()> {
+fn scoring_rule_6_awards_before_the_first_season_are_kept_and_never_counted(
+    kind: DatabaseKind,
+) -> Result<()> {
     let service = founded(kind)?;
     let (fan, team) = (service.fan("mia").id, service.team("foxes"));
     let long_ago = Timestamp::from_micros(0);
@@ -267,7 +271,7 @@ fn rule_6_awards_before_the_first_season_are_kept_and_never_counted(kind: Databa
     Ok(())
 }
 
-fn rule_7_a_new_season_begins_empty_and_nothing_is_deleted(kind: DatabaseKind) -> Result<()> {
+fn scoring_rule_7_a_new_season_begins_empty_and_nothing_is_deleted(kind: DatabaseKind) -> Result<()> {
     let service = founded(kind)?;
     let (fan, team) = (service.fan("mia").id, service.team("foxes"));
     service.clock().advance(SECOND);

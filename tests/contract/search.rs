@@ -35,6 +35,7 @@ on_each_database! {
     posts_of_one_instant_have_an_order,
     what_is_older_than_the_index_is_indexed_once_and_resumes,
     a_damaged_index_is_found_and_repaired,
+    damaged_topics_and_names_of_teams_are_found_and_repaired,
     a_username_finds_its_account,
 }
 
@@ -481,6 +482,43 @@ fn a_damaged_index_is_found_and_repaired(kind: DatabaseKind) -> Result<()> {
     let zoe = service.fan("zoe").id;
     rename(&service, zoe, "Zoe");
     assert_eq!(wrong(&service), BTreeMap::new());
+    Ok(())
+}
+
+/// Topics and names of teams are written with their rows: each difference is wrong.
+fn damaged_topics_and_names_of_teams_are_found_and_repaired(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let mia = service.fan("mia").id;
+    for team in ["foxes", "owls"] {
+        service.team(team);
+    }
+    for body in ["Away with #tifo and #drums", "#tifo again", "no topic"] {
+        post(&service, mia, None, body);
+    }
+    run(&service, &["backfill-topics"], false);
+    assert_eq!(wrong(&service), BTreeMap::new());
+    let whole = stored(&service, &[]);
+    damage(
+        &service,
+        &[
+            "DELETE FROM post_topics WHERE tag = 'drums'",
+            "INSERT INTO post_topics (post_id, tag, created_at) \
+                SELECT id, 'invented', created_at FROM posts WHERE body = 'no topic'",
+            "DELETE FROM search_names WHERE kind = 'team' AND name = 'foxes'",
+        ],
+    );
+    assert_eq!(
+        (tags(&service, "drums", None), tags(&service, "inv", None)),
+        (vec![], vec!["invented".into()])
+    );
+    let expected = BTreeMap::from([("posts with other topics", 2), ("names of teams in the search", 1)]);
+    assert_eq!(wrong(&service), expected);
+    run(&service, &["repair-search"], false);
+    assert_eq!(wrong(&service), BTreeMap::new());
+    let after = stored(&service, &[]);
+    for table in ["post_topics", "search_names"] {
+        assert_eq!(after[table], whole[table]);
+    }
     Ok(())
 }
 

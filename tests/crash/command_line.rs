@@ -85,12 +85,12 @@ fn data_is_maintained_by_commands(kind: DatabaseKind) -> Result<()> {
         "--key",
         "t/1",
     ];
-    assert_eq!(run(&terrace, &give)?, "mia has 5 coins now\n");
+    assert_eq!(run(&terrace, &give)?, "mia has 25 coins now\n");
     assert_eq!(run(&terrace, &give)?, "this was done before under the same key; nothing was changed\n");
     let more =
-        ["maintain", "coins", "take", "--user", "mia", "--amount", "6", "--reason", "Sorry", "--key", "t/2"];
+        ["maintain", "coins", "take", "--user", "mia", "--amount", "26", "--reason", "Sorry", "--key", "t/2"];
     let more = terrace.clone().args(more).run()?;
-    assert!(more.code == Some(1) && more.log.contains("mia has only 5 coins"), "{}", more.log);
+    assert!(more.code == Some(1) && more.log.contains("mia has only 25 coins"), "{}", more.log);
     let repaired = run(&terrace, &["maintain", "repair"])?;
     assert!(
         repaired.contains("ledger.balances: ") && repaired.ends_with("nothing needs repair\n"),

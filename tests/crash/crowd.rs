@@ -251,13 +251,13 @@ impl Crowd {
 
 /// The surroundings of a fan: the posts to comment on, the content of the service, and the number of the
 /// round.
-type Place<'p> = (&'p Mutex<Vec<String>>, &'p World, usize);
+type Surroundings<'p> = (&'p Mutex<Vec<String>>, &'p World, usize);
 
 impl Fan {
     fn go_on(
         &mut self,
         client: &Client,
-        place: Place<'_>,
+        place: Surroundings<'_>,
         over: &AtomicBool,
         tell: &Sender<Reply>,
     ) -> Result<()> {
@@ -272,7 +272,7 @@ impl Fan {
         Ok(())
     }
 
-    fn act(&mut self, client: &Client, (posts, world, round): Place<'_>) -> Result<Reply> {
+    fn act(&mut self, client: &Client, (posts, world, round): Surroundings<'_>) -> Result<Reply> {
         let known = {
             let posts = posts.lock().unwrap_or_else(PoisonError::into_inner);
             self.dice.pick(&posts).cloned()

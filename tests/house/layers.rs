@@ -1,4 +1,4 @@
-//! Which crate may depend on which. The table below is the rule; `docs/architecture.md` explains it.
+//! Which crate may depend on which. The table below is the rule; `docs/architecture.md` lists and explains it.
 
 use super::files::root;
 use anyhow::{Context, Result, ensure};
@@ -70,6 +70,37 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     ]);
     arrows.extend(DOMAIN.map(|package| (package, vec![KERNEL])));
     arrows.into_iter().map(|(package, allowed)| (package, allowed.into_iter().collect())).collect()
+}
+
+/// The arrows of the page: `a → b, c` in code, with `domains` for the domain crates and without `terrace-`.
+fn documented(page: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let packages = |names: &str| -> Vec<String> {
+        let full = |name: &str| if name == "xtask" { name.to_owned() } else { format!("terrace-{name}") };
+        let names = names.split(',').map(str::trim);
+        names
+            .flat_map(
+                |name| if name == "domains" { DOMAIN.map(str::to_owned).to_vec() } else { vec![full(name)] },
+            )
+            .collect()
+    };
+    let lists = page.split('`').skip(1).step_by(2).filter_map(|code| code.split_once(" → "));
+    let arrows = lists.flat_map(|(package, on)| {
+        packages(package).into_iter().map(move |package| (package, packages(on).into_iter().collect()))
+    });
+    arrows.collect()
+}
+
+#[test]
+fn the_page_lists_the_arrows() -> Result<()> {
+    let page = std::fs::read_to_string(root().join("docs/architecture.md"))?;
+    let listed = documented(&page);
+    let allowed: BTreeMap<String, BTreeSet<String>> = arrows()
+        .into_iter()
+        .filter(|(_, allowed)| !allowed.is_empty())
+        .map(|(package, allowed)| (package.to_owned(), allowed.into_iter().map(str::to_owned).collect()))
+        .collect();
+    assert_eq!(listed, allowed, "docs/architecture.md");
+    Ok(())
 }
 
 /// A dependency, as one line of a package's manifest declares it.

@@ -1,7 +1,7 @@
 //! The table of tests in `docs/spec.md` is complete and true: each rule has a row, each row names tests that
-//! exist, and their files name the section.
+//! exist, and their files name the section. A test that names a rule names its section, too.
 
-use super::files::root;
+use super::files::{root, texts};
 use anyhow::{Context, Result, ensure};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -173,6 +173,52 @@ fn each_rule_of_the_specification_names_its_tests() -> Result<()> {
     let missing: Vec<_> = rules.difference(&covered).collect();
     assert!(missing.is_empty(), "no row of {SPEC} names the tests of {missing:?}");
     Ok(())
+}
+
+/// The rules that the name of a test names: `§3.2` and `§3.3` for `spec_3_rules_2_and_3_…`, `scoring 5` for
+/// `scoring_rule_5_…`. A rule without a section is none of the document's.
+fn rules_of(name: &str) -> Vec<String> {
+    let Some((before, after)) = name.split_once("rule_").or_else(|| name.split_once("rules_")) else {
+        return Vec::new();
+    };
+    let prefix = match before.strip_prefix("spec_") {
+        Some(section) => format!("§{}.", section.trim_end_matches('_')),
+        None => before.replace('_', " "),
+    };
+    after
+        .split('_')
+        .take_while(|word| number_of(word).is_some() || JOINING.contains(word))
+        .filter_map(number_of)
+        .map(|number| format!("{prefix}{number}"))
+        .collect()
+}
+
+#[test]
+fn each_test_that_names_a_rule_names_its_section() -> Result<()> {
+    let text = fs::read_to_string(root().join(SPEC))?;
+    let rules = rules(&text);
+    let (mut seen, mut wrong) = (0, Vec::new());
+    for (path, text) in [texts("crates", &[".rs"])?, texts("tests", &[".rs"])?].concat() {
+        for name in text.lines().filter_map(|line| line.trim_start().strip_prefix("fn ")) {
+            let name = name.split(['(', '<']).next().unwrap_or_default();
+            let named = rules_of(name);
+            seen += named.len();
+            if named.iter().any(|rule| !rules.contains(rule)) {
+                wrong.push(format!("{path}: {name}"));
+            }
+        }
+    }
+    ensure!(seen > 90, "the tests are elsewhere");
+    assert!(wrong.is_empty(), "name them `spec_1_rule_2_…` or `scoring_rule_2_…`: {wrong:#?}");
+    Ok(())
+}
+
+#[test]
+fn rules_are_read_from_the_name_of_a_test() {
+    assert_eq!(rules_of("spec_3_rules_2_and_3_a_step_pays"), ["§3.2", "§3.3"]);
+    assert_eq!(rules_of("scoring_rule_5_a_record_of_2_teams"), ["scoring 5"]);
+    assert_eq!(rules_of("rule_5_a_record"), ["5"]);
+    assert_eq!(rules_of("the_rules_of_a_row"), [""; 0]);
 }
 
 #[test]

@@ -113,6 +113,37 @@ fn files_have_one_subject_and_a_name_for_it() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn saturating_conversions_are_those_of_the_kernel() -> Result<()> {
+    let mut files = texts("crates", &[".rs"])?;
+    // `art` does not depend on the kernel.
+    files.retain(|(path, _)| path != "crates/kernel/src/num.rs" && !path.starts_with("crates/art/"));
+    let conversions = ["i32", "i64", "u32", "u64", "u128", "usize"].map(|to| format!("{to}::try_from("));
+    let found: Vec<_> = places(&files, &conversions.each_ref().map(String::as_str))
+        .into_iter()
+        .filter(|place| place.contains(".unwrap_or(") && place.contains("::MAX)"))
+        .collect();
+    assert!(found.is_empty(), "use `terrace_kernel::num`: {found:#?}");
+    Ok(())
+}
+
+/// Documents that are read in one go, with the number of lines that they may have at most.
+const SHORT: [(&str, usize); 4] = [
+    ("README.md", 200),
+    ("docs/architecture.md", 300),
+    ("docs/operations.md", 100),
+    ("docs/performance.md", 100),
+];
+
+#[test]
+fn documents_to_start_from_are_short() -> Result<()> {
+    for (path, most) in SHORT {
+        let lines = fs::read_to_string(root().join(path))?.lines().count();
+        assert!(lines > 20 && lines <= most, "{path} has {lines} lines of at most {most}");
+    }
+    Ok(())
+}
+
 /// Text that no formatter checks: documents, schemas, manifests, scripts.
 fn prose() -> Result<Vec<(String, String)>> {
     let mut prose = texts("", &[".md", ".sql", ".toml"])?;

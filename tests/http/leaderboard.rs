@@ -9,7 +9,7 @@ on_each_database! {
     the_global_board_shows_points_at_once,
     ties_share_a_rank_and_are_listed_by_time,
     a_fact_pays_once_however_often_it_is_sent,
-    spec_1_rules_2_to_4_a_record_counts_on_its_teams_board_and_globally,
+    scoring_rules_2_to_4_a_record_counts_on_its_teams_board_and_globally,
     a_teams_board_is_made_when_it_is_first_asked_for,
     joining_lists_with_zero_and_leaving_closes_the_ranks,
     own_points_are_listed_with_their_sums,
@@ -136,7 +136,7 @@ fn a_fact_pays_once_however_often_it_is_sent(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-fn spec_1_rules_2_to_4_a_record_counts_on_its_teams_board_and_globally(kind: DatabaseKind) -> Result<()> {
+fn scoring_rules_2_to_4_a_record_counts_on_its_teams_board_and_globally(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, mia_id) = joined(&service, "mia");
     let teams = service.client().get("/api/teams").expect(200);

@@ -282,6 +282,7 @@ impl Sample {
                 "userId": self.others[0], "amount": 5, "reason": "A ticket", "source": "import:ticket/1",
                 "teamId": self.team,
             }),
+            "react" => json!({"kind": "like"}),
             "startQuest" => json!({"questId": self.quest}),
             "completeStep" => json!({"stepId": self.step}),
             "checkProgress" | "visitDaily" => json!({}),

@@ -115,7 +115,7 @@ fn loads_beside_busy_servers_lose_no_progress_and_sell_nothing_twice(kind: Datab
         "packs.toml",
         &format!(
             "\n[[pack]]\nkey = \"rush\"\nname = \"Rush 1\"\ndescription = \"\"\nsupply = {SUPPLY}\n\
-             price = {{ kind = \"points\", amount = 10 }}\nslots = [{{ common = 1 }}]\ncontents = {{ scarf = 1 }}\n"
+             price = {{ kind = \"points\", amount = 10 }}\nslots = [{{ common = 1 }}]\ncontents = {{ amber-scarf = 1 }}\n"
         ),
     )?;
     let servers = [folder.served().serve()?, folder.served().serve()?];

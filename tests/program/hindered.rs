@@ -27,14 +27,14 @@ pub(super) fn kept_in(url: &str, apart_from: &[&str]) -> Result<Stored> {
 }
 
 /// A database with teams and quests on a separate disk, with a backup of it and a file to import elsewhere.
-struct Place {
+struct Fixture {
     // First: it must be unmounted before the folder that it is in is removed.
     disk: Disk,
     terrace: Invocation,
     url: String,
 }
 
-impl Place {
+impl Fixture {
     fn new(size: u32) -> Result<Self> {
         let bare = Invocation::new()?;
         let disk = Disk::mount(bare.folder(), size)?;
@@ -132,7 +132,7 @@ fn slices<'a>(commands: &'a [Vec<&'a str>]) -> Vec<&'a [&'a str]> {
 
 fn a_read_only_disk_is_reported() -> Result<()> {
     on(DatabaseKind::Sqlite, |_| {
-        let place = Place::new(32)?;
+        let place = Fixture::new(32)?;
         let copy = place.beside("copy.db");
         let commands = commands(&copy);
         let (before, names) = (place.kept(&[])?, place.names()?);
@@ -163,7 +163,7 @@ fn a_read_only_disk_is_reported() -> Result<()> {
 
 fn a_full_disk_is_reported() -> Result<()> {
     on(DatabaseKind::Sqlite, |_| {
-        let place = Place::new(32)?;
+        let place = Fixture::new(32)?;
         let copy = place.beside("copy.db");
         let commands = commands(&copy);
         let (before, names) = (place.kept(&[])?, place.names()?);
@@ -199,7 +199,7 @@ fn a_disk_that_fills_up_is_reported_and_the_next_run_does_the_rest() -> Result<(
         let url = format!("sqlite:{}", data.join("terrace.db").display());
         let terrace = bare.args([Path::new("--data-dir"), &data]);
         terrace.clone().args(["migrate"]).run()?.succeeded()?;
-        let place = Place { disk, terrace, url };
+        let place = Fixture { disk, terrace, url };
         let before = place.kept(&["maintenance_runs", "leases"])?;
         place.disk.leave(96)?;
         let failed = place.run(&["maintain", "run", "teams"])?;
@@ -220,7 +220,7 @@ fn a_disk_that_fills_up_is_reported_and_the_next_run_does_the_rest() -> Result<(
 fn an_import_without_room_shows_no_rows_and_resumes() -> Result<()> {
     const WAITING: [&str; 2] = ["imports", "legacy_users"];
     on(DatabaseKind::Sqlite, |_| {
-        let place = Place::new(64)?;
+        let place = Fixture::new(64)?;
         place.users(10_000)?;
         let before = place.kept(&WAITING)?;
         place.disk.leave(1_024)?;

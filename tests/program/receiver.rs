@@ -12,7 +12,6 @@ use std::time::Duration;
 /// How long a test waits for a request.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A received request.
 #[derive(Debug, Clone)]
 pub(super) struct ReceivedRequest {
     pub(super) line: String,

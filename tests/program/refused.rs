@@ -23,12 +23,12 @@ on_each_database! {
 const RELAYED: [&str; 5] = ["events", "outbox", "event_head", "event_consumers", "leases"];
 const USERS: &str = "id,username,displayName,createdAt\nu1,mia,Mia,2024-01-01T10:00:00Z\n";
 
-struct Place {
+struct Fixture {
     database: TestDatabase,
     terrace: Invocation,
 }
 
-impl Place {
+impl Fixture {
     /// A database with the teams, quests and seasons of the program, and a file to import.
     fn new(kind: DatabaseKind) -> Result<Self> {
         let database = TestDatabase::empty(kind)?;
@@ -62,7 +62,7 @@ impl Place {
 }
 
 fn invalid_commands_and_files_change_nothing(kind: DatabaseKind) -> Result<()> {
-    let place = Place::new(kind)?;
+    let place = Fixture::new(kind)?;
     place.put("Team.csv", "id,title\nt1,Rovers\n")?;
     place.put("Season.csv", "")?;
     place.put("Users.csv", USERS)?;
@@ -99,7 +99,7 @@ fn invalid_commands_and_files_change_nothing(kind: DatabaseKind) -> Result<()> {
 
 fn a_database_of_a_newer_version_is_unchanged(kind: DatabaseKind) -> Result<()> {
     const NEWER: &str = "29991231000000";
-    let place = Place::new(kind)?;
+    let place = Fixture::new(kind)?;
     let by_hand = |statement: &str| -> Result<()> {
         let (clock, entropy) = (ManualClock::default(), SeededEntropy::default());
         let config = StorageConfig::new(place.database.url());
@@ -142,7 +142,7 @@ fn a_database_of_a_newer_version_is_unchanged(kind: DatabaseKind) -> Result<()> 
 }
 
 /// Runs a command to its end; also returns the most memory that it was seen to hold, in KiB.
-fn watched(place: &Place, words: &[&str]) -> Result<(Ended, u64)> {
+fn watched(place: &Fixture, words: &[&str]) -> Result<(Ended, u64)> {
     const PATIENCE: Duration = Duration::from_mins(3);
     let mut chore = place.terrace.clone().args(words.iter().copied()).begin()?;
     let mut peak = 0;
@@ -156,7 +156,7 @@ fn watched(place: &Place, words: &[&str]) -> Result<(Ended, u64)> {
 fn a_million_broken_lines_are_reported_briefly_in_little_memory(kind: DatabaseKind) -> Result<()> {
     const LINES: usize = 1_000_000;
     const MOST_KIB: u64 = 96 * 1024;
-    let place = Place::new(kind)?;
+    let place = Fixture::new(kind)?;
     // Four kinds of them, one after the other.
     let broken: [&[u8]; 4] =
         [b"x\n", b"u1,x,X,2024-01-01T10:00:00Z\n", b"u2,abc,X,yesterday\n", b"\xff,a,b,c\n"];

@@ -42,6 +42,19 @@ pub(crate) fn terrace(subcommand: &str, arguments: &[String]) -> Result<ExitCode
     Ok(exit_code(status(&mut run)?))
 }
 
+/// The feature with which a debug build of `terrace` holds the files of the web client, as a release does.
+pub(crate) const EMBEDDED: [&str; 2] = ["--features", "terrace-client/embedded"];
+
+/// A debug build of `terrace` as it is tested.
+pub(crate) fn tested_terrace() -> Result<Command> {
+    let mut build = cargo("build")?;
+    // The feature is one of a package that is named.
+    build
+        .args(["--package", "terrace-server", "--package", "terrace-client", "--bin", "terrace"])
+        .args(EMBEDDED);
+    Ok(build)
+}
+
 /// The result of building a program.
 pub(crate) enum Built {
     /// Its path.

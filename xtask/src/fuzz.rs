@@ -54,9 +54,7 @@ impl Fuzz {
 /// Runs the fuzzers. The reports stay under the target folder; everything else is removed.
 pub(crate) fn run(fuzz: &Fuzz) -> Result<ExitCode> {
     let postgres = if fuzz.sqlite_only { None } else { Some(ThrowawayPostgres::start()?) };
-    let mut build = cargo::cargo("build")?;
-    build.args(["--package", "terrace-server", "--bin", "terrace"]);
-    let terrace = match cargo::build_terrace(&mut build)? {
+    let terrace = match cargo::build_terrace(&mut cargo::tested_terrace()?)? {
         Built::Program(path) => path,
         Built::Failed(status) => return Ok(cargo::exit_code(status)),
     };

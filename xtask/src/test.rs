@@ -1,6 +1,6 @@
 //! `cargo xtask test`: every test, on both databases.
 
-use crate::cargo::{self, Built};
+use crate::cargo::{self, Built, EMBEDDED};
 use crate::client;
 use crate::tools::Tools;
 use anyhow::{Result, ensure};
@@ -170,21 +170,18 @@ fn is_narrowed(test: &Test) -> bool {
 /// Builds `terrace`, if some test runs it: with the features that the whole workspace's tests have, because
 /// other features would build much of it twice.
 fn build(test: &Test) -> Result<Option<Command>> {
-    let mut build = cargo::cargo("build")?;
     if !is_narrowed(test) {
-        build.args(["--workspace", "--bins", "--tests"]);
-    } else if for_cargo(test).any(|argument| argument.ends_with(RUNS_PROGRAM)) {
-        build.args(["--package", "terrace-server", "--bin", "terrace"]);
-    } else {
-        return Ok(None);
+        let mut build = cargo::cargo("build")?;
+        build.args(["--workspace", "--bins", "--tests"]).args(EMBEDDED);
+        return Ok(Some(build));
     }
-    Ok(Some(build))
+    for_cargo(test).any(|argument| argument.ends_with(RUNS_PROGRAM)).then(cargo::tested_terrace).transpose()
 }
 
 fn cargo_test(test: &Test, terrace: Option<&Path>, postgres: &Postgres, mounts: bool) -> Result<Command> {
     let mut tests = cargo::cargo("test")?;
     if !is_narrowed(test) {
-        tests.arg("--workspace");
+        tests.arg("--workspace").args(EMBEDDED);
     }
     tests.arg("--no-fail-fast").args(&test.arguments);
     let skipped: Vec<_> = [(mounts, NEEDS_MOUNT), (test.measures, MEASURED)]

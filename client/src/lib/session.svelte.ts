@@ -1,11 +1,12 @@
-import { createContext } from 'svelte';
+import { createContext, untrack } from 'svelte';
 import type { Api } from './api/client';
 import { Refused, failureOf, type Failure } from './api/errors';
+import type { Resource } from './api/resource.svelte';
 import type { OwnProfile } from './api/types';
 import { forgetLists } from './offline/caches';
 import { Persisted, forget } from './persisted.svelte';
 
-export type SessionState =
+type SessionState =
   | { kind: 'unknown' }
   | { kind: 'signed-out' }
   | { kind: 'signed-in'; fan: OwnProfile }
@@ -18,11 +19,14 @@ interface Registration {
   displayName: string;
 }
 
+/** What is noted where there is a session. */
+const SIGNED_IN = 'signed-in';
+
 /** Who is signed in in this browser. */
 export class Session {
   #state = $state.raw<SessionState>({ kind: 'unknown' });
   readonly #api: Api;
-  /** Whether a session may exist: the cookie itself cannot be read. Without it, the service is not asked. */
+  /** Whether a session exists, as far as this browser noted it: the cookie itself cannot be read. */
   readonly #hint = new Persisted('session');
 
   constructor(api: Api) {
@@ -38,10 +42,29 @@ export class Session {
     return this.#state.kind === 'signed-in' ? this.#state.fan : null;
   }
 
+  /** Loads something once it is known who reads. Called while a component is made. */
+  loadWhenKnown(something: () => Resource<unknown> | undefined): void {
+    const isKnown = $derived(this.#state.kind !== 'unknown');
+    $effect(() => {
+      const resource = something();
+      if (isKnown) untrack(() => void resource?.load());
+    });
+  }
+
+  /** Loads what only a fan may read, and again for another one. Called while a component is made. */
+  loadForFan(something: () => Resource<unknown>): void {
+    const fanId = $derived(this.fan?.id ?? null);
+    $effect(() => {
+      const resource = something();
+      if (fanId !== null) untrack(() => void resource.load());
+    });
+  }
+
   /** Finds out whether the browser is signed in. */
   async load(): Promise<void> {
-    if (this.#hint.value === null) {
+    if (this.#hint.value !== SIGNED_IN) {
       this.#state = { kind: 'signed-out' };
+      if (this.#hint.value === null) await this.#ask();
       return;
     }
     try {
@@ -97,8 +120,23 @@ export class Session {
     this.#state = { kind: 'signed-in', fan };
   }
 
+  /** Finds out, once, whether there is a session of which nothing was noted: a guest owns no count of packs. */
+  async #ask(): Promise<void> {
+    try {
+      const init = { params: { query: { limit: 1 } }, cache: 'no-store' as const };
+      const { packs } = await this.#api.call((client) => client.GET('/api/packs', init));
+      if (this.#hint.value !== null) return;
+      const isGuest = packs.every(({ owned }) => owned === null);
+      this.#hint.set(isGuest ? 'guest' : SIGNED_IN);
+      if (!isGuest) await this.#read();
+    } catch (error) {
+      // What is not known now is asked for at the next visit.
+      failureOf(error);
+    }
+  }
+
   async #begin(): Promise<OwnProfile> {
-    this.#hint.set('signed-in');
+    this.#hint.set(SIGNED_IN);
     await forgetLists();
     return this.#read();
   }
@@ -112,7 +150,7 @@ export class Session {
   async #forget(): Promise<void> {
     await forgetLists();
     this.#end();
-    for (const prefix of ['draft:', 'opening:', 'buying:']) forget(prefix);
+    for (const prefix of ['draft:', 'opening:', 'buying:', 'rewards:']) forget(prefix);
   }
 
   /** Drafts stay where a session ended by itself: they are kept by account. */

@@ -15,13 +15,37 @@ function stubStorage(entries: Record<string, string> = {}): Map<string, string> 
 const HINT = 'terrace:session';
 const ada = { id: 'fan-1', username: 'ada', displayName: 'Ada' };
 
-test('the service is not asked where no one was signed in', async () => {
-  stubStorage();
-  const fake = new FakeApi();
+test('where nothing is known of a session the service is asked once, without waiting for it', async () => {
+  const kept = stubStorage();
+  const fake = new FakeApi().on('GET /api/packs', () => ({ body: { packs: [{ owned: null }] } }));
+  const session = new Session(fake.api);
+  const loaded = session.load();
+  expect(session.state).toEqual({ kind: 'signed-out' });
+  await loaded;
+  expect(session.state).toEqual({ kind: 'signed-out' });
+  expect(kept.get(HINT)).toBe('guest');
+  await new Session(fake.api).load();
+  expect(fake.requests.map(({ name }) => name)).toEqual(['GET /api/packs']);
+});
+
+test('a session of which nothing is noted is found', async () => {
+  const kept = stubStorage();
+  const fake = new FakeApi()
+    .on('GET /api/packs', () => ({ body: { packs: [{ owned: 0 }] } }))
+    .on('GET /api/user', () => ({ body: ada }));
+  const session = new Session(fake.api);
+  await session.load();
+  expect(session.fan).toEqual(ada);
+  expect(kept.get(HINT)).toBe('signed-in');
+});
+
+test('without a connection a session of which nothing is noted is asked for again later', async () => {
+  const kept = stubStorage();
+  const fake = new FakeApi().on('GET /api/packs', () => ({ status: 0 }));
   const session = new Session(fake.api);
   await session.load();
   expect(session.state).toEqual({ kind: 'signed-out' });
-  expect(fake.requests).toEqual([]);
+  expect(kept.has(HINT)).toBe(false);
 });
 
 test('signing in reads the profile and is remembered', async () => {

@@ -9,11 +9,11 @@ export const LANGUAGES = ['system', 'en', 'de'] as const;
 export const SAVINGS = ['system', 'on'] as const;
 export const SCROLLINGS = ['system', 'button'] as const;
 
-export type Theme = (typeof THEMES)[number];
+type Theme = (typeof THEMES)[number];
 export type Motion = (typeof MOTIONS)[number];
-export type Saving = (typeof SAVINGS)[number];
-export type Scrolling = (typeof SCROLLINGS)[number];
-export type LanguageChoice = (typeof LANGUAGES)[number];
+type Saving = (typeof SAVINGS)[number];
+type Scrolling = (typeof SCROLLINGS)[number];
+type LanguageChoice = (typeof LANGUAGES)[number];
 
 function chosen<Choice extends string>(choices: readonly Choice[], value: string | null): Choice | 'system' {
   return choices.find((choice) => choice === value) ?? 'system';

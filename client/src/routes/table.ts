@@ -11,6 +11,7 @@ function homePath(): string {
 export const table: RouteTable = {
   home: { load: () => import('./room/RoomPage.svelte'), redirect: homePath },
   room: { load: () => import('./room/RoomPage.svelte') },
+  share: { load: () => import('./room/SharePage.svelte') },
   post: { load: () => import('./room/PostPage.svelte') },
   tag: { load: () => import('./room/TagPage.svelte') },
   trends: { load: () => import('./room/TrendsPage.svelte') },

@@ -1,9 +1,11 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { RouteName } from '../../src/lib/router/paths';
 import { focused, tabTo } from './keyboard';
+import { addresses, open } from './pages';
 import type { Service } from './service';
 import { Stage } from './stage';
-import { Visitor } from './visitor';
+import { Visitor, expectAccessible } from './visitor';
 
 let stage: Stage | undefined;
 let service: Service;
@@ -117,27 +119,57 @@ test('the forms read as they look', async () => {
   await visitor.leave();
 });
 
-test('nothing is cut off on a small screen with large text', async () => {
-  const visitor = await Visitor.arrive(browser, service.url, { viewport: { width: 320, height: 640 } });
+/** Other views of some pages. */
+const VIEWS: [RouteName, string][] = [
+  ['room', '/room?scope=team'],
+  ['room', '/room?scope=trending'],
+  ['search', '/search?q=ar'],
+  ['balances', '/balances?history=points'],
+];
+
+/** Shows every page, and a pack that was opened, to a fan who is signed in, and checks each. */
+async function onEveryPage(
+  options: BrowserContextOptions,
+  check: (page: Page) => Promise<void>,
+): Promise<void> {
+  const visitor = await Visitor.arrive(browser, service.url, options);
   const { page } = visitor;
-  for (const [path, heading] of [
-    ['/room', 'Locker room'],
-    ['/trends', 'Trends'],
-    ['/search?q=ar', 'Search'],
-    ['/fans/mia', 'Mia Carter'],
-    ['/tags/matchday', '#matchday'],
-    ['/table', 'Table'],
-    ['/account', 'You'],
-    ['/sign-up', 'Join the terrace'],
-    ['/choose-team', 'Choose your club'],
-  ] as const) {
-    await page.goto(path);
-    await page.getByRole('heading', { name: heading, exact: true }).waitFor();
-    await page.waitForLoadState('networkidle');
-    await page.evaluate(() => (document.documentElement.style.fontSize = '200%'));
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    expect(overflow, path).toBeLessThanOrEqual(0);
+  await visitor.signIn();
+  const all = await addresses(page, service);
+  for (const [name, address] of [...all, ...VIEWS]) {
+    await open(page, name, address);
+    await check(page);
   }
+  await page.goto(all.find(([name]) => name === 'copy')?.[1] ?? '');
+  await page.getByRole('button', { name: 'Open the pack' }).click();
+  await page.getByRole('button', { name: 'Compute it again' }).click();
+  await page.getByRole('main').getByText('The draw is true').waitFor();
+  await check(page);
   visitor.expectNoComplaints();
   await visitor.leave();
+}
+
+test.each([
+  ['a phone', 'light', 'dark', { width: 390, height: 844 }],
+  ['a wide screen', 'dark', 'light', { width: 1280, height: 800 }],
+] as const)(
+  'every page is accessible on %s in %s, and readable in %s',
+  async (_, scheme, other, viewport) => {
+    await onEveryPage({ colorScheme: scheme, viewport, reducedMotion: 'reduce' }, async (page) => {
+      await expectAccessible(page);
+      await page.emulateMedia({ colorScheme: other });
+      await expectAccessible(page, (axe) => axe.withRules(['color-contrast']));
+      await page.emulateMedia({ colorScheme: scheme });
+    });
+  },
+);
+
+test('every page is accessible on a small screen with large text, and nothing is cut off', async () => {
+  const viewport = { width: 320, height: 640 };
+  await onEveryPage({ viewport, reducedMotion: 'reduce' }, async (page) => {
+    await page.evaluate(() => (document.documentElement.style.fontSize = '200%'));
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(overflow, page.url()).toBeLessThanOrEqual(0);
+    await expectAccessible(page, (axe) => axe.disableRules(['color-contrast']));
+  });
 });

@@ -1,3 +1,6 @@
+/** The password of every fan who signs up. */
+export const PASSWORD = 'a scarf on row 14';
+
 /** A fan who writes through the API, as another client would. */
 export class Fan {
   readonly #origin: string;
@@ -8,14 +11,23 @@ export class Fan {
     this.#token = token;
   }
 
-  static async signIn(origin: string, username = 'mia', password = 'terrace-demo'): Promise<Fan> {
-    const answer = await fetch(`${origin}/api/login`, {
+  /** The fan of the demo content. */
+  static signIn(origin: string): Promise<Fan> {
+    return Fan.#enter(origin, '/api/login', 'mia', 'terrace-demo');
+  }
+
+  static signUp(origin: string, username: string): Promise<Fan> {
+    return Fan.#enter(origin, '/api/register', username, PASSWORD);
+  }
+
+  static async #enter(origin: string, path: string, username: string, password: string): Promise<Fan> {
+    const answer = await fetch(origin + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ username, password }),
     });
     const cookie = answer.headers.get('set-cookie')?.split(';')[0];
-    if (!answer.ok || cookie === undefined) throw new Error(`sign in: ${String(answer.status)}`);
+    if (!answer.ok || cookie === undefined) throw new Error(`${path}: ${String(answer.status)}`);
     return new Fan(origin, cookie);
   }
 

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PRICE, begin, copies } from './collector';
 import { press, tabTo } from './keyboard';
 import { readAs } from './member';
 import { Stage } from './stage';
@@ -39,6 +40,8 @@ test('by keyboard alone a newcomer signs up, chooses a club, posts, follows and 
   await page.getByRole('heading', { name: 'Choose your club' }).waitFor();
   await press(page, /^Ajax/);
   await page.waitForURL('**/room');
+  await page.getByRole('dialog', { name: 'Step done' }).waitFor();
+  await page.keyboard.press('Escape');
 
   await page.getByRole('article').first().waitFor();
   await tabTo(page, 'Write to the room');
@@ -57,6 +60,8 @@ test('by keyboard alone a newcomer signs up, chooses a club, posts, follows and 
     '/api/user/following',
   );
   expect(following.map(({ user }) => user.username)).toEqual(['toonarmytess']);
+  await page.getByRole('dialog', { name: 'Step done' }).waitFor();
+  await page.keyboard.press('Escape');
 
   await open(page, '/quests', 'Quests');
   await press(page, 'Collect today’s points');
@@ -72,7 +77,8 @@ test('by keyboard alone a newcomer signs up, chooses a club, posts, follows and 
 test('by keyboard alone a fan does a step of a quest, buys a pack and opens it', async () => {
   const visitor = await arrive();
   const { page } = visitor;
-  await visitor.signIn();
+  if (!stage) throw new Error('no stage');
+  await begin(page, stage.service, 'collector');
   await open(page, '/quests', 'Quests');
   await press(page, /^Match day/);
   await page.getByRole('heading', { name: 'Match day', level: 1 }).waitFor();
@@ -89,18 +95,18 @@ test('by keyboard alone a fan does a step of a quest, buys a pack and opens it',
   expect(steps.filter(({ completedAt }) => completedAt !== null)).toHaveLength(1);
 
   await open(page, '/packs', 'Packs');
-  await press(page, /^Match day/);
-  await page.getByRole('heading', { name: 'Match day', level: 1 }).waitFor();
-  await page.getByRole('button', { name: 'Buy for 100 points' }).waitFor();
-  await press(page, 'Buy for 100 points');
+  await press(page, /^Away days/);
+  await page.getByRole('heading', { name: 'Away days', level: 1 }).waitFor();
+  const buy = `Buy for ${String(PRICE)} coins`;
+  await page.getByRole('button', { name: buy }).waitFor();
+  await press(page, buy);
   await page.waitForURL('**/my-packs');
   await page.getByRole('link', { name: 'Open', exact: true }).waitFor();
   await press(page, 'Open');
   await page.getByRole('button', { name: 'Open the pack' }).waitFor();
   await press(page, 'Open the pack');
   await page.getByRole('link', { name: 'To my album' }).waitFor();
-  const { packs } = await readAs<{ packs: { status: string }[] }>(page, '/api/user/packs');
-  expect(packs.map(({ status }) => status)).toEqual(['opened']);
+  expect((await copies(page)).map(({ status }) => status)).toEqual(['opened']);
   visitor.expectNoComplaints();
   await visitor.leave();
 });

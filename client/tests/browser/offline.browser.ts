@@ -88,6 +88,7 @@ test('the client can be installed', async () => {
       icons: { src: string; sizes: string }[];
       screenshots: { src: string; sizes: string }[];
       shortcuts: { url: string }[];
+      share_target: { action: string; method: string; params: Record<string, string> };
     };
     for (const { src, sizes } of [...manifest.icons, ...manifest.screenshots].filter(
       (it) => it.sizes !== 'any',
@@ -97,6 +98,26 @@ test('the client can be installed', async () => {
     for (const { url } of manifest.shortcuts) {
       expect((await page.goto(url))?.status(), url).toBe(200);
     }
+    const { action, method, params } = manifest.share_target;
+    expect([action, method]).toEqual(['/share', 'GET']);
+    const shared = new URLSearchParams({
+      [params['text'] ?? '']: 'What a goal',
+      [params['url'] ?? '']: 'https://club.test/goal',
+    });
+    // A guest signs in first.
+    await page.goto(`${action}?${shared.toString()}`);
+    await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('mia');
+    await page.getByLabel('Password', { exact: true }).fill('terrace-demo');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).last().click();
+    await page.waitForURL('**/room');
+    const field = page.getByLabel('Write to the room');
+    const text = 'What a goal\nhttps://club.test/goal';
+    await expect.poll(() => field.inputValue()).toBe(text);
+    // A second share goes below what is there.
+    await page.goto(`${action}?${params['text'] ?? ''}=Never+offside`);
+    await page.waitForURL('**/room');
+    await expect.poll(() => field.inputValue()).toBe(`${text}\n\nNever offside`);
   } finally {
     await profile.remove();
   }

@@ -1,17 +1,13 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { COINS, PRICE, begin, bought, coins, copies, type Copy } from './collector';
 import { readAs } from './member';
+import { Profile } from './profile';
+import type { Service } from './service';
 import { Stage } from './stage';
 import { Visitor } from './visitor';
 
 const NARROW = { width: 390, height: 844 };
-
-interface Copy {
-  id: string;
-  packId: string;
-  status: string;
-  pack: { name: string };
-}
 interface Card {
   id: string;
   name: string;
@@ -22,40 +18,27 @@ interface Opened {
   proof: { serverSeed: string; serverSeedHash: string; tableHash: string; clientSeed: string };
 }
 
-/** The tests follow each other on one service: the fan's points suffice for one pack. */
 let stage: Stage | undefined;
+let service: Service;
 let url: string;
 let browser: Browser;
 
 beforeAll(async () => {
   stage = await Stage.open();
-  url = stage.service.url;
-  browser = stage.browser;
+  ({ service, browser } = stage);
+  ({ url } = service);
 });
 
 afterAll(() => stage?.close());
 
-async function copies(page: Page): Promise<Copy[]> {
-  return (await readAs<{ packs: Copy[] }>(page, '/api/user/packs')).packs;
-}
-
-/** Buys the pack that the fan's points suffice for. */
-async function buyMatchDay(page: Page): Promise<Copy> {
-  await page.goto('/packs');
-  await page.getByRole('link', { name: /Match day/ }).click();
-  await page.getByRole('button', { name: 'Buy for 100 points' }).click();
-  await page.waitForURL('**/my-packs');
-  const [copy] = (await copies(page)).filter(({ status }) => status === 'sealed');
-  if (!copy) throw new Error('no sealed copy');
-  return copy;
-}
-
-/** What the API says was in a copy. */
+/** What the API says is in a copy. Opens it if it is sealed. */
 async function rowsOf(page: Page, copy: Copy): Promise<Opened> {
   const answer = await page.request.post(`/api/packs/${copy.packId}/open`, { data: { userPackId: copy.id } });
   expect(answer.status()).toBe(200);
   return (await answer.json()) as Opened;
 }
+
+const addressOf = (copy: Copy): string => `/packs/${copy.packId}/copies/${copy.id}`;
 
 /** The names and rarities on the page, in the order of the rows. */
 async function shownRows(page: Page): Promise<string[]> {
@@ -74,6 +57,27 @@ async function shownRows(page: Page): Promise<string[]> {
 function expectedRows({ collectibles }: Opened): string[] {
   return collectibles.map(
     ({ collectible: { name, rarity } }) => `${name} ${rarity.charAt(0).toUpperCase()}${rarity.slice(1)}`,
+  );
+}
+
+/** The draw that the page computes, as `terrace verify` writes it: each slot's rarity and collectible. */
+async function computedRows(page: Page): Promise<string[]> {
+  await page.getByRole('button', { name: 'Compute it again' }).click();
+  const slots = page.getByRole('main').getByRole('listitem').filter({ hasText: / mod / });
+  await slots.first().waitFor();
+  return slots.evaluateAll((nodes) =>
+    nodes.map((node) => {
+      const [rarity, name] = [...node.querySelectorAll('p')].map((it) =>
+        it.textContent.split('→')[1]?.trim(),
+      );
+      return `${rarity?.toLowerCase() ?? ''}, ${name ?? ''}`;
+    }),
+  );
+}
+
+function verifiedRows(opened: Opened): string[] {
+  return [...service.verify(opened).matchAll(/^slot \d+: (.+?)(?:, no\. \d+)?$/gm)].map(
+    ([, row]) => row ?? '',
   );
 }
 
@@ -99,14 +103,22 @@ function animations(page: Page): Promise<number> {
   );
 }
 
-test('a reveal shows the rows of the service, also when its answer is lost and the browser is killed', async () => {
+const skip = (page: Page): Locator => page.getByRole('button', { name: 'Show all at once' });
+
+test('a reveal shows the rows of the service, also when its answer is lost', async () => {
   const visitor = await Visitor.arrive(browser, url, { viewport: NARROW });
   const { page } = visitor;
-  await countAnimations(page);
-  await visitor.signIn();
-  const copy = await buyMatchDay(page);
+  await begin(page, service, 'reveal');
+  await page.goto('/packs');
+  await page.getByRole('link', { name: /Away days/ }).click();
+  await coins(page, COINS).waitFor();
+  await page.getByRole('button', { name: `Buy for ${String(PRICE)} coins` }).click();
+  await page.waitForURL('**/my-packs');
   // The balance follows without a reload.
-  await page.getByRole('link', { name: '95 points. Open your balances.' }).waitFor();
+  await coins(page, COINS - PRICE).waitFor();
+  const [copy, ...others] = await copies(page);
+  if (!copy) throw new Error('no copy');
+  expect(others).toEqual([]);
   await page.getByRole('link', { name: 'Open', exact: true }).click();
 
   // The service opens the copy, and its answer never arrives.
@@ -121,21 +133,12 @@ test('a reveal shows the rows of the service, also when its answer is lost and t
   const opened = await rowsOf(page, copy);
 
   await page.getByRole('button', { name: 'Open the pack' }).click();
-  await page.getByRole('button', { name: 'Show all at once' }).waitFor();
+  await skip(page).waitFor();
   expect(await shownRows(page)).toEqual(expectedRows(opened));
-  // The page is closed in the middle of the reveal.
-  const address = page.url();
-  await page.close();
-  const second = await visitor.another();
-  await countAnimations(second);
-  await second.goto(address);
-  expect(await shownRows(second)).toEqual(expectedRows(opened));
-  await second.getByRole('button', { name: 'Show all at once' }).waitFor();
-  expect(await animations(second)).toBeGreaterThan(0);
-  await second.getByRole('button', { name: 'Show all at once' }).click();
-  await second.getByRole('button', { name: 'Show all at once' }).waitFor({ state: 'detached' });
+  await skip(page).click();
+  await skip(page).waitFor({ state: 'detached' });
   const { collectibles } = await readAs<{ collectibles: { userPackId: string; collectible: Card }[] }>(
-    second,
+    page,
     '/api/user/collectibles',
   );
   const owned = collectibles
@@ -143,29 +146,68 @@ test('a reveal shows the rows of the service, also when its answer is lost and t
     .map(({ collectible }) => collectible.name);
   expect(owned.sort()).toEqual(opened.collectibles.map(({ collectible }) => collectible.name).sort());
 
-  await second.getByRole('button', { name: 'Compute it again' }).click();
-  await second.getByRole('main').getByText('The draw is true').waitFor();
+  await page.getByRole('button', { name: 'Compute it again' }).click();
+  await page.getByRole('main').getByText('The draw is true').waitFor();
   for (const value of [opened.proof.serverSeedHash, opened.proof.tableHash, opened.proof.serverSeed]) {
-    await second.getByText(value, { exact: true }).first().waitFor();
+    await page.getByText(value, { exact: true }).first().waitFor();
   }
-  await second.getByText('The promise is the one this browser saw before opening').waitFor();
+  await page.getByText('The promise is the one this browser saw before opening').waitFor();
+  await visitor.leave();
+});
+
+test('a browser that is killed in the middle of a reveal shows the same rows again', async () => {
+  const profile = new Profile(url);
+  try {
+    let page = await profile.open();
+    await begin(page, service, 'killed');
+    const copy = await bought(page);
+    // A browser that ends orderly has written down who is signed in.
+    page = await profile.open();
+    await countAnimations(page);
+    await page.goto(addressOf(copy));
+    await page.getByRole('button', { name: 'Open the pack' }).click();
+    await skip(page).waitFor();
+    expect(await animations(page)).toBeGreaterThan(0);
+    const before = await shownRows(page);
+    await profile.kill();
+
+    page = await profile.open();
+    await page.goto(addressOf(copy));
+    expect(await shownRows(page)).toEqual(before);
+    expect(before).toEqual(expectedRows(await rowsOf(page, copy)));
+  } finally {
+    await profile.remove();
+  }
+});
+
+test('the draw that the browser computes is the one of `terrace verify`', async () => {
+  const visitor = await Visitor.arrive(browser, url, { viewport: NARROW, reducedMotion: 'reduce' });
+  const { page } = visitor;
+  await begin(page, service, 'verifier');
+  const copy = await bought(page);
+  const opened = await rowsOf(page, copy);
+  const rows = verifiedRows(opened);
+  expect(rows).toHaveLength(opened.collectibles.length);
+  await page.goto(addressOf(copy));
+  expect(await computedRows(page)).toEqual(rows);
+  await page.getByRole('main').getByText('The draw is true').waitFor();
+  visitor.expectNoComplaints();
   await visitor.leave();
 });
 
 test('an answer with other cards than the drawn ones is found out', async () => {
   const visitor = await Visitor.arrive(browser, url, { viewport: NARROW });
   const { page } = visitor;
-  await visitor.signIn();
-  const [copy] = await copies(page);
-  if (!copy) throw new Error('no copy');
+  await begin(page, service, 'doubter');
+  const copy = await bought(page);
+  const opened = await rowsOf(page, copy);
+  const [first] = opened.collectibles;
+  if (first) first.collectible = { ...first.collectible, id: copy.id, rarity: 'legendary' };
+  expect(service.verify(opened)).toMatch(/^wrong: slot 0 /);
   await page.route('**/open', async (route) => {
-    const answer = await route.fetch();
-    const opened = (await answer.json()) as Opened;
-    const [first] = opened.collectibles;
-    if (first) first.collectible = { ...first.collectible, id: copy.id, rarity: 'legendary' };
-    await route.fulfill({ response: answer, json: opened });
+    await route.fulfill({ response: await route.fetch(), json: opened });
   });
-  await page.goto(`/packs/${copy.packId}/copies/${copy.id}`);
+  await page.goto(addressOf(copy));
   await page.getByRole('button', { name: 'Compute it again' }).click();
   await page.getByRole('main').getByText('The draw does not come to this').waitFor();
   expect(await page.getByRole('main').getByText('The draw is true').count()).toBe(0);
@@ -176,94 +218,15 @@ test('with reduced motion a reveal runs no animation', async () => {
   const visitor = await Visitor.arrive(browser, url, { viewport: NARROW, reducedMotion: 'reduce' });
   const { page } = visitor;
   await countAnimations(page);
-  await visitor.signIn();
-  const [copy] = await copies(page);
-  if (!copy) throw new Error('no copy');
-  await page.goto(`/packs/${copy.packId}/copies/${copy.id}`);
-  expect(await shownRows(page)).toEqual(expectedRows(await rowsOf(page, copy)));
+  await begin(page, service, 'calm');
+  const copy = await bought(page);
+  const opened = await rowsOf(page, copy);
+  await page.goto(addressOf(copy));
+  expect(await shownRows(page)).toEqual(expectedRows(opened));
   await page.getByRole('button', { name: 'Compute it again' }).click();
   await page.getByRole('main').getByText('The draw is true').waitFor();
-  expect(await page.getByRole('button', { name: 'Show all at once' }).isVisible()).toBe(false);
+  expect(await skip(page).isVisible()).toBe(false);
   expect(await animations(page)).toBe(0);
   visitor.expectNoComplaints();
-  await visitor.leave();
-});
-
-interface Purchase {
-  id: string;
-  status: string;
-  pack: { name: string };
-}
-
-async function forMoney(page: Page): Promise<Purchase[]> {
-  const { purchases } = await readAs<{ purchases: Purchase[] }>(page, '/api/user/purchases');
-  return purchases.filter(({ pack }) => pack.name === 'Trophy room');
-}
-
-test('a double-tapped checkout is one purchase, and the return shows it', async () => {
-  const visitor = await Visitor.arrive(browser, url, { viewport: NARROW });
-  const { page } = visitor;
-  await visitor.signIn();
-  await page.goto('/packs');
-  await page.getByRole('link', { name: /Trophy room/ }).click();
-  const buy = page.getByRole('button', { name: /€4\.99/ });
-
-  // The first answer is lost, after two taps.
-  await page.route('**/purchase', async (route) => {
-    await route.fetch();
-    await route.abort();
-  });
-  await buy.dblclick();
-  await page.getByText('Whether it was bought is not known.').waitFor();
-  await page.unroute('**/purchase');
-  expect(await forMoney(page)).toHaveLength(1);
-  await page.reload();
-
-  // Both taps come before the answer.
-  await page.route('**/purchase', async (route) => {
-    const answer = await route.fetch();
-    await page.evaluate(() => new Promise(requestAnimationFrame));
-    await route.fulfill({ response: answer });
-  });
-  await buy.evaluate((button: HTMLButtonElement) => {
-    button.click();
-    button.click();
-  });
-  await page.waitForURL('**/sandbox/checkout/**');
-  const [purchase, ...others] = await forMoney(page);
-  expect(others).toEqual([]);
-  expect(purchase?.status).toBe('pending');
-
-  await page.getByRole('button', { name: /approve|pay/i }).click();
-  await page.waitForURL(`**/purchases/${purchase?.id ?? ''}`);
-  await page.getByRole('heading', { name: 'It is yours' }).waitFor();
-  expect((await forMoney(page)).map(({ status }) => status)).toEqual(['completed']);
-  await page.getByRole('link', { name: 'Open the pack' }).click();
-  const row = page.getByRole('listitem').filter({ hasText: 'Trophy room' });
-  await row.getByRole('link', { name: 'Open', exact: true }).waitFor();
-  expect(
-    (await copies(page)).filter(({ pack, status }) => pack.name === 'Trophy room' && status === 'sealed'),
-  ).toHaveLength(1);
-  await visitor.leave();
-});
-
-test('a purchase is given up', async () => {
-  const visitor = await Visitor.arrive(browser, url, { viewport: NARROW });
-  const { page } = visitor;
-  await visitor.signIn();
-  await page.goto('/packs');
-  await page.getByRole('link', { name: /Trophy room/ }).click();
-  await page.getByRole('button', { name: /€4\.99/ }).click();
-  await page.waitForURL('**/sandbox/checkout/**');
-  await page.goBack();
-  await page.getByRole('heading', { name: 'Trophy room' }).waitFor();
-  await page.goto('/my-packs');
-  await page.getByRole('link', { name: 'Go on to payment' }).click();
-  await page.getByRole('button', { name: 'Give up this purchase' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Give up this purchase?' });
-  await visitor.expectAccessible();
-  await dialog.getByRole('button', { name: 'Give up this purchase' }).click();
-  await page.getByRole('heading', { name: 'Nothing was bought' }).waitFor();
-  expect((await forMoney(page)).map(({ status }) => status).sort()).toEqual(['cancelled', 'completed']);
   await visitor.leave();
 });

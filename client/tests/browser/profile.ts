@@ -33,17 +33,30 @@ export class Profile {
     return this.#context.pages()[0] ?? this.#context.newPage();
   }
 
+  /** Ends the browser as a crash does: what it has not written down is lost. */
+  async kill(): Promise<void> {
+    const browser = this.#context?.browser();
+    const session = await browser?.newBrowserCDPSession();
+    const { processInfo } = (await session?.send('SystemInfo.getProcessInfo')) ?? { processInfo: [] };
+    const process_ = processInfo.find(({ type }) => type === 'browser');
+    if (!browser || !process_) throw new Error('no browser to kill');
+    const gone = new Promise((resolve) => browser.once('disconnected', resolve));
+    process.kill(process_.id, 'SIGKILL');
+    await gone;
+    this.#context = undefined;
+  }
+
   async remove(): Promise<void> {
     await this.#context?.close();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 
-/** Signs the demo's fan in and shows the room. */
-export async function signIn(page: Page): Promise<void> {
+/** Signs a fan in, by default that of the demo content, and shows the room. */
+export async function signIn(page: Page, username = 'mia', password = 'terrace-demo'): Promise<void> {
   await page.goto('/sign-in');
-  await page.getByLabel('Name', { exact: true }).fill('mia');
-  await page.getByLabel('Password', { exact: true }).fill('terrace-demo');
+  await page.getByLabel('Name', { exact: true }).fill(username);
+  await page.getByLabel('Password', { exact: true }).fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).last().click();
   await page.waitForURL('**/room');
   await page.getByRole('article').first().waitFor();

@@ -1,17 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { paths, type RouteName } from '../../src/lib/router/paths';
-import { readAs } from './member';
+import { addresses, open } from './pages';
 import { Stage } from './stage';
-import { Visitor } from './visitor';
+import { NO_WORKER, Visitor } from './visitor';
 
 /** What a first visit to the room may load, and what any other page may add to it, in bytes after gzip. */
 const FIRST = { js: 60_000, css: 12_000 };
 const FURTHER = 20_000;
-
-/** What the browser of a test says in place of registering a service worker. */
-const BLOCKED = 'Service Worker registration blocked by Playwright';
 
 let stage: Stage | undefined;
 
@@ -41,44 +37,6 @@ function total(files: Iterable<[string, number]>, ending: string): number {
   return [...files].reduce((sum, [name, size]) => (name.endsWith(ending) ? sum + size : sum), 0);
 }
 
-async function settle(page: Page): Promise<void> {
-  await page.getByRole('heading', { level: 1 }).waitFor();
-  await page.waitForFunction(() => document.querySelector('main .skeleton') === null);
-}
-
-/** An address of each page, as the demo's fan can open it. */
-async function addresses(page: Page): Promise<Record<RouteName, string>> {
-  const { posts } = await readAs<{ posts: { id: string }[] }>(page, '/api/locker-room?limit=1');
-  const { teams } = await readAs<{ teams: { id: string }[] }>(page, '/api/search?q=arsenal&kind=teams');
-  const { quests } = await readAs<{ quests: { id: string }[] }>(page, '/api/quests');
-  const { packs } = await readAs<{ packs: { id: string; price: { kind: string } }[] }>(page, '/api/packs');
-  const pack = packs.find(({ price }) => price.kind === 'points')?.id ?? '';
-  const bought = await page.request.post(`/api/packs/${pack}/purchase`, {
-    data: {},
-    headers: { 'idempotency-key': crypto.randomUUID() },
-  });
-  expect(bought.status()).toBe(201);
-  const { purchases } = await readAs<{ purchases: { id: string }[] }>(page, '/api/user/purchases');
-  const { packs: copies } = await readAs<{ packs: { id: string }[] }>(page, '/api/user/packs?status=sealed');
-  const ids: Partial<Record<RouteName, string>> = {
-    post: posts[0]?.id ?? '',
-    team: teams[0]?.id ?? '',
-    quest: quests[0]?.id ?? '',
-    pack,
-    copy: pack,
-    purchase: purchases[0]?.id ?? '',
-  };
-  const filled = Object.entries(paths).map(([name, path]) => [
-    name,
-    path
-      .replace('{id}', ids[name as RouteName] ?? '')
-      .replace('{copyId}', copies[0]?.id ?? '')
-      .replace('{tag}', 'matchday')
-      .replace('{username}', 'toonarmytess'),
-  ]);
-  return Object.fromEntries(filled) as Record<RouteName, string>;
-}
-
 test('the room and every further page stay within their budgets, and none complains', async () => {
   if (!stage) throw new Error('no stage');
   const { service, browser } = stage;
@@ -98,11 +56,10 @@ test('the room and every further page stay within their budgets, and none compla
 
   await visitor.signIn();
   let largest: [string, number] = ['', 0];
-  for (const [name, path] of Object.entries(await addresses(page))) {
+  for (const [name, path] of await addresses(page, service)) {
     const tab = await visitor.another();
     const { files, settled } = loaded(tab);
-    await tab.goto(path);
-    await settle(tab);
+    await open(tab, name, path);
     await settled();
     const added = total(
       [...files].filter(([file]) => !known.has(file)),
@@ -114,6 +71,6 @@ test('the room and every further page stay within their budgets, and none compla
     await tab.close();
   }
   console.info(`largest further page: ${largest[0]}, ${String(largest[1])} B of JS`);
-  expect(visitor.complaints.filter((text) => !text.endsWith(BLOCKED))).toEqual([]);
+  expect(visitor.complaints.filter((text) => !text.endsWith(NO_WORKER))).toEqual([]);
   await visitor.leave();
 });

@@ -1,5 +1,5 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawn, spawnSync, type ChildProcess, type SpawnSyncReturns } from 'node:child_process';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -15,24 +15,45 @@ function variable(name: string): string {
 /** The browser that is used. */
 export const chromium = (): string => variable('CHROMIUM');
 
-/** A debug build of the service with a database of its own. */
+/** The program that is tested. */
+export const terrace = (): string => variable('TERRACE_BIN');
+
+/** How a service is started. */
+interface Start {
+  program: string;
+  settings: string[];
+  environment: NodeJS.ProcessEnv;
+}
+
+/** The service with a database of its own. */
 export class Service {
   readonly url: string;
   #process: ChildProcess;
   readonly #folder: string;
-  readonly #settings: string[];
+  readonly #start: Start;
 
-  private constructor(url: string, process: ChildProcess, folder: string, settings: string[]) {
+  private constructor(url: string, process: ChildProcess, folder: string, start: Start) {
     this.url = url;
     this.#process = process;
     this.#folder = folder;
-    this.#settings = settings;
+    this.#start = start;
   }
 
-  static async start(settings: string[] = []): Promise<Service> {
-    const folder = mkdtempSync(join(tmpdir(), 'terrace-browser-'));
-    const child = run(folder, '127.0.0.1:0', settings);
-    return new Service(await listening(child), child, folder, settings);
+  static start(settings: string[] = []): Promise<Service> {
+    return Service.#in(emptyFolder(), { program: terrace(), settings, environment: process.env });
+  }
+
+  /** Starts a copy of the program that lies alone in an empty folder, with no other program in its PATH. */
+  static alone(): Promise<Service> {
+    const folder = emptyFolder();
+    const program = join(folder, 'terrace');
+    copyFileSync(terrace(), program);
+    return Service.#in(folder, { program, settings: [], environment: { PATH: folder } });
+  }
+
+  static async #in(folder: string, start: Start): Promise<Service> {
+    const child = run(folder, '127.0.0.1:0', start);
+    return new Service(await listening(child), child, folder, start);
   }
 
   /** Ends the process, as a crash does; the database stays. */
@@ -43,7 +64,7 @@ export class Service {
   /** Starts the process again at its address, with its database. */
   async restart(): Promise<void> {
     await this.kill();
-    this.#process = run(this.#folder, `127.0.0.1:${new URL(this.url).port}`, this.#settings);
+    this.#process = run(this.#folder, `127.0.0.1:${new URL(this.url).port}`, this.#start);
     await listening(this.#process);
   }
 
@@ -54,22 +75,46 @@ export class Service {
     return answer.json();
   }
 
+  /** Gives a fan coins, as an operator does beside the service. */
+  giveCoins(username: string, amount: number): void {
+    const gift = ['--user', username, '--amount', String(amount), '--reason', 'A gift'];
+    const { status, stderr } = this.#command([
+      'maintain',
+      'coins',
+      'give',
+      ...gift,
+      '--key',
+      crypto.randomUUID(),
+    ]);
+    if (status !== 0) throw new Error(stderr);
+  }
+
+  /** What `terrace verify` says of the answer to an opening. */
+  verify(answer: unknown): string {
+    return this.#command(['verify', '-'], JSON.stringify(answer)).stdout;
+  }
+
+  #command(words: string[], input = ''): SpawnSyncReturns<string> {
+    return spawnSync(this.#start.program, words, { cwd: this.#folder, input, encoding: 'utf8' });
+  }
+
   async stop(): Promise<void> {
     await end(this.#process, 'SIGTERM');
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 
-function run(folder: string, address: string, settings: string[]): ChildProcess {
-  return spawn(
-    variable('TERRACE_BIN'),
-    ['--listen', address, '--data-dir', join(folder, 'data'), ...settings],
-    {
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, RUST_LOG: 'error' },
-    },
-  );
+function emptyFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'terrace-browser-'));
+}
+
+/** The database lies in the folder `data` of the current one. */
+function run(folder: string, address: string, { program, settings, environment }: Start): ChildProcess {
+  return spawn(program, ['--listen', address, ...settings], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...environment, RUST_LOG: 'error' },
+  });
 }
 
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {

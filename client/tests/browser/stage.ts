@@ -12,7 +12,10 @@ export class Stage {
   }
 
   static async open(settings: string[] = [], options: LaunchOptions = {}): Promise<Stage> {
-    const service = await Service.start(settings);
+    return Stage.of(await Service.start(settings), options);
+  }
+
+  static async of(service: Service, options: LaunchOptions = {}): Promise<Stage> {
     try {
       // Browsers that run as root have no sandbox.
       const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];

@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isMarked, mark } from './marked';
 import { Stage } from './stage';
 import { Visitor } from './visitor';
 
@@ -56,7 +57,7 @@ async function expectAt(page: Page, anchor: string, top: number): Promise<void> 
   expect(Math.abs((await topOf(page.locator(`[data-anchor="${anchor}"]`))) - top)).toBeLessThanOrEqual(2);
 }
 
-test('Back from a post and from another document leads to the same post among 300', async () => {
+test('Back from a post and from a checkout leads to the same post among 300', async () => {
   if (!stage) throw new Error('no stage');
   const { service, browser } = stage;
   const visitor = await Visitor.arrive(browser, service.url, { viewport: { width: 390, height: 844 } });
@@ -82,14 +83,20 @@ test('Back from a post and from another document leads to the same post among 30
   expect(await page.getByRole('article').count()).toBe(POSTS);
   await expectAt(page, anchor, top);
 
-  await page.evaluate(() => {
-    addEventListener('pageshow', (event) => (document.title = `kept: ${String(event.persisted)}`));
-  });
-  await page.goto('/api/docs');
-  // A page that was kept is not loaded again.
-  await page.goBack({ waitUntil: 'commit' });
-  await page.waitForFunction(() => document.title === 'kept: true');
-  await expectAt(page, anchor, top);
+  // To the checkout of a purchase: another document.
+  await page.getByRole('link', { name: 'Play', exact: true }).click();
+  await page.getByRole('link', { name: 'Packs', exact: true }).click();
+  await page.getByRole('link', { name: /Trophy room/ }).click();
+  await mark(page);
+  await page.getByRole('button', { name: /€4\.99/ }).click();
+  await page.getByRole('heading', { name: 'Sandbox checkout' }).waitFor();
+  for (const heading of ['Trophy room', 'Packs', 'Quests', 'Locker room']) {
+    // A page that was kept is not loaded again.
+    await page.goBack({ waitUntil: 'commit' });
+    await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+  }
+  expect(await isMarked(page)).toBe(true);
   expect(await page.getByRole('article').count()).toBe(POSTS);
+  await expectAt(page, anchor, top);
   await visitor.leave();
 });

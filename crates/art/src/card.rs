@@ -1,4 +1,4 @@
-use crate::text::{Line, fitting, lines};
+use crate::text::{Line, capitals, lines};
 use crate::{CHALK, Colors, GREY, INK, Subject, svg};
 use std::fmt::Write;
 use terrace_packs::Rarity;
@@ -60,9 +60,8 @@ fn name(name: &str, ink: &str) -> String {
     let (top, most) = if lines.len() > 1 { (236.0, 19.0) } else { (249.0, 27.0) };
     let mut text = String::new();
     for (line, place) in lines.iter().zip(0_u32..) {
-        let size = fitting(line, 164.0, most);
         let y = f64::from(place).mul_add(20.0, top);
-        text.push_str(&Line { x: 100.0, y, size, fill: ink, anchor: "middle" }.draw(line));
+        text.push_str(&capitals(line, 164.0, most, &Line { x: 100.0, y, fill: ink, ..Line::default() }));
     }
     text
 }

@@ -54,6 +54,29 @@ fn linear(channel: u8) -> f64 {
 }
 
 impl Color {
+    pub(crate) const fn new(red: u8, green: u8, blue: u8) -> Self {
+        Self { red, green, blue }
+    }
+
+    /// Red, green and blue.
+    pub(crate) const fn channels(self) -> [u8; 3] {
+        [self.red, self.green, self.blue]
+    }
+
+    /// This colour with `percent` of another one.
+    pub(crate) fn mixed(self, other: Self, percent: u8) -> Self {
+        let mix = |own: u8, other: u8| {
+            let percent = u16::from(percent.min(100));
+            let sum = u16::from(own) * (100 - percent) + u16::from(other) * percent;
+            u8::try_from(sum / 100).unwrap_or(u8::MAX)
+        };
+        Self {
+            red: mix(self.red, other.red),
+            green: mix(self.green, other.green),
+            blue: mix(self.blue, other.blue),
+        }
+    }
+
     /// Relative luminance as WCAG 2 defines it: 0 for black, 1 for white.
     fn luminance(self) -> f64 {
         0.2126 * linear(self.red) + 0.7152 * linear(self.green) + 0.0722 * linear(self.blue)
@@ -78,14 +101,15 @@ impl Color {
         }
     }
 
-    fn contrast(self, other: Self) -> f64 {
+    /// The contrast ratio as WCAG 2 defines it, from 1.
+    pub(crate) fn contrast(self, other: Self) -> f64 {
         let (one, other) = (self.luminance() + 0.05, other.luminance() + 0.05);
         if one > other { one / other } else { other / one }
     }
 
     /// Difference between the strongest and the weakest channel: 0 for greys.
     fn chroma(self) -> u8 {
-        let channels = [self.red, self.green, self.blue];
+        let channels = self.channels();
         let most = channels.into_iter().max().unwrap_or_default();
         most.saturating_sub(channels.into_iter().min().unwrap_or_default())
     }
@@ -141,11 +165,11 @@ impl Colors {
     }
 
     /// The second colour if it differs visibly from the main one, otherwise ink or chalk.
-    pub(crate) fn pattern(self) -> String {
+    pub(crate) fn pattern(self) -> Color {
         if self.main.contrast(self.second) >= 1.35 {
-            self.second.to_string()
+            self.second
         } else {
-            self.main.text().to_owned()
+            self.main.text().parse().unwrap_or(self.second)
         }
     }
 }

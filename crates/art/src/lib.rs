@@ -1,4 +1,5 @@
-//! Pictures that the service draws itself, as SVG: crests of teams, avatars of fans, packs and the cards in them.
+//! Pictures that the service draws itself. As SVG: crests of teams, packs and the cards in them. As pixels: pictures of
+//! the demonstration content.
 //!
 //! A club without picture files has pictures from the first start. Every function is pure: the same input gives the same
 //! bytes on every machine. The pictures contain no scripts, links, styles or ids of other documents, and text from
@@ -12,19 +13,19 @@
 //! # Ok::<(), terrace_art::MalformedColor>(())
 //! ```
 
-mod avatar;
 mod card;
 mod color;
 mod crest;
 mod pack;
+mod paint;
 mod subject;
 mod text;
 
-pub use avatar::avatar;
 pub use card::{Card, card};
 pub use color::{Color, Colors, MalformedColor, Oklch};
 pub use crest::crest;
 pub use pack::{Wrapper, wrapper};
+pub use paint::{Motif, Painting, UnknownMotif, painting, portrait};
 pub use subject::Subject;
 
 /// Outlines and dark surfaces.

@@ -1,5 +1,5 @@
 use crate::card::rays;
-use crate::text::{Line, fitting, lines};
+use crate::text::{Line, capitals, fitting, lines};
 use crate::{CHALK, Colors, INK, Subject, svg};
 use std::fmt::Write;
 
@@ -28,8 +28,8 @@ pub fn wrapper(wrapper: &Wrapper<'_>) -> String {
     let (top, most) = if lines.len() > 1 { (198.0, 21.0) } else { (210.0, 33.0) };
     for (line, place) in lines.iter().zip(0_u32..) {
         let y = f64::from(place).mul_add(20.0, top);
-        let size = fitting(line, 172.0, most);
-        name.push_str(&Line { x: 100.0, y, size, fill: CHALK, anchor: "middle" }.draw(line));
+        let place = Line { x: 100.0, y, fill: CHALK, ..Line::default() };
+        name.push_str(&capitals(line, 172.0, most, &place));
     }
     let note = Line {
         x: 100.0,

@@ -6,39 +6,27 @@ use crate::{CHALK, INK, choose};
 pub enum Subject {
     /// A shirt with a number.
     Shirt,
-    /// A boot.
     Boot,
     /// A goalkeeper's glove.
     Glove,
-    /// A cup.
     Cup,
-    /// A lighthouse.
     Lighthouse,
-    /// Floodlights.
     Floodlights,
-    /// A scarf.
     Scarf,
     /// A wooden rattle.
     Rattle,
     /// A match programme.
     Programme,
-    /// A pie.
     Pie,
-    /// A pennant.
     Pennant,
-    /// A corner flag.
     CornerFlag,
-    /// A ball.
     Ball,
-    /// A whistle.
     Whistle,
     /// A clock at the last minute.
     Clock,
     /// A banner over a stand.
     Banner,
-    /// A drum.
     Drum,
-    /// A ticket.
     Ticket,
 }
 

@@ -53,6 +53,18 @@ impl Line<'_> {
     }
 }
 
+/// A line of capitals in `width`, at most `most` high, as wide in a system's wide font as in a narrow one.
+pub(crate) fn capitals(text: &str, width: f64, most: f64, line: &Line<'_>) -> String {
+    let size = fitting(text, width, most);
+    let length = letters(text) * size;
+    let drawn = Line { size, ..*line }.draw(text);
+    drawn.replacen(
+        "<text ",
+        &format!("<text textLength=\"{length:.1}\" lengthAdjust=\"spacingAndGlyphs\" "),
+        1,
+    )
+}
+
 /// A text in at most two lines, cut where it is longer than both.
 pub(crate) fn lines(text: &str, longest: usize) -> Vec<String> {
     let cut = |text: &str| -> String {
@@ -79,9 +91,14 @@ pub(crate) fn lines(text: &str, longest: usize) -> Vec<String> {
 
 /// The size at which `text` fits into `width`, at most `most`.
 pub(crate) fn fitting(text: &str, width: f64, most: f64) -> f64 {
+    (width / letters(text)).min(most)
+}
+
+/// The width of the text in a narrow face, as a multiple of its size.
+fn letters(text: &str) -> f64 {
     let count = u32::try_from(text.chars().count().max(1)).unwrap_or(u32::MAX);
-    // A capital letter of a narrow face is about 0.56 of its size wide.
-    (width / (f64::from(count) * 0.56)).min(most)
+    // About that of a capital letter.
+    f64::from(count) * 0.56
 }
 
 #[cfg(test)]
@@ -91,6 +108,13 @@ mod tests {
     #[test]
     fn text_cannot_leave_its_element() {
         assert_eq!(escaped("<a b='&\"'>\u{0}"), "&lt;a b=&#39;&amp;&quot;&#39;&gt; ");
+    }
+
+    #[test]
+    fn capitals_are_as_wide_as_their_place_in_every_font() {
+        let line = Line { x: 100.0, ..Line::default() };
+        assert!(capitals("TROPHY ROOM", 172.0, 33.0, &line).starts_with("<text textLength=\"172.0\""));
+        assert!(capitals("CUP", 172.0, 30.0, &line).starts_with("<text textLength=\"50.4\""));
     }
 
     #[test]

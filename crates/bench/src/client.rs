@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
+use terrace_kernel::num;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
@@ -185,7 +186,7 @@ impl Pacer {
         interval: Option<Duration>,
         connections: usize,
     ) -> impl Iterator<Item = Option<Self>> {
-        let count = u32::try_from(connections).unwrap_or(u32::MAX);
+        let count = num::to_u32(connections);
         (0..count).map(move |place| {
             interval.map(|interval| Self {
                 next: begun + interval.saturating_mul(place),

@@ -2,6 +2,7 @@
 
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, SystemTime};
+use terrace_kernel::num;
 
 /// Nanoseconds since an unspecified moment before the measurement. Monotonic.
 pub(crate) fn now() -> u64 {
@@ -14,7 +15,7 @@ pub(crate) fn now() -> u64 {
 pub(crate) fn unix_micros() -> i64 {
     #[expect(clippy::disallowed_methods, reason = "what is written is dated now")]
     let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX)
+    num::to_i64(since_epoch.as_micros())
 }
 
 /// The time from one moment to another; zero if `to` is earlier.

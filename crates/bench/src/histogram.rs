@@ -3,6 +3,7 @@
 
 use crate::numbers::float;
 use std::time::Duration;
+use terrace_kernel::num;
 
 /// The number of buckets per power of two (as a power of two).
 const CUT: u32 = 5;
@@ -26,7 +27,7 @@ impl Default for Histogram {
 
 impl Histogram {
     pub(crate) fn record(&mut self, latency: Duration) {
-        let nanos = u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX);
+        let nanos = num::to_u64(latency.as_nanos());
         if let Some(bucket) = self.buckets.get_mut(bucket(nanos)) {
             *bucket += 1;
         }
@@ -53,7 +54,7 @@ impl Histogram {
     /// was counted.
     pub(crate) fn percentile(&self, per_mille: u64) -> Duration {
         let rank = u128::from(self.count) * u128::from(per_mille);
-        let rank = u64::try_from(rank.div_ceil(1000)).unwrap_or(u64::MAX).max(1);
+        let rank = num::to_u64(rank.div_ceil(1000)).max(1);
         let mut seen = 0;
         for (index, count) in self.buckets.iter().enumerate() {
             seen += count;
@@ -77,7 +78,7 @@ impl Histogram {
 
 /// A duration in milliseconds, for reports.
 pub(crate) fn millis(duration: Duration) -> f64 {
-    float(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)) / 1e6
+    float(num::to_u64(duration.as_nanos())) / 1e6
 }
 
 /// The bucket of a value: values below 64 have one each, then each power of two is divided into 32.
@@ -91,7 +92,7 @@ fn bucket(nanos: u64) -> usize {
 fn highest(bucket: usize) -> u64 {
     let power = (bucket / PER_POWER).saturating_sub(1);
     let part = u128::try_from(bucket - power * PER_POWER).unwrap_or(0);
-    u64::try_from(((part + 1) << power) - 1).unwrap_or(u64::MAX)
+    num::to_u64(((part + 1) << power) - 1)
 }
 
 #[cfg(test)]

@@ -40,9 +40,9 @@ impl Replay {
         let terrace = world.serve_through(relay.address())?;
         terrace.until_read("ranks")?;
         let mut caller = terrace.caller()?;
-        let [rehearsal, unit] = units;
+        let [warm_up, unit] = units;
         let begun = millis();
-        for request in rehearsal.requests.iter().chain(&unit.requests) {
+        for request in warm_up.requests.iter().chain(&unit.requests) {
             let answer = caller.ask(request)?;
             ensure!((200..300).contains(&answer.status), "answered {} {}", answer.status, answer.text());
         }

@@ -2,7 +2,7 @@
 //!
 //! `dist/` is the output of `cargo xtask client build` and is committed, so that building the program needs no Node. A
 //! debug build reads the files from the folder when it starts to serve, so that a new build of the client needs no build
-//! of the program.
+//! of the program, unless it has the feature `embedded`.
 
 use rust_embed::{Embed, EmbeddedFile};
 use std::borrow::Cow;

@@ -76,7 +76,7 @@ pub struct AuthorCard {
     pub id: UserId,
     /// The username as its owner wrote it.
     pub username: String,
-    /// The display name.
+    /// The name that is shown, as its owner wrote it.
     pub display_name: String,
     /// The profile picture, if there is one.
     pub picture: Option<MediaHash>,

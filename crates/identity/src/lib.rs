@@ -17,6 +17,8 @@
 //! # Ok::<(), UsernameError>(())
 //! ```
 
+#![warn(missing_docs)]
+
 mod account;
 mod confusable;
 mod password;

@@ -14,9 +14,9 @@ use terrace_kernel::{
 pub struct NewAccount {
     /// Id of the account.
     pub id: UserId,
-    /// The username.
+    /// The username, whose key must not belong to another account.
     pub username: Username,
-    /// The display name.
+    /// The name that is shown, validated by [`choose_display_name`](crate::choose_display_name).
     pub display_name: String,
     /// The biography; empty if there is none.
     pub bio: String,
@@ -253,8 +253,11 @@ pub trait TeamRead {
     /// Id of the team with this key.
     fn team_by_key(&mut self, key: &str) -> Result<Option<TeamId>, StoreError>;
 
-    /// The leagues after the key `after`, in the order of their keys.
+    /// The leagues after the key `after`, in the order of their keys, without those that have no team or only retired ones.
     fn leagues(&mut self, limit: Limit, after: Option<&str>) -> Result<Page<League, String>, StoreError>;
+
+    /// Every league, in the order of their keys.
+    fn all_leagues(&mut self) -> Result<Vec<League>, StoreError>;
 
     /// The league with this id.
     fn league(&mut self, id: LeagueId) -> Result<Option<League>, StoreError>;

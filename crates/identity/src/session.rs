@@ -124,6 +124,9 @@ pub enum SessionKind {
 }
 
 impl SessionKind {
+    /// Every kind.
+    pub const ALL: [Self; 2] = [Self::Browser, Self::Mobile];
+
     /// The stable name, as used in tables and responses.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -137,11 +140,7 @@ impl FromStr for SessionKind {
     type Err = UnknownName;
 
     fn from_str(text: &str) -> Result<Self, UnknownName> {
-        match text {
-            "browser" => Ok(Self::Browser),
-            "mobile" => Ok(Self::Mobile),
-            other => Err(UnknownName(other.to_owned())),
-        }
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| UnknownName(text.to_owned()))
     }
 }
 
@@ -191,7 +190,7 @@ pub struct DeviceSession {
 /// A stored session, live or ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptSession {
-    /// The session.
+    /// The device and the times of the session.
     pub session: DeviceSession,
     /// The time at which the session was ended, if it was.
     pub ended_at: Option<Timestamp>,

@@ -2,7 +2,7 @@
 
 use terrace_kernel::{LeagueId, TeamId};
 
-/// A league.
+/// A competition, in which teams play.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct League {
     /// Id of the league.
@@ -17,7 +17,7 @@ pub struct League {
     pub sport: String,
 }
 
-/// A team.
+/// A club that plays in a league and that fans follow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Team {
     /// Id of the team.

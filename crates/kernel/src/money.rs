@@ -8,6 +8,20 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Currency([u8; 3]);
 
+/// The currencies of ISO 4217 that are in use, by their number of decimal places; without funds, metals and codes for tests.
+const DECIMALS: [(u8, &str); 3] = [
+    (0, "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF"),
+    (
+        2,
+        "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CNY COP CRC \
+         CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR IRR \
+         JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD \
+         NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN \
+         SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD UYU UZS VED VES WST XCD XCG YER ZAR ZMW ZWG",
+    ),
+    (3, "BHD IQD JOD KWD LYD OMR TND"),
+];
+
 /// The text is not a currency code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a currency is three capital letters, such as EUR")]
@@ -16,13 +30,19 @@ pub struct MalformedCurrency;
 impl Currency {
     /// The euro.
     pub const EUR: Self = Self(*b"EUR");
-    /// The currency that is reported for an account that has never held money.
+    /// The currency of a club that sets no other.
     pub const DEFAULT: Self = Self::EUR;
 
     /// The ISO 4217 code.
     pub fn as_str(&self) -> &str {
         // `FromStr` accepts capital letters only.
         std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    /// The number of decimal places between its unit and its minor unit; `None` if ISO 4217 lists no such currency in use.
+    pub fn decimals(&self) -> Option<u8> {
+        let lists = |(_, codes): &&(u8, &str)| codes.split(' ').any(|code| code == self.as_str());
+        DECIMALS.iter().find(lists).map(|(decimals, _)| *decimals)
     }
 }
 
@@ -61,7 +81,7 @@ pub struct Money {
 pub enum PriceKind {
     /// Spendable points.
     Points,
-    /// Coins.
+    /// Coins, a whole number of them.
     Coins,
     /// Money, through a payment provider.
     Money,
@@ -207,6 +227,20 @@ mod tests {
         for wrong in [vec![], vec![coins, points, coins]] {
             assert_eq!(Price::new(wrong), Err(PriceError::Parts));
         }
+    }
+
+    #[test]
+    fn the_currencies_in_use_are_known_with_their_decimals() {
+        let decimals = |code: &str| code.parse::<Currency>().unwrap().decimals();
+        for (code, places) in [("EUR", 2), ("USD", 2), ("JPY", 0), ("KWD", 3), ("ZWG", 2)] {
+            assert_eq!(decimals(code), Some(places), "{code}");
+        }
+        for code in ["ZZZ", "XXX", "XTS", "XAU", "DEM"] {
+            assert_eq!(decimals(code), None, "{code}");
+        }
+        let all: Vec<&str> = DECIMALS.iter().flat_map(|(_, codes)| codes.split(' ')).collect();
+        assert!(all.iter().all(|code| code.parse::<Currency>().is_ok()), "{all:?}");
+        assert_eq!(all.iter().collect::<std::collections::BTreeSet<_>>().len(), all.len());
     }
 
     #[test]

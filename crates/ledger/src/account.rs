@@ -88,7 +88,7 @@ impl FromStr for House {
 /// The holder of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Holder {
-    /// A fan.
+    /// A fan, whose balance is stored.
     Fan(UserId),
     /// The service.
     House(House),

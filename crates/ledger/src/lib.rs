@@ -26,6 +26,8 @@
 //! # Ok::<(), terrace_ledger::AmountOutOfRange>(())
 //! ```
 
+#![warn(missing_docs)]
+
 mod account;
 mod amount;
 mod audit;

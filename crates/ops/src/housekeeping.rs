@@ -66,7 +66,6 @@ pub struct Swept {
     pub idempotency_keys: u64,
     /// Sessions and tokens.
     pub sessions: u64,
-    /// Events.
     pub events: u64,
     /// Messages that the minter has accepted.
     pub minting: u64,

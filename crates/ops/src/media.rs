@@ -64,8 +64,8 @@ pub(crate) async fn sweep_media(
         swept.uploads = into_infallible(count(Retention::Uploads, now).await)?;
         swept.pictures = into_infallible(count(Retention::Pictures, before).await)?;
     } else {
-        swept.uploads = pace.drain(app, PORTION, || Step::Uploads(now)).await?;
-        pace.drain(app, PORTION, || Step::Unmark).await?;
+        swept.uploads = pace.drain(app, PORTION, || SweepPortion::Uploads(now)).await?;
+        pace.drain(app, PORTION, || SweepPortion::Unmark).await?;
         swept.pictures = remove_unused(app, before, pace).await?;
     }
     let shards = shards.list();
@@ -121,14 +121,14 @@ async fn sweep_shard(
 
 /// Processes one portion.
 #[derive(Clone, Copy)]
-enum Step {
+enum SweepPortion {
     /// Removes expired uploads that no post used.
     Uploads(Timestamp),
     /// Removes the mark from pictures that are referenced again.
     Unmark,
 }
 
-impl Command for Step {
+impl Command for SweepPortion {
     const NAME: &'static str = "sweep_media";
     type Ports = dyn MediaWrite;
     type Output = u64;

@@ -34,7 +34,6 @@ impl OnDemand for Upkeep {
 
 /// A periodic job whose result a request may wait for.
 pub(crate) struct RequestedJob<T> {
-    /// Name of the job.
     pub(crate) name: &'static str,
     /// Period of the job.
     pub(crate) every: Duration,
@@ -57,7 +56,6 @@ pub(crate) struct Requested<T> {
 }
 
 impl<T: Send + 'static> RequestedJob<T> {
-    /// The job.
     pub(crate) fn job(&self) -> Job {
         self.storing(Arc::default())
     }

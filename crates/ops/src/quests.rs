@@ -154,9 +154,8 @@ async fn bring_forward(
     while let Some((user, outcome)) = checks.next().await {
         match outcome {
             Ok(Ok(checked)) => {
-                let count = |some: usize| u64::try_from(some).unwrap_or(u64::MAX);
-                sweep.steps += count(checked.steps.len());
-                sweep.quests += count(checked.quests.len());
+                sweep.steps += num::to_u64(checked.steps.len());
+                sweep.quests += num::to_u64(checked.quests.len());
                 sweep.points = sweep.points.saturating_add(checked.points);
                 sweep.achievements += checked.achievements;
             }

@@ -26,7 +26,7 @@ const SHOWN: u32 = 1_000;
 /// Lists posts and comments with reports: those with the newest report first.
 #[derive(Debug, Clone, Copy)]
 pub struct ListReports {
-    /// Which reports count.
+    /// Reports that it does not select count nowhere, and content with no others is not listed.
     pub filter: ReportFilter,
     /// Maximum number of posts and comments.
     pub limit: u32,
@@ -66,7 +66,7 @@ pub struct ShowReports {
 /// A post or comment with its reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownReports {
-    /// The summary.
+    /// Counts all its reports, decided ones too.
     pub summary: ReportedContent,
     /// Its present text, if it exists.
     pub current: Option<CurrentText>,
@@ -114,12 +114,12 @@ pub async fn reported_picture(app: &App, picture: &ReportedPicture) -> Result<Op
     Ok(Some(bytes))
 }
 
-/// What a moderator decides.
+/// A decision on all undecided reports of a post or comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The content stays.
+    /// The content stays; the texts and pictures of the reports are removed.
     Dismiss,
-    /// The content is deleted.
+    /// The content is deleted with its reports, decided ones too.
     Remove,
 }
 
@@ -138,7 +138,7 @@ impl Verdict {
 pub struct DecideReports {
     /// Ids of the posts and comments.
     pub ids: Vec<Uuid>,
-    /// The decision.
+    /// The same for all of them.
     pub verdict: Verdict,
     /// Name of the moderator, in free text.
     pub by: String,

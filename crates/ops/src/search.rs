@@ -102,7 +102,7 @@ impl Indexed {
     }
 }
 
-fn ids<I: From<Uuid>>(rows: &[Uuid]) -> Vec<I> {
+pub(crate) fn ids<I: From<Uuid>>(rows: &[Uuid]) -> Vec<I> {
     rows.iter().copied().map(I::from).collect()
 }
 

@@ -59,7 +59,7 @@ async fn find_topics(app: &App, pace: &TaskContext) -> Result<TopicsFound, TaskF
 }
 
 /// Reads whether the backfill is finished.
-struct TopicsKnown;
+pub(crate) struct TopicsKnown;
 
 impl Query for TopicsKnown {
     const NAME: &'static str = "topics_known";

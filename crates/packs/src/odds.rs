@@ -18,7 +18,7 @@ pub struct Odds {
 /// The probability that a pack gives a rarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RarityOdds {
-    /// The rarity.
+    /// A rarity that at least one slot can give.
     pub rarity: Rarity,
     /// The expected share of the pack's collectibles that are of this rarity: the mean of the slots' probabilities. The
     /// shares of all rarities add up to 1.

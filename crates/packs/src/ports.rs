@@ -76,7 +76,7 @@ pub struct Held {
 /// What a fan has of a collectible, without revoked copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Collected {
-    /// The collectible.
+    /// Id of a collectible of which the fan has a copy.
     pub collectible: CollectibleId,
     /// How many copies, 1 or more.
     pub copies: u32,

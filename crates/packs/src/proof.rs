@@ -18,6 +18,9 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
+    /// Every algorithm.
+    pub const ALL: [Self; 1] = [Self::HmacSha256V1];
+
     /// The stable name, as stored in proofs.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -53,7 +56,7 @@ pub struct Proof {
     pub server_seed: ServerSeed,
     /// The hash of the server seed, published when the copy was bought.
     pub server_seed_hash: Digest,
-    /// The client seed.
+    /// The seed that the client sent, or that was drawn for it.
     pub client_seed: ClientSeed,
     /// Where the client seed came from.
     pub client_seed_source: ClientSeedSource,
@@ -68,7 +71,7 @@ pub struct Proof {
 /// The result of opening a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opening {
-    /// The proof.
+    /// What a client needs to recompute the draw.
     pub proof: Proof,
     /// The collectibles, in the order of the slots.
     pub owned: Vec<Owned>,
@@ -131,19 +134,19 @@ pub enum ProofFault {
     /// A table lists an entry twice, or with a weight of 0.
     #[error("the table of slot {slot} is none")]
     Table {
-        /// The slot.
+        /// Position of the slot, from 0.
         slot: u32,
     },
     /// A table does not follow from the earlier tables: a collectible is missing or added.
     #[error("the table of slot {slot} does not follow from those before it")]
     TableChanged {
-        /// The slot.
+        /// Position of the slot, from 0.
         slot: u32,
     },
     /// The table of a slot has nothing of the drawn rarity, or nothing that fulfils the guarantee.
     #[error("the table of slot {slot} holds nothing that could be drawn")]
     Unfillable {
-        /// The slot.
+        /// Position of the slot, from 0.
         slot: u32,
     },
     /// No claimed collectible fulfils the guarantee.
@@ -152,7 +155,7 @@ pub enum ProofFault {
     /// The recomputed rarity of a slot differs.
     #[error("slot {slot} gave {drawn}, not {claimed}")]
     Rarity {
-        /// The slot.
+        /// Position of the slot, from 0.
         slot: u32,
         /// The recomputed rarity.
         drawn: Rarity,
@@ -162,7 +165,7 @@ pub enum ProofFault {
     /// The recomputed collectible of a slot differs.
     #[error("slot {slot} gave {drawn}, not {claimed}")]
     Collectible {
-        /// The slot.
+        /// Position of the slot, from 0.
         slot: u32,
         /// The recomputed collectible.
         drawn: CollectibleId,

@@ -48,7 +48,7 @@ impl StockChange {
 /// A rarity of a pack whose collectibles are all limited, so that it may run out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClosedPool {
-    /// The rarity.
+    /// The rarity that may run out.
     pub rarity: Rarity,
     /// The number of slots that may give it: the most that one copy can take.
     pub slots: u32,

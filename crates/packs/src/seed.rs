@@ -164,6 +164,9 @@ pub enum ClientSeedSource {
 }
 
 impl ClientSeedSource {
+    /// Every source.
+    pub const ALL: [Self; 2] = [Self::Client, Self::Server];
+
     /// The stable name, as stored in tables and proofs.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -177,7 +180,7 @@ impl FromStr for ClientSeedSource {
     type Err = UnknownName;
 
     fn from_str(text: &str) -> Result<Self, UnknownName> {
-        [Self::Client, Self::Server]
+        Self::ALL
             .into_iter()
             .find(|source| source.as_str() == text)
             .ok_or_else(|| UnknownName(text.to_owned()))

@@ -8,7 +8,7 @@ use terrace_kernel::Timestamp;
 /// A copy with the stored results of its opening.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopyStanding {
-    /// The copy.
+    /// The stored copy, sealed or opened.
     pub copy: UserPack,
     /// Whether the proof of a draw is stored.
     pub is_proved: bool,
@@ -43,7 +43,7 @@ pub enum PaymentFollowUp {
 /// A purchase, its settlement in the journal, its payment and its copies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PurchaseStanding {
-    /// The purchase.
+    /// The stored purchase, in the state that is checked.
     pub purchase: Purchase,
     /// The settlement that the journal records.
     pub settlement: Settlement,

@@ -14,7 +14,7 @@ pub struct Table {
 /// A rarity in a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RarityRow {
-    /// The rarity.
+    /// The rarity of all collectibles of the row.
     pub rarity: Rarity,
     /// Its weight among the rarities; 1 or more.
     pub weight: u32,

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_2_and_3_a_step_pays_at_once_and_the_last_required_one_completes() {
+    fn spec_3_rules_2_and_3_a_step_pays_at_once_and_the_last_required_one_completes() {
         for (steps, before, step, outcome) in [
             ("rr", &[][..], 1, Ok(completed(1, false))),
             ("rr", &[1], 2, Ok(completed(2, true))),

@@ -203,7 +203,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn rule_3_a_quest_is_complete_with_all_its_required_steps() {
+    fn spec_3_rule_3_a_quest_is_complete_with_all_its_required_steps() {
         for (steps, completed, is_complete) in [
             ("rr", &[][..], false),
             ("rr", &[1], false),
@@ -224,7 +224,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn rule_3_a_quest_is_complete_since_the_last_of_its_required_steps() {
+    fn spec_3_rule_3_a_quest_is_complete_since_the_last_of_its_required_steps() {
         for (steps, completed, since) in [
             ("ror", &[(1, 5), (3, 4)][..], Some(5)),
             ("ror", &[(3, 4), (2, 9), (1, 5)], Some(5)),

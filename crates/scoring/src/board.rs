@@ -12,7 +12,7 @@ pub enum BoardScope {
     Team(TeamId),
 }
 
-/// A board.
+/// A ranking of fans by their points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Board {
     /// Id of the board.
@@ -74,7 +74,7 @@ mod tests {
     use uuid::Uuid;
 
     #[test]
-    fn rule_5_the_favorite_of_then_is_known_since_the_last_change_alone() {
+    fn scoring_rule_5_the_favorite_of_then_is_known_since_the_last_change_alone() {
         let team = Some(TeamId::from_uuid(Uuid::from_u128(1)));
         let at = Timestamp::from_micros;
         let known = FavoriteAsOf { team, since: at(10) };
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_4_and_5_the_activitys_team_goes_before_the_favorite() {
+    fn scoring_rules_4_and_5_the_activitys_team_goes_before_the_favorite() {
         let team = |n| TeamId::from_uuid(Uuid::from_u128(n));
         assert_eq!(board_team(Some(team(1)), Some(team(2))), Some(team(1)));
         assert_eq!(board_team(Some(team(1)), None), Some(team(1)));
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_2_and_3_what_a_board_shows_in_a_season() {
+    fn scoring_rules_2_and_3_what_a_board_shows_in_a_season() {
         let (now, past) = (SeasonId::from_uuid(Uuid::from_u128(1)), SeasonId::from_uuid(Uuid::from_u128(2)));
         let board = |scope| Board {
             id: BoardId::from_uuid(Uuid::from_u128(9)),

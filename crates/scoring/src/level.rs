@@ -19,7 +19,7 @@ pub struct Level {
 pub struct FanLevel<'a> {
     /// Number of the level, from 1.
     pub number: usize,
-    /// The level.
+    /// The name and the points of the level.
     pub level: &'a Level,
     /// The points from which the next level begins; `None` on the highest one.
     pub next: Option<i64>,
@@ -58,21 +58,22 @@ impl Levels {
     ///
     /// # Errors
     ///
-    /// The first violation.
-    pub fn new(levels: Vec<Level>) -> Result<Self, LevelsError> {
-        if levels.len() > MOST_LEVELS {
-            return Err(LevelsError::Count);
+    /// All violations.
+    pub fn new(levels: Vec<Level>) -> Result<Self, Vec<LevelsError>> {
+        let mut errors = Vec::new();
+        if !(1..=MOST_LEVELS).contains(&levels.len()) {
+            errors.push(LevelsError::Count);
         }
-        let pairs = levels.iter().zip(levels.iter().skip(1));
-        let disorder = pairs.zip(1..).find(|((one, next), _)| one.from >= next.from).map(|(_, place)| place);
+        if levels.first().is_some_and(|first| first.from != 0) {
+            errors.push(LevelsError::First);
+        }
+        let pairs = levels.iter().zip(levels.iter().skip(1)).zip(1..);
+        let disorder = pairs.filter(|((one, next), _)| one.from >= next.from);
+        errors.extend(disorder.map(|(_, place)| LevelsError::Order(place)));
         let mut levels = levels.into_iter();
-        let first = levels.next().ok_or(LevelsError::Count)?;
-        if first.from != 0 {
-            return Err(LevelsError::First);
-        }
-        match disorder {
-            Some(place) => Err(LevelsError::Order(place)),
-            None => Ok(Self { first, others: levels.collect() }),
+        match levels.next() {
+            Some(first) if errors.is_empty() => Ok(Self { first, others: levels.collect() }),
+            _ => Err(errors),
         }
     }
 
@@ -94,7 +95,7 @@ impl Levels {
 mod tests {
     use super::*;
 
-    fn table(from: &[i64]) -> Result<Levels, LevelsError> {
+    fn table(from: &[i64]) -> Result<Levels, Vec<LevelsError>> {
         let level = |from: &i64| Level { name: format!("From {from}"), from: *from };
         Levels::new(from.iter().map(level).collect())
     }
@@ -123,10 +124,12 @@ mod tests {
 
     #[test]
     fn tables_begin_at_zero_and_ascend() {
-        assert_eq!(table(&[]), Err(LevelsError::Count));
-        assert_eq!(table(&vec![0; 201]), Err(LevelsError::Count));
-        assert_eq!(table(&[1, 2]), Err(LevelsError::First));
-        assert_eq!(table(&[0, 5, 5]), Err(LevelsError::Order(2)));
+        assert_eq!(table(&[]), Err(vec![LevelsError::Count]));
+        assert_eq!(table(&(0..201).collect::<Vec<_>>()), Err(vec![LevelsError::Count]));
+        assert_eq!(table(&[1, 2]), Err(vec![LevelsError::First]));
+        assert_eq!(table(&[0, 5, 5]), Err(vec![LevelsError::Order(2)]));
+        let all = vec![LevelsError::First, LevelsError::Order(1), LevelsError::Order(3)];
+        assert_eq!(table(&[3, 2, 9, 9]), Err(all));
         assert!(table(&[0]).is_ok());
     }
 }

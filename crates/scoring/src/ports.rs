@@ -129,7 +129,7 @@ pub trait BoardRead {
     /// The board with this id.
     fn board(&mut self, id: BoardId) -> Result<Option<Board>, StoreError>;
 
-    /// The board of a team.
+    /// The board of a team; `None` until it was first requested.
     fn board_of_team(&mut self, team: TeamId) -> Result<Option<Board>, StoreError>;
 
     /// The global board of a season.

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_1_and_4_a_record_has_the_season_of_its_time_and_its_board() {
+    fn scoring_rules_1_and_4_a_record_has_the_season_of_its_time_and_its_board() {
         for by in [Writer::Service, Writer::Maintenance] {
             let record = record(10, 300, by).unwrap();
             assert_eq!((record.season, record.board, record.at), (Some(season_id(3)), Some(BOARD), at(300)));
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_5_a_record_without_a_board_counts_globally_only() {
+    fn scoring_rule_5_a_record_without_a_board_counts_globally_only() {
         let record = award(10, 300)
             .record(RecordId::from_uuid(Uuid::nil()), &seasons(), None, Writer::Maintenance)
             .unwrap();
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_6_a_record_of_season_0_has_null_scopes_and_never_counts() {
+    fn scoring_rule_6_a_record_of_season_0_has_null_scopes_and_never_counts() {
         let legacy = record(10, 99, Writer::Service).unwrap();
         assert_eq!((legacy.season, legacy.board), (None, None));
         assert_eq!(legacy.totals().count(), 0);
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_2_and_3_a_record_counts_for_its_board_and_for_its_season() {
+    fn scoring_rules_2_and_3_a_record_counts_for_its_board_and_for_its_season() {
         let totals: Vec<_> = record(10, 300, Writer::Service).unwrap().totals().collect();
         assert_eq!(totals, [TotalKey::Global(season_id(3)), TotalKey::Team(season_id(3), BOARD)]);
     }

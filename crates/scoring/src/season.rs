@@ -96,7 +96,7 @@ impl FromStr for SeasonStatus {
     }
 }
 
-/// A season.
+/// A period to which points belong. One is active at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Season {
     /// Id of the season.

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_4_a_record_is_stamped_with_the_season_of_its_events_time() {
+    fn scoring_rule_4_a_record_is_stamped_with_the_season_of_its_events_time() {
         for (time, service, maintenance) in [
             (300, Some(Stamp::Season(id(3))), Some(Stamp::Season(id(3)))),
             (399, Some(Stamp::Season(id(3))), Some(Stamp::Season(id(3)))),
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_6_what_was_before_the_first_counted_season_has_none() {
+    fn scoring_rule_6_what_was_before_the_first_counted_season_has_none() {
         for time in [-5, 0, 99] {
             for by in [Writer::Service, Writer::Maintenance] {
                 assert_eq!(history().stamp(at(time), by), Some(Stamp::Legacy), "{time}");
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_7_a_reset_is_a_new_season_and_the_last_one_stays() {
+    fn scoring_rule_7_a_reset_is_a_new_season_and_the_last_one_stays() {
         let seasons = Seasons::new(vec![season(1, "0.5", 0, None, SeasonStatus::Active)]).unwrap();
         let changed = seasons.start(new(2, "1", 50, None), at(50)).unwrap();
         assert_eq!(

@@ -90,7 +90,7 @@ pub struct Fault {
     pub check: PointsCheck,
     /// The fan; `None` if it concerns the whole board.
     pub user: Option<UserId>,
-    /// The board.
+    /// Id of the board with the wrong value.
     pub board: BoardId,
     /// The actual and the expected value, as text for the report.
     pub words: String,
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_2_and_3_what_the_ledger_says_is_right() {
+    fn scoring_rules_2_and_3_what_the_ledger_says_is_right() {
         let audit = books().audit(&fan(), NOW);
         assert_eq!((audit.faults, audit.repair), (vec![], None));
         let checked = PointsCheck::ALL.map(|check| audit.checked.get(&check).copied());

@@ -36,7 +36,7 @@ pub(crate) enum Account {
     Grant {
         /// The username.
         name: String,
-        /// The role.
+        /// The role, in place of the present one.
         #[arg(value_enum)]
         role: RoleName,
     },

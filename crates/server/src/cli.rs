@@ -115,7 +115,7 @@ pub(crate) enum Maintain {
     /// Import completed quest steps from another system: one JSON object on each line with user, quest, step,
     /// completedAt and points. Existing completions stay unchanged; exits with 1 if a line matches nothing.
     ImportCompletions {
-        /// The file.
+        /// A file of JSON lines.
         file: PathBuf,
         /// Only report the result; write nothing.
         #[arg(long)]

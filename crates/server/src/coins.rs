@@ -13,7 +13,7 @@ use terrace_kernel::Failure;
 /// The commands for coins.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum CoinsCommand {
-    /// Give coins.
+    /// Give coins to a fan.
     Give(Coins),
     /// Take back coins that the fan has.
     Take(Coins),

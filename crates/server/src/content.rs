@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use terrace_app::App;
+use terrace_app::content::ContentFaults;
 use terrace_kernel::{Clock, Failure};
 use terrace_ops::content::{
-    Content, ContentChanges, Item, LoadRefusal, load_content, plan_content, stored_content,
+    Content, ContentChanges, LoadRefusal, listed, load_content, plan_content, stored_content,
 };
 
 /// The commands for content.
@@ -27,13 +28,13 @@ pub(crate) enum ContentCommand {
     },
     /// Check a folder and name every fault with its file and line; exits with 1 if there is one.
     Check {
-        /// The folder.
+        /// The folder with the content.
         #[arg(value_name = "DIR")]
         folder: PathBuf,
     },
     /// Show what a folder would change, ask, and load it in one transaction; servers may be running.
     Load {
-        /// The folder.
+        /// The folder with the content.
         #[arg(value_name = "DIR")]
         folder: PathBuf,
         /// Load without asking.
@@ -54,9 +55,6 @@ const NEW: [(&str, &str); 9] = [
     ("achievements.toml", include_str!("../../app/content/achievements.toml")),
     ("levels.toml", include_str!("../../app/content/levels.toml")),
 ];
-
-/// The most items of a plan that are listed by name.
-const LISTED: usize = 30;
 
 pub(crate) async fn content(command: ContentCommand, settings: Settings) -> anyhow::Result<ExitCode> {
     match command {
@@ -85,6 +83,9 @@ fn new(folder: &Path) -> anyhow::Result<ExitCode> {
 
 fn check(folder: &Path) -> anyhow::Result<ExitCode> {
     let Some(content) = read(folder)? else { return Ok(ExitCode::FAILURE) };
+    for note in content.closed(crate::machine::SystemClock.now()).iter() {
+        report::line(&format!("note: {note}"))?;
+    }
     let teams = content.catalogue.summary().teams;
     let (quests, packs) = (content.quests.drafts.len(), content.packs.summary());
     let (packs, collectibles, pictures) = (packs.packs, packs.collectibles, content.pictures.len());
@@ -99,18 +100,14 @@ fn check(folder: &Path) -> anyhow::Result<ExitCode> {
 /// Reads a folder; prints its faults and returns `None` if it has any.
 fn read(folder: &Path) -> anyhow::Result<Option<Content>> {
     ensure!(folder.is_dir(), "{} is no folder", folder.display());
-    match Content::read(folder, crate::machine::SystemClock.now()) {
-        Ok(content) => Ok(Some(content)),
-        Err(faults) => {
-            report::line(&faults.to_string())?;
-            let count = faults.count();
-            report::line(&format!(
-                "{count} {}; nothing was changed",
-                if count == 1 { "fault" } else { "faults" }
-            ))?;
-            Ok(None)
-        }
-    }
+    Content::read(folder).map_or_else(|faults| refuse(&faults).map(|()| None), |content| Ok(Some(content)))
+}
+
+fn refuse(faults: &ContentFaults) -> anyhow::Result<()> {
+    report::line(&faults.to_string())?;
+    let count = faults.count();
+    report::line(&format!("{count} {}; nothing was changed", if count == 1 { "fault" } else { "faults" }))?;
+    Ok(())
 }
 
 async fn load(folder: &Path, yes: bool, settings: &Settings) -> anyhow::Result<ExitCode> {
@@ -129,8 +126,7 @@ async fn load_into(app: &App, content: &Arc<Content>, yes: bool) -> anyhow::Resu
     let changes = match plan_content(app, Arc::clone(content)).await {
         Ok(changes) => changes,
         Err(Failure::Refused(faults)) => {
-            report::line(&faults.to_string())?;
-            report::line("nothing was changed")?;
+            refuse(&faults)?;
             return Ok(ExitCode::FAILURE);
         }
         Err(Failure::Broken(error)) => return Err(error.into()),
@@ -158,12 +154,8 @@ async fn load_into(app: &App, content: &Arc<Content>, yes: bool) -> anyhow::Resu
 fn print_plan(changes: &ContentChanges) -> anyhow::Result<()> {
     for (word, items) in [("add", &changes.added), ("change", &changes.changed), ("retire", &changes.retired)]
     {
-        for item in items.iter().take(LISTED) {
+        for item in listed(items) {
             report::line(&format!("{word} {item}"))?;
-        }
-        let more = items.len().saturating_sub(LISTED);
-        if more > 0 {
-            report::line(&format!("{word} {more} more"))?;
         }
     }
     let count = [&changes.added, &changes.changed, &changes.retired].map(Vec::len);
@@ -179,45 +171,70 @@ fn confirmed() -> anyhow::Result<bool> {
 }
 
 /// Loads the folder that `serve` runs with, where that is safe: into a database without content, or a higher version
-/// that retires nothing. Otherwise the log says what to run.
+/// that retires nothing. Otherwise the loaded content is served, and the log says why and what to run.
 pub(crate) async fn apply_on_serve(app: &App, folder: &Path) -> anyhow::Result<()> {
-    let Some(content) = read(folder)? else {
-        bail!("the content in {} has faults; `terrace content check` names them", folder.display());
+    let stored = stored_content(app).await?.map(|stored| (stored.version, stored.digest));
+    let applied = apply(app, folder, stored.as_ref()).await?;
+    let folder = folder.display();
+    match applied {
+        Applied::Loaded => {}
+        Applied::Faulty(why) if stored.is_none() => bail!("the content in {folder} cannot be loaded: {why}"),
+        Applied::Faulty(why) | Applied::Waits(why) => {
+            log::warn!("the content in {folder} was not loaded: {why}; run `terrace content load {folder}`");
+        }
+    }
+    Ok(())
+}
+
+/// What became of a folder.
+enum Applied {
+    /// It is loaded.
+    Loaded,
+    /// It is not loaded without a request, because of this.
+    Waits(String),
+    /// It cannot be loaded, because of this.
+    Faulty(String),
+}
+
+const BREAKS_RULES: &str = "it breaks rules together with what is loaded";
+
+fn faulty(what: &str, faults: &ContentFaults) -> Applied {
+    let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    Applied::Faulty(format!("{what}: {}", faults.join("; ")))
+}
+
+/// `stored` are version and digest of the loaded content.
+async fn apply(app: &App, folder: &Path, stored: Option<&(u32, String)>) -> anyhow::Result<Applied> {
+    if !folder.is_dir() {
+        return Ok(Applied::Faulty("it is no folder".to_owned()));
+    }
+    let content = match Content::read(folder) {
+        Ok(content) => Arc::new(content),
+        Err(faults) => return Ok(faulty("it has faults", &faults)),
     };
-    let content = Arc::new(content);
-    let stored = stored_content(app).await?;
-    if stored.as_ref().is_some_and(|stored| stored.digest == content.digest) {
-        return Ok(());
+    if stored.is_some_and(|(_, digest)| *digest == content.digest) {
+        return Ok(Applied::Loaded);
+    }
+    let version = content.club.version;
+    if let Some((stored, _)) = stored.filter(|(stored, _)| version <= *stored) {
+        return Ok(Applied::Waits(format!("its version is {version}, and version {stored} is loaded")));
     }
     let changes = match plan_content(app, Arc::clone(&content)).await {
         Ok(changes) => changes,
-        Err(Failure::Refused(faults)) => {
-            bail!("the content in {} cannot be loaded:\n{faults}", folder.display())
-        }
+        Err(Failure::Refused(faults)) => return Ok(faulty(BREAKS_RULES, &faults)),
         Err(Failure::Broken(error)) => return Err(error.into()),
     };
-    let version = content.club.version;
-    let is_newer = stored.as_ref().is_none_or(|stored| version > stored.version);
-    if !is_newer || !(changes.retired.is_empty()) {
-        let stored = stored.map_or(0, |stored| stored.version);
-        let retired: Vec<String> = changes.retired.iter().take(LISTED).map(Item::to_string).collect();
-        let why = if is_newer {
-            format!("it retires {}", retired.join(", "))
-        } else {
-            format!("its version is {version}, and version {stored} is loaded")
-        };
-        let folder = folder.display();
-        log::warn!("the content in {folder} was not loaded: {why}; run `terrace content load {folder}`");
-        return Ok(());
+    if !changes.retired.is_empty() {
+        return Ok(Applied::Waits(format!("it retires {}", listed(&changes.retired).join(", "))));
     }
     match load_content(app, content, changes).await {
         Ok(_) => log::info!("loaded version {version} of the content"),
         // Another process that starts at the same time has loaded it.
         Err(Failure::Refused(LoadRefusal::Changed)) => log::info!("another process loaded the content"),
         Err(Failure::Refused(LoadRefusal::Faults(faults))) => {
-            bail!("the content cannot be loaded:\n{faults}")
+            return Ok(faulty(BREAKS_RULES, &faults));
         }
         Err(Failure::Broken(error)) => return Err(error.into()),
     }
-    Ok(())
+    Ok(Applied::Loaded)
 }

@@ -24,7 +24,7 @@ pub(crate) enum Import {
     /// PointsHistory.csv and so on. All files are checked before anything is written, and the data becomes visible
     /// only when the import is complete.
     Legacy {
-        /// The files.
+        /// The CSV files, in any order.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
         /// Skip bad lines instead of refusing the files.

@@ -6,7 +6,6 @@ use rand::Rng;
 use std::time::{SystemTime, UNIX_EPOCH};
 use terrace_kernel::{Clock, Entropy, Timestamp, num};
 
-/// The system clock.
 pub(crate) struct SystemClock;
 
 impl Clock for SystemClock {

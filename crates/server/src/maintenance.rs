@@ -326,7 +326,7 @@ async fn equipped(
 ) -> anyhow::Result<App> {
     let without_payments = || -> anyhow::Result<App> {
         let mut app = app(settings, storage);
-        if plan.needs(Need::Media) {
+        if plan.needs(Need::Media) || plan.needs(Need::Demo) {
             app = app.with_media(Arc::new(settings.open_media()?));
         }
         if plan.needs(Need::Minter) {
@@ -336,7 +336,8 @@ async fn equipped(
     };
     // A dry run creates no secret, nor do tasks that were not named.
     let may_make = !is_dry && !is_optional;
-    if !plan.needs(Need::Payments) || !(may_make || settings.secret_path().exists()) {
+    let needs_secret = plan.needs(Need::Payments) || plan.needs(Need::Demo);
+    if !needs_secret || !(may_make || settings.secret_path().exists()) {
         return without_payments();
     }
     let secret = secret::read(settings)?;

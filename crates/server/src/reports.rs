@@ -20,18 +20,17 @@ use terrace_ops::reports::{
     decide_reports, reported_picture,
 };
 
-/// The commands for reports.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum ReportsCommand {
     /// List reported posts and comments that wait for a decision, the newest report first.
     List {
-        /// Include decided reports.
+        /// Also list posts and comments whose reports are all decided.
         #[arg(long)]
         all: bool,
         /// The number of posts and comments on a page.
         #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=200))]
         limit: u32,
-        /// The page.
+        /// The number of the page, from 1.
         #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
         page: u32,
         /// Print JSON.
@@ -56,7 +55,6 @@ pub(crate) enum ReportsCommand {
     Remove(Decisions),
 }
 
-/// Decisions of reports.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct Decisions {
     /// The ids of the posts and comments.

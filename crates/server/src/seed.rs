@@ -3,12 +3,14 @@
 use crate::database::{app, bring_up_to_date, open_with};
 use crate::import_file::{CACHE_KIB, SLOW};
 use crate::settings::{Demo, Settings};
-use crate::{follow_graph, report};
+use crate::{follow_graph, report, secret};
 use anyhow::Context;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use terrace_app::{Catalogue, PackContent, QuestContent};
+use std::sync::Arc;
+use terrace_app::{App, Catalogue, PackContent, QuestContent};
+use terrace_storage::Storage;
 
 /// Additional content to load.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -33,7 +35,10 @@ pub(crate) async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<Exi
     }
     let storage = open_with(config)?;
     bring_up_to_date(&storage)?;
-    let app = app(&settings, &storage);
+    let app = match settings.demo {
+        Demo::Always => demo_app(&settings, &storage).await?,
+        Demo::Auto | Demo::Never => app(&settings, &storage),
+    };
     if let Some(content) = terrace_ops::content::stored_content(&app).await? {
         anyhow::bail!(
             "version {} of a club's content is loaded; `terrace content load` changes it",
@@ -41,6 +46,11 @@ pub(crate) async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<Exi
         );
     }
     app.found_seasons().await.context("cannot make the first seasons")?;
+    // Before the packs, because it fixes the order of their collectibles, on which its draws depend.
+    let demo = match settings.demo {
+        Demo::Always => Some(app.load_demo(false).await?),
+        Demo::Auto | Demo::Never => None,
+    };
     let summary = app.load_catalogue(Catalogue::embedded()?).await?;
     let quests = app.load_quests(QuestContent::embedded()?).await;
     let quests = quests.map_err(|failure| anyhow::anyhow!("cannot load the quests: {failure:?}"))?;
@@ -50,12 +60,20 @@ pub(crate) async fn seed(wanted: Seed, settings: Settings) -> anyhow::Result<Exi
     report::line(&format!(
         "{leagues} leagues, {teams} teams, {quests} quests and {packs} packs are up to date"
     ))?;
-    if settings.demo == Demo::Always {
-        report::line(&report::demo(app.load_demo(false).await?))?;
+    if let Some(demo) = demo {
+        report::line(&report::demo(demo))?;
     }
     if let Some(graph) = graph {
         graph.bring_in(&app).await?;
     }
     storage.close();
     Ok(ExitCode::SUCCESS)
+}
+
+/// The application with what demo content needs: the storage of pictures, and the secret that seals packs.
+async fn demo_app(settings: &Settings, storage: &Storage) -> anyhow::Result<App> {
+    let app = app(settings, storage).with_media(Arc::new(settings.open_media()?));
+    let app = app.with_secret(&secret::read(settings)?);
+    secret::check_secret(&app, settings).await?;
+    Ok(app)
 }

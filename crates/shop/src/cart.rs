@@ -23,7 +23,7 @@ pub const MOST_DUE: i64 = 1_000_000_000_000;
 /// A line of a cart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CartItem {
-    /// The variant.
+    /// What is to be bought.
     pub variant: VariantId,
     /// The price that was chosen.
     pub price: PriceId,
@@ -40,13 +40,13 @@ pub struct Address {
     pub line1: String,
     /// Further details.
     pub line2: Option<String>,
-    /// Postal code.
+    /// 1 to 20 characters.
     pub postal_code: String,
-    /// City.
+    /// Name of the city.
     pub city: String,
     /// Region or state.
     pub region: Option<String>,
-    /// Country.
+    /// The country, which decides on methods and taxes.
     pub country: Country,
 }
 
@@ -65,7 +65,7 @@ pub fn postal_code(text: &str) -> Result<String, TextError> {
 pub struct Shipping {
     /// Key of the method.
     pub method: MethodKey,
-    /// The address.
+    /// Where it is sent.
     pub address: Address,
 }
 
@@ -98,9 +98,9 @@ pub enum Problem {
 /// An amount in each kind of value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Amounts {
-    /// Points.
+    /// Whole points.
     pub points: i64,
-    /// Coins.
+    /// Whole coins.
     pub coins: i64,
     /// Money, in minor units of the one currency of the shop.
     pub money: i64,
@@ -134,7 +134,7 @@ impl Amounts {
 pub struct PricedLine {
     /// The line. Its price is the one that is shown.
     pub item: CartItem,
-    /// The product.
+    /// The product of the variant.
     pub product: ProductId,
     /// Name of the product and of the variant.
     pub name: String,

@@ -58,7 +58,7 @@ impl FromStr for ProductKind {
     }
 }
 
-/// A product.
+/// A product with its variants; each variant has prices and, if limited, a stock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Product {
     /// Id of the product; as stable as its key.
@@ -138,7 +138,7 @@ impl Variant {
 pub struct VariantPrice {
     /// Id of the price: the same as long as the parts are.
     pub id: PriceId,
-    /// The price.
+    /// What one unit costs.
     pub price: Price,
 }
 

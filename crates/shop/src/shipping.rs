@@ -37,7 +37,7 @@ impl FromStr for Country {
     }
 }
 
-/// A shipping method.
+/// A way in which physical products are sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShippingMethod {
     /// Unique key of the method.

@@ -5,7 +5,7 @@ use crate::Country;
 /// The rate of a class of products in a country.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaxRate {
-    /// The class.
+    /// The class of products that it applies to.
     pub class: String,
     /// The country; `None` for all others, and for what is not sent.
     pub country: Option<Country>,

@@ -95,7 +95,7 @@ pub struct OwnCommentReport {
     pub post: PostId,
     /// Id of the comment.
     pub comment: CommentId,
-    /// The reason.
+    /// The reason given in the report.
     pub reason: String,
     /// When it was reported.
     pub created_at: Timestamp,

@@ -17,6 +17,8 @@
 //! assert_eq!((change.like, change.fire, change.total()), (-1, 1, 0));
 //! ```
 
+#![warn(missing_docs)]
+
 mod authored;
 mod feed;
 mod graph;

@@ -114,7 +114,7 @@ pub struct PostTeam {
     pub id: TeamId,
     /// The full name.
     pub name: String,
-    /// A short name.
+    /// A short name that fits on a tab.
     pub short_name: String,
     /// The colours as `#rrggbb`, the primary one first.
     pub colors: [String; 2],

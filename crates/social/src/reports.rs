@@ -18,9 +18,9 @@ pub const FIRST_REASONS: u32 = 3;
 /// Kind of content that fans report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContentKind {
-    /// A post.
+    /// A post in the locker room.
     Post,
-    /// A comment.
+    /// A comment or a reply.
     Comment,
 }
 
@@ -125,14 +125,14 @@ impl FromStr for Decision {
 pub enum ReportFilter {
     /// Those that are undecided.
     Undecided,
-    /// All.
+    /// Those that are undecided, and those that were decided.
     All,
 }
 
 /// Content with a summary of its reports that a filter selects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportedContent {
-    /// The content.
+    /// The post or comment.
     pub content: ContentId,
     /// Username of its author.
     pub author: String,
@@ -166,7 +166,7 @@ pub struct ReportedPicture {
 pub struct Report {
     /// Username of the fan who reported.
     pub reporter: String,
-    /// The reason.
+    /// The reason, validated by [`crate::report_reason`].
     pub reason: String,
     /// The text as it was reported; `None` once the report is decided.
     pub body: Option<String>,

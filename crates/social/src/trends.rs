@@ -237,14 +237,14 @@ mod tests {
 
     #[test]
     fn the_order_is_total() {
-        let mut reckoning = TrendScorer::new(NOW, HALF_LIFE);
+        let mut scorer = TrendScorer::new(NOW, HALF_LIFE);
         // A weight of six halves to three in six hours.
         for candidate in
             [post(1, 6, 5, 0), post(2, 0, 2, 0), post(4, 6, 5, 0), post(3, 0, 9, 0), post(5, 0, 0, 3)]
         {
-            reckoning.add(&candidate, []);
+            scorer.add(&candidate, []);
         }
-        let ranking = reckoning.finish();
+        let ranking = scorer.finish();
         // 3 and 5 have ten each; 2 is newer than 1 and 4, which differ in their ids.
         assert_eq!(order(&ranking), [5, 3, 2, 4, 1]);
         assert_eq!(ranking.posts.iter().map(|post| post.rank).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
@@ -252,15 +252,15 @@ mod tests {
 
     #[test]
     fn a_quiet_room_has_its_own_best() {
-        let mut reckoning = TrendScorer::new(NOW, HALF_LIFE);
+        let mut scorer = TrendScorer::new(NOW, HALF_LIFE);
         let quiet = TeamId::from_uuid(Uuid::from_u128(7));
         for n in 0..150 {
-            reckoning.add(&TrendCandidate { team: Some(quiet), ..post(n, 40, 0, 0) }, []);
+            scorer.add(&TrendCandidate { team: Some(quiet), ..post(n, 40, 0, 0) }, []);
         }
         for n in 0..2000 {
-            reckoning.add(&post(1000 + n, 0, 5, 0), []);
+            scorer.add(&post(1000 + n, 0, 5, 0), []);
         }
-        let ranking = reckoning.finish();
+        let ranking = scorer.finish();
         let (everybody, rest) = ranking.posts.split_at(TRENDING_POSTS);
         assert!(everybody.iter().all(|post| post.team.is_none() && post.rank <= 1000));
         assert_eq!(rest.len(), TRENDING_POSTS_OF_TEAM);
@@ -272,15 +272,15 @@ mod tests {
     #[test]
     fn a_topic_is_worth_its_voices() {
         let tag = |text: &str| Tag::stored(text.to_owned());
-        let mut reckoning = TrendScorer::new(NOW, HALF_LIFE);
+        let mut scorer = TrendScorer::new(NOW, HALF_LIFE);
         // One fan posts under it five times, three fans once each.
         for n in [10, 20, 30, 40, 50] {
-            reckoning.add(&post(n, 0, 0, 0), [tag("alone")]);
+            scorer.add(&post(n, 0, 0, 0), [tag("alone")]);
         }
         for n in [1, 2, 3] {
-            reckoning.add(&post(n, 0, 0, 0), [tag("together"), tag("also")]);
+            scorer.add(&post(n, 0, 0, 0), [tag("together"), tag("also")]);
         }
-        let topics: Vec<_> = reckoning
+        let topics: Vec<_> = scorer
             .finish()
             .topics
             .into_iter()
@@ -293,11 +293,11 @@ mod tests {
 
     #[test]
     fn many_topics_are_cut() {
-        let mut reckoning = TrendScorer::new(NOW, HALF_LIFE);
+        let mut scorer = TrendScorer::new(NOW, HALF_LIFE);
         for n in 0..200 {
-            reckoning.add(&post(n, 0, i64::try_from(n).unwrap(), 0), [Tag::stored(format!("t{n}"))]);
+            scorer.add(&post(n, 0, i64::try_from(n).unwrap(), 0), [Tag::stored(format!("t{n}"))]);
         }
-        let topics = reckoning.finish().topics;
+        let topics = scorer.finish().topics;
         assert_eq!(topics.len(), TRENDING_TOPICS);
         assert_eq!(topics[0].tag.as_str(), "t199");
     }
@@ -324,11 +324,11 @@ mod tests {
                 (post(n, *hours, *reactions, *commenters), Tag::stored(tags[*tag].to_owned()))
             }).collect();
             let rank = |posts: &[(TrendCandidate, Tag)]| {
-                let mut reckoning = TrendScorer::new(NOW, HALF_LIFE);
+                let mut scorer = TrendScorer::new(NOW, HALF_LIFE);
                 for (candidate, tag) in posts {
-                    reckoning.add(candidate, [tag.clone()]);
+                    scorer.add(candidate, [tag.clone()]);
                 }
-                reckoning.finish()
+                scorer.finish()
             };
             let mut other = posts.clone();
             let turn = usize::try_from(seed % 61).unwrap().min(other.len());

@@ -6,7 +6,7 @@
 use crate::conn::Conn;
 use crate::error::{again, broken};
 use crate::instrument::control;
-use crate::job::{Command, run_batch};
+use crate::job::{QueuedCommand, run_batch};
 use crate::manager::Link;
 use crate::postgres::{Tried, Worker, begin, roll_back};
 use crate::queue::{Queue, Taken};
@@ -25,11 +25,11 @@ const LOOK: Duration = Duration::from_secs(5);
 /// One of the threads that run batches.
 #[derive(Clone)]
 pub(crate) struct BatchWorker {
-    pub(crate) queue: Arc<Queue<Command>>,
+    pub(crate) queue: Arc<Queue<QueuedCommand>>,
     /// Its pool has the connections for batches.
     pub(crate) worker: Worker,
     /// Runs each command by itself.
-    pub(crate) alone: Arc<Queue<Command>>,
+    pub(crate) alone: Arc<Queue<QueuedCommand>>,
 }
 
 impl BatchWorker {
@@ -38,7 +38,7 @@ impl BatchWorker {
         loop {
             match self.queue.pop_group(MOST, LOOK) {
                 Taken::Some(mut commands) => {
-                    while let Some(name) = commands.first().map(Command::name) {
+                    while let Some(name) = commands.first().map(QueuedCommand::name) {
                         let (same, others) = commands.into_iter().partition(|one| one.name() == name);
                         self.run(same);
                         commands = others;
@@ -52,7 +52,7 @@ impl BatchWorker {
 
     /// Runs commands of one kind, in as many batches as give a result to at least one command, and leaves the rest to
     /// the threads that run single commands.
-    fn run(&self, mut commands: Vec<Command>) {
+    fn run(&self, mut commands: Vec<QueuedCommand>) {
         while !commands.is_empty() {
             metrics::histogram!("terrace_store_group_size").record(num::to_f64(commands.len()));
             let (tried, decided) = self.try_batch(&mut commands);
@@ -84,7 +84,7 @@ impl BatchWorker {
 
     /// Runs a batch; returns which commands have a result. These share the outcome, unless the batch failed and nothing
     /// was kept: then no command has a result.
-    fn try_batch(&self, commands: &mut [Command]) -> (Tried, Vec<bool>) {
+    fn try_batch(&self, commands: &mut [QueuedCommand]) -> (Tried, Vec<bool>) {
         let none = vec![false; commands.len()];
         let since = commands.iter().map(|command| command.since).min().unwrap_or_else(Instant::now);
         let mut session = match self.worker.pool.checkout(since) {
@@ -119,7 +119,7 @@ impl BatchWorker {
     fn run_body(
         &self,
         conn: &mut PgConnection,
-        commands: &mut [Command],
+        commands: &mut [QueuedCommand],
     ) -> Result<(Vec<bool>, bool), StoreError> {
         begin(conn).map_err(broken("begin"))?;
         if self.worker.run_twice {

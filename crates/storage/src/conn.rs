@@ -6,7 +6,6 @@ use diesel::{PgConnection, SqliteConnection};
 pub(crate) enum Conn<'c> {
     /// PostgreSQL.
     Pg(&'c mut PgConnection),
-    /// SQLite.
     Sqlite(&'c mut SqliteConnection),
 }
 

@@ -9,20 +9,20 @@ use terrace_kernel::StoreError;
 use terrace_store::{ReadJob, RunBatch, Verdict, WriteJob};
 
 /// A command that is queued or running.
-pub(crate) struct Command {
+pub(crate) struct QueuedCommand {
     job: Box<dyn WriteJob>,
     /// The time at which it was submitted.
     pub(crate) since: Instant,
 }
 
 /// The result of one run of a body.
-pub(crate) struct Ran {
+pub(crate) struct RunResult {
     pub(crate) verdict: Verdict,
     /// Whether the body appended to the event log.
     pub(crate) appended: bool,
 }
 
-impl Command {
+impl QueuedCommand {
     pub(crate) fn new(job: Box<dyn WriteJob>) -> Self {
         Self { job, since: Instant::now() }
     }
@@ -32,12 +32,12 @@ impl Command {
     }
 
     /// Runs the body once. A panic in the body becomes the error of this command and does not affect others.
-    pub(crate) fn run(&mut self, conn: Conn<'_>) -> Result<Ran, StoreError> {
+    pub(crate) fn run(&mut self, conn: Conn<'_>) -> Result<RunResult, StoreError> {
         let mut tx = DieselTx::new(conn);
         let ran = catch_unwind(AssertUnwindSafe(|| self.job.run(&mut tx)));
         let appended = !tx.appended.is_empty();
         match ran {
-            Ok(result) => result.map(|verdict| Ran { verdict, appended }),
+            Ok(result) => result.map(|verdict| RunResult { verdict, appended }),
             Err(panic) => {
                 log::error!("command {} panicked", self.name());
                 Err(panicked(self.name(), &*panic))
@@ -62,7 +62,10 @@ impl Command {
 
 /// Runs commands of one kind at once. Returns which of them have a result, and whether the batch appended to the event
 /// log. A panic becomes the error of the batch.
-pub(crate) fn run_batch(commands: &mut [Command], conn: Conn<'_>) -> Result<(Vec<bool>, bool), StoreError> {
+pub(crate) fn run_batch(
+    commands: &mut [QueuedCommand],
+    conn: Conn<'_>,
+) -> Result<(Vec<bool>, bool), StoreError> {
     let Some((name, run)) = commands.first().and_then(|first| Some((first.name(), first.batch()?))) else {
         return Ok((vec![false; commands.len()], false));
     };

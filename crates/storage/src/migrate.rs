@@ -24,7 +24,7 @@ const LOCK: i64 = 0x0074_6572_7261_6365;
 
 /// The direction and extent of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum Direction {
     /// Applies all pending migrations.
     Up,
     /// Reverts the newest migration.
@@ -34,7 +34,7 @@ pub(crate) enum Step {
 }
 
 /// Runs migrations and returns the names of those applied or reverted, in that order. A failure changes nothing.
-pub(crate) fn run(connector: &Connector, step: Step) -> Result<Vec<String>, StoreError> {
+pub(crate) fn run(connector: &Connector, direction: Direction) -> Result<Vec<String>, StoreError> {
     let mut session = connector.connect(Mode::Migrate)?;
     match &mut session.link {
         Link::Pg(conn) => quietly(&mut **conn, |conn| {
@@ -44,13 +44,13 @@ pub(crate) fn run(connector: &Connector, step: Step) -> Result<Vec<String>, Stor
                 "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; \
                  SET LOCAL idle_in_transaction_session_timeout = 0; SELECT pg_advisory_xact_lock({LOCK})"
             );
-            in_transaction(conn, &begin, |conn| take(conn, &POSTGRES, step))
+            in_transaction(conn, &begin, |conn| take(conn, &POSTGRES, direction))
         }),
         Link::Sqlite(conn) => quietly(&mut **conn, |conn| {
             // Another process that migrates holds the lock for longer than commands do.
             conn.batch_execute("PRAGMA busy_timeout = 60000").map_err(broken("migrate"))?;
             in_transaction(conn, "BEGIN IMMEDIATE", |conn| {
-                let names = take(conn, &SQLITE, step)?;
+                let names = take(conn, &SQLITE, direction)?;
                 // Only migrations write without foreign key checks. Checking all rows takes seconds on a large
                 // database, and every start executes this code.
                 if !names.is_empty() {
@@ -86,7 +86,11 @@ where
     }
 }
 
-fn take<DB, C>(conn: &mut C, source: &EmbeddedMigrations, step: Step) -> Result<Vec<String>, StoreError>
+fn take<DB, C>(
+    conn: &mut C,
+    source: &EmbeddedMigrations,
+    direction: Direction,
+) -> Result<Vec<String>, StoreError>
 where
     DB: Backend,
     C: MigrationHarness<DB> + SimpleConnection,
@@ -106,20 +110,20 @@ where
     }
     let is_applied =
         |migration: &dyn Migration<DB>| applied.contains(&migration.name().version().to_string());
-    let (chosen, count) = match step {
-        Step::Up => {
+    let (chosen, count) = match direction {
+        Direction::Up => {
             (known.iter().filter(|migration| !is_applied(&**migration)).collect::<Vec<_>>(), usize::MAX)
         }
-        Step::DownOne => (known.iter().rev().filter(|migration| is_applied(&**migration)).collect(), 1),
-        Step::DownAll => {
+        Direction::DownOne => (known.iter().rev().filter(|migration| is_applied(&**migration)).collect(), 1),
+        Direction::DownAll => {
             (known.iter().rev().filter(|migration| is_applied(&**migration)).collect(), usize::MAX)
         }
     };
     let mut names = Vec::new();
     for migration in chosen.into_iter().take(count) {
-        match step {
-            Step::Up => conn.run_migration(migration),
-            Step::DownOne | Step::DownAll => conn.revert_migration(migration),
+        match direction {
+            Direction::Up => conn.run_migration(migration),
+            Direction::DownOne | Direction::DownAll => conn.revert_migration(migration),
         }
         .map_err(fail)?;
         names.push(migration.name().to_string());

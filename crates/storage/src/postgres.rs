@@ -1,10 +1,24 @@
 //! Commands on PostgreSQL: one READ COMMITTED transaction each, retried on conflicts with concurrent work.
+//!
+//! A transaction takes row locks in this order, so that no two of them wait for each other:
+//!
+//! - Social: posts, comments, accounts (ascending ids), follows and blocks, team follows, teams (ascending ids);
+//!   sessions after follows and blocks, then `presence`, then events. A transaction locks other accounts in one
+//!   statement, once; so an account's end removes follows in separate transactions.
+//! - Points: the table of seasons (only to change it; reads and awards do not wait), the fan's account, the season's
+//!   total, the team's total. A batch skips accounts that are locked. Listing and repair lock the accounts first, up
+//!   to 200 in one statement. Rankings: later to earlier.
+//! - Packs: the fan's account, balance, purchase, copies, limited editions (ascending ids), contents, the lane to the
+//!   minter, the pack's stock. What only ends a pending purchase starts at the purchase.
+//! - Repairs: accounts in one statement before they read, then purchases, copies, limited editions. Posts, accounts,
+//!   teams and a pack's stock are recounted in separate transactions. Pictures: the picture's row, then the uploader's
+//!   account.
 
 use crate::config::DatabaseKind;
 use crate::conn::Conn;
 use crate::error::broken;
 use crate::instrument::control;
-use crate::job::{Command, Ran};
+use crate::job::{QueuedCommand, RunResult};
 use crate::manager::{Link, Pool, Session};
 use crate::queue::Queue;
 use crate::relay::RelayCall;
@@ -25,7 +39,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(10);
 /// One of the threads that run commands.
 #[derive(Clone)]
 pub(crate) struct Worker {
-    pub(crate) queue: Arc<Queue<Command>>,
+    pub(crate) queue: Arc<Queue<QueuedCommand>>,
     pub(crate) pool: Arc<Pool>,
     pub(crate) relay: Arc<RelayCall>,
     pub(crate) changes: Arc<AtomicU64>,
@@ -63,7 +77,7 @@ impl Worker {
         }
     }
 
-    fn run(&self, command: &mut Command) -> Result<(), StoreError> {
+    fn run(&self, command: &mut QueuedCommand) -> Result<(), StoreError> {
         let (mut conflicts, mut losses) = (0, 0);
         let mut since = command.since;
         loop {
@@ -98,15 +112,15 @@ impl Worker {
         FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(conflicts)).mul_f64(share)
     }
 
-    fn try_once(&self, session: &mut Session, command: &mut Command) -> Tried {
+    fn try_once(&self, session: &mut Session, command: &mut QueuedCommand) -> Tried {
         let Link::Pg(conn) = &mut session.link else {
             let mixed_up = StoreError::Unavailable(format!("not a {} database", DatabaseKind::Postgres));
             return Tried::Settled(Err(mixed_up));
         };
         let ran = self.run_body(conn, command);
         let (tried, usable) = match ran {
-            Ok(Ran { verdict: Verdict::Commit, appended }) => self.commit(conn, appended),
-            Ok(Ran { verdict: Verdict::Rollback, .. }) => {
+            Ok(RunResult { verdict: Verdict::Commit, appended }) => self.commit(conn, appended),
+            Ok(RunResult { verdict: Verdict::Rollback, .. }) => {
                 // Nothing is kept, even if the rollback fails.
                 (Tried::Settled(Ok(())), roll_back(conn))
             }
@@ -122,7 +136,11 @@ impl Worker {
         tried
     }
 
-    fn run_body(&self, conn: &mut PgConnection, command: &mut Command) -> Result<Ran, StoreError> {
+    fn run_body(
+        &self,
+        conn: &mut PgConnection,
+        command: &mut QueuedCommand,
+    ) -> Result<RunResult, StoreError> {
         begin(conn).map_err(broken("begin"))?;
         if self.run_twice {
             control(conn, "SAVEPOINT dry_run").map_err(broken("run twice"))?;
@@ -166,7 +184,7 @@ impl Worker {
     }
 }
 
-fn count_retry(command: &Command, reason: &'static str) {
+fn count_retry(command: &QueuedCommand, reason: &'static str) {
     metrics::counter!("terrace_store_retries_total", "command" => command.name(), "reason" => reason)
         .increment(1);
 }

@@ -5,7 +5,7 @@
 //! no client would receive an error for as long as that lasts.
 
 use crate::error::waited_too_long;
-use crate::job::Command;
+use crate::job::QueuedCommand;
 use crate::queue::Queue;
 use crate::reads::QueuedRead;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// The thread that removes overdue work from the queues.
 pub(crate) struct QueueReaper {
-    pub(crate) commands: Vec<Arc<Queue<Command>>>,
+    pub(crate) commands: Vec<Arc<Queue<QueuedCommand>>>,
     pub(crate) questions: Arc<Queue<QueuedRead>>,
     /// The maximum time in a queue.
     pub(crate) patience: Duration,

@@ -97,7 +97,6 @@ impl RelayCall {
         self.rung.notify_one();
     }
 
-    /// Stops the relay.
     pub(crate) fn stop(&self) {
         self.lock().stop = true;
         self.rung.notify_one();
@@ -153,7 +152,7 @@ struct Watch {
 }
 
 #[derive(QueryableByName)]
-struct Moved {
+struct RelayedEvents {
     #[diesel(sql_type = BigInt)]
     moved: i64,
     #[diesel(sql_type = BigInt)]
@@ -306,7 +305,7 @@ impl Relay {
     fn move_batch(&self, conn: &mut PgConnection) -> Result<i64, StoreError> {
         let fail = broken("relay events");
         quietly(conn, |conn| {
-            let moved: Moved = diesel::sql_query("SELECT moved, head FROM relay_events($1)")
+            let moved: RelayedEvents = diesel::sql_query("SELECT moved, head FROM relay_events($1)")
                 .bind::<BigInt, _>(BATCH)
                 .get_result(conn)
                 .map_err(&fail)?;

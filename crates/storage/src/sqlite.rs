@@ -5,7 +5,7 @@ use crate::config::DatabaseKind;
 use crate::conn::Conn;
 use crate::error::{again, broken};
 use crate::instrument::{control, quietly};
-use crate::job::Command;
+use crate::job::QueuedCommand;
 use crate::manager::{Connector, Link, Mode, Session};
 use crate::queue::{Queue, Taken};
 use diesel::sql_types::BigInt;
@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_millis(500);
 /// The thread that owns the writing connection.
 pub(crate) struct Writer {
     pub(crate) connector: Connector,
-    pub(crate) queue: Arc<Queue<Command>>,
+    pub(crate) queue: Arc<Queue<QueuedCommand>>,
     pub(crate) bell: watch::Sender<Position>,
     pub(crate) changes: Arc<AtomicU64>,
     pub(crate) group_limit: usize,
@@ -53,7 +53,7 @@ impl Writer {
         }
     }
 
-    fn run_group(&mut self, mut group: Vec<Command>) {
+    fn run_group(&mut self, mut group: Vec<QueuedCommand>) {
         metrics::histogram!("terrace_store_group_size").record(num::to_f64(group.len()));
         let outcomes = match self.try_group(&mut group) {
             Ok(outcomes) => outcomes,
@@ -70,7 +70,7 @@ impl Writer {
         }
     }
 
-    fn try_group(&mut self, group: &mut [Command]) -> Result<Vec<Result<(), StoreError>>, GroupError> {
+    fn try_group(&mut self, group: &mut [QueuedCommand]) -> Result<Vec<Result<(), StoreError>>, GroupError> {
         if let [command] = group {
             return Ok(vec![self.run_alone(command)]);
         }
@@ -86,7 +86,7 @@ impl Writer {
     }
 
     /// Runs one command in a transaction of its own.
-    fn run_alone(&mut self, command: &mut Command) -> Result<(), StoreError> {
+    fn run_alone(&mut self, command: &mut QueuedCommand) -> Result<(), StoreError> {
         let run_twice = self.run_twice;
         let conn = self.begin()?;
         let ran = run_whole(conn, command, run_twice);
@@ -147,7 +147,7 @@ pub(crate) fn open(connector: &Connector) -> Result<Box<SqliteConnection>, Store
 /// Runs one command in a savepoint. The outer result is that of the transaction, the inner one that of the command.
 fn in_savepoint(
     conn: &mut SqliteConnection,
-    command: &mut Command,
+    command: &mut QueuedCommand,
     run_twice: bool,
 ) -> QueryResult<Result<(), StoreError>> {
     control(conn, "SAVEPOINT command")?;
@@ -166,7 +166,7 @@ fn in_savepoint(
 /// Runs one command in the transaction that was begun for it, and commits if the command requests it.
 fn run_whole(
     conn: &mut SqliteConnection,
-    command: &mut Command,
+    command: &mut QueuedCommand,
     run_twice: bool,
 ) -> Result<Verdict, StoreError> {
     if run_twice {

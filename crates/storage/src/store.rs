@@ -5,9 +5,9 @@ use crate::config::{Address, DatabaseKind, StorageConfig};
 use crate::describe::SchemaDescription;
 use crate::examine::Examination;
 use crate::instrument::Stats;
-use crate::job::Command;
+use crate::job::QueuedCommand;
 use crate::manager::{Connector, Mode, Pool, Session, openers};
-use crate::migrate::Step;
+use crate::migrate::Direction;
 use crate::postgres::Worker;
 use crate::queue::{Queue, Refused};
 use crate::queue_reaper::QueueReaper;
@@ -35,9 +35,9 @@ struct Shared {
     connector: Connector,
     /// Bypasses any pooler; equal to `connector` if there is none.
     direct: Connector,
-    commands: Arc<Queue<Command>>,
+    commands: Arc<Queue<QueuedCommand>>,
     /// Commands that share statements, on PostgreSQL.
-    batches: Option<Arc<Queue<Command>>>,
+    batches: Option<Arc<Queue<QueuedCommand>>>,
     questions: Arc<Queue<QueuedRead>>,
     /// For queries that allow stale results, if a replica is configured.
     replica: Option<Arc<Replica>>,
@@ -123,21 +123,21 @@ impl Storage {
     /// them and the others find nothing to do. A schema that is newer than this program is an error and remains
     /// unchanged.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
-        self.step(Step::Up)
+        self.run_migrations(Direction::Up)
     }
 
     /// Reverts the newest migration and returns its name; returns nothing if none is applied.
     pub fn revert_last(&self) -> Result<Vec<String>, StoreError> {
-        self.step(Step::DownOne)
+        self.run_migrations(Direction::DownOne)
     }
 
     /// Reverts all migrations, newest first, and returns their names. All stored data is lost.
     pub fn revert_all(&self) -> Result<Vec<String>, StoreError> {
-        self.step(Step::DownAll)
+        self.run_migrations(Direction::DownAll)
     }
 
-    fn step(&self, step: Step) -> Result<Vec<String>, StoreError> {
-        let names = migrate::run(&self.shared.direct, step)?;
+    fn run_migrations(&self, direction: Direction) -> Result<Vec<String>, StoreError> {
+        let names = migrate::run(&self.shared.direct, direction)?;
         if let Some(relay) = &self.shared.relay {
             relay.hurry();
         }
@@ -370,7 +370,7 @@ impl Store for Storage {
     fn submit(&self, job: Box<dyn WriteJob>) {
         let queue = self.shared.batches.as_ref().filter(|_| job.batch().is_some());
         let queue = queue.unwrap_or(&self.shared.commands);
-        if let Err((reason, command)) = queue.push(Command::new(job)) {
+        if let Err((reason, command)) = queue.push(QueuedCommand::new(job)) {
             command.finish(Err(reason.into()));
         }
     }

@@ -45,7 +45,6 @@ impl KeyPlace {
     }
 }
 
-/// Reads idempotency keys.
 pub trait IdempotencyRead {
     /// Returns up to `limit` keys whose answers concern the account, after `after`, in a stable order.
     fn keys_of(

@@ -33,7 +33,6 @@ impl JobRecord {
     }
 }
 
-/// Reads job records.
 pub trait JobRead {
     /// Returns the record of the job `name`; `None` before its first run.
     fn job(&mut self, name: &str) -> Result<Option<JobRecord>, StoreError>;

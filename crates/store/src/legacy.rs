@@ -20,7 +20,6 @@ pub struct LegacyUser {
     pub id: UserId,
     /// Username of the account.
     pub username: Username,
-    /// Display name.
     pub display_name: String,
     /// Biography.
     pub bio: String,
@@ -58,7 +57,6 @@ pub struct LegacyPoints {
 pub struct LegacyRun {
     /// Fan of the run.
     pub user: UserId,
-    /// Quest of the run.
     pub quest: QuestId,
     /// Period of the run: distinguishes the fan's runs through the same quest.
     pub period: Period,
@@ -133,7 +131,6 @@ pub enum LegacyRow {
     Entry(LegacyEntry),
     /// A follow between fans.
     Follow(LegacyFollow),
-    /// A follow of a team.
     TeamFollow(LegacyTeamFollow),
 }
 

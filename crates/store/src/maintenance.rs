@@ -61,7 +61,6 @@ pub struct RunRecord {
     pub started_at: Timestamp,
     /// End time, whatever the outcome.
     pub finished_at: Option<Timestamp>,
-    /// Outcome of the run.
     pub outcome: RunOutcome,
     /// Number of rows written, by kind.
     pub counts: BTreeMap<String, u64>,

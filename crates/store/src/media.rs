@@ -67,7 +67,6 @@ pub struct NewMedia {
 /// An uploaded picture that waits for a post of its uploader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewUpload {
-    /// Id of the upload.
     pub id: MediaId,
     /// Hash of the picture.
     pub hash: MediaHash,

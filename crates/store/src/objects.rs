@@ -9,7 +9,6 @@ use std::str::FromStr;
 use terrace_kernel::{MalformedHash, MediaHash, StoreError, Timestamp};
 use uuid::Uuid;
 
-/// A stream of bytes.
 pub type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, StoreError>> + Send>>;
 
 /// Name of an upload's object: `ab/abcd…-0190…`, made of the hash and an id that contains the time of the upload. The

@@ -275,7 +275,6 @@ pub struct SandboxCheckout {
     pub changed_at: Timestamp,
 }
 
-/// State of a refund.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefundState {
     /// Requested from the provider, with retries, until the provider confirms it.
@@ -320,7 +319,6 @@ pub struct Payment {
     pub attempts: u32,
 }
 
-/// Reads payments.
 pub trait PaymentRead {
     /// Returns a payment; `None` for what costs no money.
     fn payment(&mut self, payable: Payable) -> Result<Option<Payment>, StoreError>;

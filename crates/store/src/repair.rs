@@ -83,7 +83,11 @@ pub trait FactsAudit {
     ) -> Result<Vec<UnrecordedVisit>, StoreError>;
 
     /// Returns records that have a season and no board.
-    fn boardless_between(&mut self, first: UserId, last: UserId) -> Result<Vec<UnassignedAward>, StoreError>;
+    fn unassigned_awards_between(
+        &mut self,
+        first: UserId,
+        last: UserId,
+    ) -> Result<Vec<UnassignedAward>, StoreError>;
 
     /// Returns what is known about the past favourite teams of these fans.
     fn favorites_between(
@@ -96,7 +100,11 @@ pub trait FactsAudit {
     fn teams_of_quests(&mut self) -> Result<Vec<(Uuid, Option<TeamId>)>, StoreError>;
 
     /// Returns steps without a run.
-    fn runless_between(&mut self, first: UserId, last: UserId) -> Result<Vec<OrphanProgress>, StoreError>;
+    fn orphan_progress_between(
+        &mut self,
+        first: UserId,
+        last: UserId,
+    ) -> Result<Vec<OrphanProgress>, StoreError>;
 
     /// Returns the positions of all steps that are not retired, by quest, in quest order.
     fn step_places(&mut self) -> Result<Vec<(QuestId, StepId, u32)>, StoreError>;

@@ -153,6 +153,11 @@ read_ports! {
 }
 
 read_ports! {
+    /// Whether demonstration data, or any account, exists.
+    pub trait DemoReadTx: AccountRead + Audit
+}
+
+read_ports! {
     /// Verification, repair and imports.
     pub trait OpsReadTx:
         MaintenanceRead
@@ -199,6 +204,7 @@ read_ports! {
         + LiveReadTx
         + JobReadTx
         + OverviewReadTx
+        + DemoReadTx
         + OpsReadTx
         + CardRead
         + MediaRead
@@ -385,9 +391,12 @@ ports! {
         + GraphTx
         + TeamFollowTx
         + QuestContentTx
-        + QuestTx
+        + VisitTx
         + CatalogueTx
         + ShopContentTx
+        + PackTx
+        + PaymentTx
+        + MediaWrite
         + SearchWrite
         + Audit
 }

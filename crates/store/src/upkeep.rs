@@ -13,7 +13,6 @@ pub struct Lease {
     pub expires_at: Timestamp,
 }
 
-/// Reads leases.
 pub trait LeaseRead {
     /// Returns the lease `name`; `None` if it was released or never taken.
     fn lease(&mut self, name: &str) -> Result<Option<Lease>, StoreError>;

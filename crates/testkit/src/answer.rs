@@ -10,7 +10,6 @@ use ureq::http::HeaderMap;
 pub struct Answer {
     /// The HTTP status.
     pub status: u16,
-    /// The headers.
     pub headers: HeaderMap,
     /// The body as received, still encoded.
     pub body: Vec<u8>,

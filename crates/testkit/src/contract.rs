@@ -22,6 +22,9 @@ const DRESS: [&str; 6] = [
     "cross-origin-resource-policy",
 ];
 
+/// Headers that a response has only where the document declares them.
+const DECLARED: [&str; 4] = ["etag", "location", "retry-after", "idempotency-replayed"];
+
 /// The documented response of an operation.
 struct DocumentedResponse<'d> {
     status: &'d str,
@@ -118,11 +121,7 @@ impl Contract {
         answer: &Answer,
         broken: &mut Vec<String>,
     ) {
-        for (name, _) in said.response.get("headers").and_then(Value::as_object).into_iter().flatten() {
-            if answer.header(name).is_none() {
-                broken.push(format!("{} promises {name}", said.status));
-            }
-        }
+        self.compare_headers(said, answer, broken);
         let content = said.response.get("content").and_then(Value::as_object);
         let given = answer.header("content-type").unwrap_or_default();
         let given = given.split(';').next().unwrap_or_default();
@@ -146,6 +145,46 @@ impl Contract {
         }
     }
 
+    fn compare_headers(&self, said: &DocumentedResponse<'_>, answer: &Answer, broken: &mut Vec<String>) {
+        let declared = said.response.get("headers").and_then(Value::as_object);
+        for (name, header) in declared.into_iter().flatten() {
+            let header = self.resolved(header);
+            let schema = header.get("schema").unwrap_or(&Value::Null);
+            match answer.header(name) {
+                Some(text) if schema.get("type").is_some_and(|it| it == "integer") => {
+                    let number = text.parse::<i64>().map_or_else(|_| text.into(), Value::from);
+                    self.validate(schema, &number, name, broken);
+                }
+                Some(text) => self.validate(schema, &text.into(), name, broken),
+                None if header.get("required") == Some(&Value::Bool(true)) => {
+                    broken.push(format!("{} promises {name}", said.status));
+                }
+                None => {}
+            }
+        }
+        let is_declared = |name: &str| {
+            declared.into_iter().flatten().any(|(declared, _)| declared.eq_ignore_ascii_case(name))
+        };
+        for name in DECLARED.into_iter().filter(|name| answer.header(name).is_some()) {
+            if !is_declared(name) {
+                broken.push(format!("{} does not declare {name}", said.status));
+            }
+        }
+    }
+
+    /// What a reference leads to; a value that is none itself.
+    fn resolved<'v>(&'v self, value: &'v Value) -> &'v Value {
+        let reference = value.get("$ref").and_then(Value::as_str);
+        reference.and_then(|path| self.document.pointer(path.trim_start_matches('#'))).unwrap_or(value)
+    }
+
+    /// The values that a set which may grow is known to have: the other schema is any text.
+    fn known_values<'v>(&'v self, schemas: &'v [Value]) -> Option<&'v Vec<Value>> {
+        let [known, text] = schemas else { return None };
+        let is_open = *text == serde_json::json!({"type": "string"});
+        self.resolved(known).get("enum").and_then(Value::as_array).filter(|_| is_open)
+    }
+
     /// Validates a value against a schema; supports the parts of JSON Schema that the document uses. Undocumented
     /// fields are violations.
     fn validate(&self, schema: &Value, value: &Value, at: &str, broken: &mut Vec<String>) {
@@ -163,8 +202,13 @@ impl Contract {
                 self.validate(schema, value, at, &mut broken);
                 broken.is_empty()
             };
-            if !schemas.iter().any(fits) {
-                broken.push(format!("{at}: {value} is none of {schemas:?}"));
+            let fitting = schemas.iter().filter(|schema| fits(schema)).count();
+            if fitting == 0 || (choice == "oneOf" && fitting > 1) {
+                broken.push(format!("{at}: {value} fits {fitting} of {schemas:?}"));
+            }
+            // Clients may meet other values; this service sends none that its document does not list.
+            if self.known_values(schemas).is_some_and(|known| !known.contains(value)) {
+                broken.push(format!("{at}: {value} is not listed"));
             }
         }
         for schema in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
@@ -180,6 +224,11 @@ impl Contract {
             && !known.contains(value)
         {
             broken.push(format!("{at}: {value} is none of {known:?}"));
+        }
+        if let (Some(least), Some(number)) = (schema.get("minimum").and_then(Value::as_f64), value.as_f64())
+            && number < least
+        {
+            broken.push(format!("{at}: {number} is less than {least}"));
         }
         if let (Some(format), Some(text)) = (schema.get("format").and_then(Value::as_str), value.as_str())
             && !has_format(format, text)
@@ -317,7 +366,7 @@ fn problem_document(path: &str, answer: &Answer, broken: &mut Vec<String>) {
 mod tests {
     use super::*;
     use serde_json::json;
-    use ureq::http::HeaderMap;
+    use ureq::http::{HeaderMap, header};
 
     const ID: &str = "0190a6f2-7c1e-7abc-8def-0123456789ab";
 
@@ -330,18 +379,34 @@ mod tests {
                 "since": {"type": "string", "format": "date-time"},
                 "counts": {"type": "object", "additionalProperties": {"type": "integer"}},
                 "kinds": {"type": "array", "items": {"enum": ["like", "love"]}},
+                "check": {"oneOf": [
+                    {"properties": {"kind": {"enum": ["follow"]}, "count": {"type": "integer", "minimum": 1}}},
+                    {"properties": {"kind": {"enum": ["join"]}}},
+                ]},
             },
         });
         let team =
             json!({"type": "object", "required": ["key"], "properties": {"key": {"type": ["string"]}}});
         let ok = json!({"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Fan"}}}});
-        let operation = json!({"responses": {"200": ok, "204": {}, "default": {"content": {
-            "application/problem+json": {"schema": {}},
+        let problem = json!({"application/problem+json": {"schema": {"properties": {
+            "code": {"anyOf": [{"$ref": "#/components/schemas/Code"}, {"type": "string"}]},
+            "type": {}, "title": {}, "status": {}, "detail": {}, "instance": {}, "requestId": {}, "errors": {},
         }}}});
+        let retry = json!({"Retry-After": {"$ref": "#/components/headers/Retry-After"}});
+        let created = json!({"headers": {"Idempotency-Replayed": {"schema": {"enum": ["true"]}}}});
+        let operation = json!({"responses": {
+            "200": ok, "201": created, "204": {}, "503": {"headers": retry, "content": problem},
+            "default": {"content": problem},
+        }});
         Contract {
             document: json!({
                 "paths": {"/api/fans/{id}": {"get": operation}},
-                "components": {"schemas": {"Fan": fan, "Team": team}},
+                "components": {
+                    "schemas": {"Fan": fan, "Team": team, "Code": {"enum": ["not_found", "unavailable"]}},
+                    "headers": {"Retry-After": {
+                        "required": true, "schema": {"type": "integer", "minimum": 1},
+                    }},
+                },
             }),
         }
     }
@@ -365,6 +430,7 @@ mod tests {
             json!({"id": ID, "team": null}),
             json!({"id": ID, "team": {"key": "foxes"}, "since": "2026-05-01T12:00:00.000Z"}),
             json!({"id": ID, "team": null, "counts": {"a": 1}, "kinds": ["like"]}),
+            json!({"id": ID, "team": null, "check": {"kind": "follow", "count": 1}}),
         ] {
             assert_eq!(broken(right.clone()), 0, "{right}");
         }
@@ -380,6 +446,9 @@ mod tests {
             json!({"id": ID, "team": null, "since": "2026-05-01T12:00:00.000+00:00"}),
             json!({"id": ID, "team": null, "counts": {"a": 1.5}}),
             json!({"id": ID, "team": null, "kinds": ["boo"]}),
+            json!({"id": ID, "team": null, "check": {"kind": "follow", "count": 0}}),
+            json!({"id": ID, "team": null, "check": {"kind": "join", "count": 1}}),
+            json!({"id": ID, "team": null, "check": {}}),
         ] {
             assert_eq!(broken(wrong.clone()), 1, "{wrong}");
         }
@@ -406,9 +475,36 @@ mod tests {
             assert_eq!(broken(&answer(404, "application/problem+json", &problem)), 1, "{name}");
         }
         assert_eq!(broken(&answer(404, "text/html", &problem)), 2);
+        let mut unlisted = problem;
+        unlisted["code"] = json!("out_of_paper");
+        unlisted["type"] = json!("/problems/out_of_paper");
+        assert_eq!(broken(&answer(404, "application/problem+json", &unlisted)), 1);
         assert_eq!(broken(&answer(204, "x/y", &Value::Null)), 0);
         assert_eq!(broken(&answer(204, "x/y", &json!(1))), 1);
         assert_eq!(broken(&answer(202, "x/y", &Value::Null)), 1);
+        let sent = |status: u16, name: &'static str, value: &str| {
+            let mut answer = answer(status, "x/y", &Value::Null);
+            answer.headers.insert(name, value.parse().unwrap());
+            broken(&answer)
+        };
+        for (status, name, value, faults) in [
+            (201, "x-another", "1", 0),
+            (201, "idempotency-replayed", "true", 0),
+            (201, "idempotency-replayed", "false", 1),
+            (201, "location", "/api/fans/7", 1),
+            (204, "etag", "\"1\"", 1),
+        ] {
+            assert_eq!(sent(status, name, value), faults, "{status} {name}: {value}");
+        }
+        let unavailable = json!({
+            "type": "/problems/unavailable", "title": "t", "status": 503, "detail": "d", "instance": "/api/fans/7",
+            "code": "unavailable", "requestId": ID,
+        });
+        for (wait, faults) in [(None, 1), (Some("7"), 0), (Some("0"), 1), (Some("soon"), 1)] {
+            let mut answer = answer(503, "application/problem+json", &unavailable);
+            answer.headers.extend(wait.map(|wait| (header::RETRY_AFTER, wait.parse().unwrap())));
+            assert_eq!(broken(&answer), faults, "{wait:?}");
+        }
         for name in DRESS.iter().chain(&["cache-control"]) {
             let mut bare = answer(204, "x/y", &Value::Null);
             bare.headers.remove(*name);

@@ -38,12 +38,12 @@ fn covered(text: &str) -> Result<Vec<DatabaseKind>> {
 pub struct TestDatabase {
     url: String,
     kind: DatabaseKind,
-    _place: Place,
+    _place: Backing,
 }
 
 /// The storage to remove with the database.
 #[derive(Debug)]
-enum Place {
+enum Backing {
     Folder(#[expect(dead_code, reason = "held for its drop")] TempDir),
     Server(#[expect(dead_code, reason = "held for its drop")] FreshPostgres),
 }
@@ -77,7 +77,6 @@ impl TestDatabase {
         &self.url
     }
 
-    /// The kind of the database.
     pub fn kind(&self) -> DatabaseKind {
         self.kind
     }
@@ -85,11 +84,11 @@ impl TestDatabase {
     fn file() -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("terrace-db-").tempdir()?;
         let url = format!("sqlite:{}", folder.path().join("terrace.db").display());
-        Ok(Self { url, kind: DatabaseKind::Sqlite, _place: Place::Folder(folder) })
+        Ok(Self { url, kind: DatabaseKind::Sqlite, _place: Backing::Folder(folder) })
     }
 
     fn server(fresh: FreshPostgres) -> Self {
-        Self { url: fresh.url().to_owned(), kind: DatabaseKind::Postgres, _place: Place::Server(fresh) }
+        Self { url: fresh.url().to_owned(), kind: DatabaseKind::Postgres, _place: Backing::Server(fresh) }
     }
 }
 

@@ -18,9 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct ReceivedEvent {
     /// The id of the event; 0 for an event of the combined stream that is not the last of its position.
     pub id: i64,
-    /// The name of the event.
     pub name: String,
-    /// The data of the event.
     pub data: Value,
 }
 

@@ -36,14 +36,14 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 pub struct TestApp {
     app: Arc<App>,
     storage: Storage,
-    place: Arc<Place>,
+    place: Arc<SharedState>,
 }
 
 /// Changes the configuration of a process.
 type Adjust = fn(&mut StorageConfig, &mut AppConfig);
 
 /// The state that the processes on one database share.
-struct Place {
+struct SharedState {
     runtime: Runtime,
     clock: ManualClock,
     adjust: Adjust,
@@ -133,7 +133,7 @@ impl TestApp {
             storage.close();
             Ok(())
         })?;
-        let place = Place {
+        let place = SharedState {
             runtime: Builder::new_multi_thread().worker_threads(2).enable_all().build()?,
             clock: ManualClock::default(),
             adjust,
@@ -163,11 +163,11 @@ impl TestApp {
         Self::on_with(Arc::clone(&self.place), |app| app.with_minter(minter))
     }
 
-    fn on(place: Arc<Place>) -> Result<Self> {
+    fn on(place: Arc<SharedState>) -> Result<Self> {
         Self::on_with(place, |app| app)
     }
 
-    fn on_with(place: Arc<Place>, change: impl FnOnce(App) -> App) -> Result<Self> {
+    fn on_with(place: Arc<SharedState>, change: impl FnOnce(App) -> App) -> Result<Self> {
         let number = place.started.fetch_add(1, Ordering::SeqCst);
         let mut storage = StorageConfig {
             read_connections: 3,

@@ -20,7 +20,6 @@ const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=3153600
 
 /// A file of the client, ready to be sent.
 struct File {
-    /// Its path.
     path: String,
     body: Bytes,
     content_type: &'static str,

@@ -1,25 +1,16 @@
-//! The OpenAPI 3.1 document and the page to browse it, both embedded in the binary.
+//! Serves the OpenAPI document and the page to browse it, both embedded in the binary.
 
 use crate::client;
 use crate::edge::{Contract, Parameters, RouteTable, Shell, constant, etag};
 use crate::error::{ApiError, Code};
 use crate::payments::sandbox;
-use crate::problem;
-use crate::problem::{Problem, ProblemPart};
 use actix_web::http::Method;
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use std::borrow::Cow;
 use std::sync::Arc;
-use utoipa::openapi::request_body::RequestBody;
-use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
-use utoipa::openapi::{
-    Components, ComponentsBuilder, ContentBuilder, InfoBuilder, OpenApi, Paths, Ref, RefOr, Required,
-    ResponseBuilder, Schema,
-};
-use utoipa::{PartialSchema, ToSchema};
-use utoipa_actix_web::AppExt;
+use utoipa::openapi::OpenApi;
 use utoipa_swagger_ui::Config;
 
 const DOCUMENT: &str = "/api/openapi.json";
@@ -73,81 +64,6 @@ impl Document {
         let table = client::add_paths(table);
         Self { json, contract: Contract { table, parameters: Parameters::new(document) }, tag }
     }
-}
-
-/// The OpenAPI document of the service.
-pub fn openapi() -> OpenApi {
-    let (_, mut document) = actix_web::App::new()
-        .into_utoipa_app()
-        .openapi(preamble())
-        .configure(crate::routes)
-        .split_for_parts();
-    crate::streams::add_events(&mut document);
-    with_problems(document)
-}
-
-/// The parts of the document that the handlers do not declare.
-fn preamble() -> OpenApi {
-    let info = InfoBuilder::new()
-        .title("Terrace")
-        .version(env!("CARGO_PKG_VERSION"))
-        .description(Some(
-            "The fan engagement service. Failures are problem documents (RFC 9457): see the schema `Problem`.",
-        ))
-        .build();
-    let mut document = OpenApi::new(info, Paths::new());
-    let cookie = ApiKey::Cookie(ApiKeyValue::with_description(
-        "session",
-        "The browser's session; `__Host-session` under an https public URL.",
-    ));
-    let mut cron = Http::new(HttpAuthScheme::Bearer);
-    cron.description = Some("The operator's cron secret.".to_owned());
-    let components = ComponentsBuilder::new()
-        .schema(Problem::name(), Problem::schema())
-        .schema(ProblemPart::name(), ProblemPart::schema())
-        .security_scheme("cookie", SecurityScheme::ApiKey(cookie))
-        .security_scheme("bearer", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)))
-        .security_scheme("cron", SecurityScheme::Http(cron))
-        .build();
-    document.components = Some(components);
-    document
-}
-
-/// Adds the problem response, in the one common format, to every operation.
-fn with_problems(mut document: OpenApi) -> OpenApi {
-    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(Problem::name()))).build();
-    let problem = ResponseBuilder::new()
-        .description("Why the request was not done.")
-        .content(problem::MEDIA_TYPE, content)
-        .build();
-    let components = document.components.as_ref();
-    for item in document.paths.paths.values_mut() {
-        if let Some(RefOr::T(body)) = item.post.as_mut().and_then(|post| post.request_body.as_mut())
-            && components.is_some_and(|components| may_be_absent(body, components))
-        {
-            body.required = Some(Required::False);
-        }
-        let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
-        for operation in operations.into_iter().flatten() {
-            // Every other operation with a body requires it.
-            if let Some(RefOr::T(body)) = &mut operation.request_body
-                && body.required != Some(Required::False)
-            {
-                body.required = Some(Required::True);
-            }
-            operation.responses.responses.entry("default".to_owned()).or_insert(problem.clone().into());
-        }
-    }
-    document
-}
-
-/// Whether `{}` is a valid body. The handlers of such POST routes take an `OptionalBody`.
-fn may_be_absent(body: &RequestBody, components: &Components) -> bool {
-    let Some(RefOr::T(json)) = body.content.get("application/json") else { return false };
-    let Some(RefOr::Ref(schema)) = &json.schema else { return false };
-    let name = schema.ref_location.rsplit('/').next().unwrap_or_default();
-    let Some(RefOr::T(Schema::Object(schema))) = components.schemas.get(name) else { return false };
-    schema.required.is_empty() && schema.min_properties.is_none()
 }
 
 pub(crate) fn configure(config: &mut ServiceConfig) {
@@ -246,19 +162,5 @@ mod tests {
         let req = TestRequest::get().uri("/api/docs/nothing.js").insert_header(("accept-encoding", "br"));
         assert_eq!(try_call_service(&service, req.to_request()).await.unwrap().status(), 404);
         assert_eq!(shell.compressed.runs(), runs);
-    }
-
-    #[test]
-    fn every_operation_names_the_problem_document() {
-        let document = serde_json::to_value(openapi()).unwrap();
-        assert_eq!(document["openapi"], "3.1.0");
-        assert!(document["components"]["schemas"]["Problem"]["properties"]["requestId"].is_object());
-        assert!(document["components"]["schemas"]["ProblemPart"].is_object());
-        for (path, item) in document["paths"].as_object().unwrap() {
-            for (method, operation) in item.as_object().unwrap() {
-                let content = &operation["responses"]["default"]["content"]["application/problem+json"];
-                assert_eq!(content["schema"]["$ref"], "#/components/schemas/Problem", "{method} {path}");
-            }
-        }
     }
 }

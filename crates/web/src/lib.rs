@@ -11,6 +11,7 @@ mod client;
 mod content;
 mod cursor;
 mod docs;
+mod document;
 mod dto;
 mod edge;
 mod error;
@@ -33,7 +34,7 @@ mod teams;
 mod test_support;
 mod trends;
 
-pub use docs::openapi;
+pub use document::openapi;
 pub use edge::{
     AllowedHost, CorsOrigin, CronSecret, ForwardingHeader, LimitConfig, MalformedHost, MalformedNetwork,
     MalformedOrigin, MalformedPublicUrl, MetricsOnMain, Network, PublicUrl, Rate, TrustedProxies, WebConfig,

@@ -1,5 +1,6 @@
 //! Problem documents (RFC 9457): the format of every failure.
 
+use crate::dto::{names, open_set};
 use crate::error::{ApiError, Code};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
@@ -9,6 +10,16 @@ use utoipa::ToSchema;
 
 /// The media type of a problem document.
 pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
+
+names! {
+    /// The code of a kind of problem. `GET /problems/{code}` explains it.
+    ProblemCode(Code): Code::ALL, Code::as_str
+}
+
+open_set! {
+    /// The code of a kind of problem, which never changes.
+    OpenProblemCode of ProblemCode
+}
 
 /// A problem document: why a request failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -27,9 +38,8 @@ pub(crate) struct Problem {
     /// The path of the request.
     #[schema(format = "uri-reference")]
     instance: String,
-    /// The code of the kind of problem: stable, `snake_case`.
-    #[schema(example = "invalid_request")]
-    code: &'static str,
+    #[schema(inline)]
+    code: OpenProblemCode,
     /// The id of this request in the service's log.
     request_id: String,
     /// The invalid parts of the request.
@@ -57,7 +67,7 @@ impl Problem {
             status: code.status().as_u16(),
             detail: error.detail().unwrap_or(code.title()).to_owned(),
             instance: path.to_owned(),
-            code: code.as_str(),
+            code: OpenProblemCode(ProblemCode(code)),
             request_id: request_id.to_owned(),
             errors: error
                 .errors()

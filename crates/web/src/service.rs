@@ -100,7 +100,7 @@ impl Pages {
 impl Service {
     pub(crate) fn new(wiring: Wiring, config: WebConfig) -> Self {
         let Wiring { app, on_demand, clock, entropy, metrics } = wiring;
-        let document = Document::of(&docs::openapi());
+        let document = Document::of(&crate::openapi());
         let contract = document.contract.clone();
         let shell = Shell::new(Arc::<App>::clone(&app), clock, entropy, metrics, config, contract);
         let use_cases = UseCases { app: Data::from(app), on_demand: Data::from(on_demand) };

@@ -69,7 +69,6 @@ impl Visitor {
     }
 }
 
-/// The credentials of the visitors.
 struct Credentials {
     expired_cookie: String,
     expired_access: String,

@@ -69,7 +69,7 @@ pub(crate) fn run(client: &Client, tools: Tools) -> Result<ExitCode> {
         }
         Client::Screenshots => {
             let browser = browser::find(tools, &project.node)?;
-            let terrace = match build_terrace()? {
+            let terrace = match cargo::build_terrace(&mut cargo::tested_terrace()?)? {
                 Built::Program(terrace) => terrace,
                 Built::Failed(status) => return Ok(cargo::exit_code(status)),
             };
@@ -96,16 +96,9 @@ fn dist() -> Result<PathBuf> {
     Ok(cargo::root()?.join("crates").join("client").join("dist"))
 }
 
-/// A debug build, which serves `crates/client/dist` as it is.
-fn build_terrace() -> Result<Built> {
-    let mut build = cargo::cargo("build")?;
-    build.args(["--package", "terrace-server", "--bin", "terrace"]);
-    cargo::build_terrace(&mut build)
-}
-
 /// Writes what `terrace openapi` prints.
 fn contract() -> Result<ExitCode> {
-    let terrace = match build_terrace()? {
+    let terrace = match cargo::build_terrace(&mut cargo::tested_terrace()?)? {
         Built::Program(path) => path,
         Built::Failed(status) => return Ok(cargo::exit_code(status)),
     };
@@ -194,7 +187,7 @@ impl Project {
     /// Builds `terrace` and runs the browser tests; returns the exit code of a failed build.
     fn test_in_browser(&self, tools: Tools) -> Result<Option<ExitCode>> {
         let browser = browser::find(tools, &self.node)?;
-        match build_terrace()? {
+        match cargo::build_terrace(&mut cargo::tested_terrace()?)? {
             Built::Program(terrace) => self.test_on(&terrace, &browser).map(|()| None),
             Built::Failed(status) => Ok(Some(cargo::exit_code(status))),
         }

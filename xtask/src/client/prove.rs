@@ -1,6 +1,6 @@
 //! `cargo xtask prove client`: the browser tests notice when the client breaks a promise.
 
-use super::{Project, browser, build_terrace, dist};
+use super::{Project, browser, dist};
 use crate::cargo::{self, Built};
 use crate::tools::Tools;
 use anyhow::{Context, Result, bail, ensure};
@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 /// The sabotages, below `client/`.
 const LIST: &str = "tests/sabotages.json";
-/// What a build of the client does not read, or what is linked in place of a copy.
-const NOT_COPIED: [&str; 1] = ["node_modules"];
+/// The folder of the packages, which is linked in place of a copy.
+const NOT_COPIED: &str = "node_modules";
 
 /// A change of one place in the client's sources that breaks a promise, and the test that must fail then.
 #[derive(Deserialize)]
@@ -69,16 +69,20 @@ pub(crate) fn run(only: Option<&str>, tools: Tools) -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
+/// A debug build that serves `crates/client/dist` as it is when it starts, so that a sabotage needs no build of it.
+fn build_terrace() -> Result<Built> {
+    let mut build = cargo::cargo("build")?;
+    build.args(["--package", "terrace-server", "--bin", "terrace"]);
+    cargo::build_terrace(&mut build)
+}
+
 impl Sabotage {
     /// Builds the sabotaged client.
     fn build(&self, project: &Project) -> Result<tempfile::TempDir> {
         let copy = tempfile::tempdir()?;
         copy_folder(&project.folder, copy.path())?;
-        let modules = NOT_COPIED.map(|name| (project.folder.join(name), copy.path().join(name)));
-        for (from, to) in modules {
-            std::os::unix::fs::symlink(&from, &to)
-                .with_context(|| format!("cannot link {}", to.display()))?;
-        }
+        let (from, to) = (project.folder.join(NOT_COPIED), copy.path().join(NOT_COPIED));
+        std::os::unix::fs::symlink(from, &to).with_context(|| format!("cannot link {}", to.display()))?;
         let file = copy.path().join(&self.file);
         let source = fs::read_to_string(&file).with_context(|| format!("cannot read {}", self.file))?;
         let found = source.matches(&self.from).count();
@@ -136,7 +140,7 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
         let entry = entry?;
         let (source, target) = (entry.path(), to.join(entry.file_name()));
-        if NOT_COPIED.iter().any(|name| entry.file_name() == *name) {
+        if entry.file_name() == NOT_COPIED {
             continue;
         }
         if source.is_dir() {

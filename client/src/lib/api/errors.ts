@@ -1,7 +1,6 @@
 import type { components } from './schema';
 
 export type Problem = components['schemas']['Problem'];
-export type ProblemPart = components['schemas']['ProblemPart'];
 
 /** The service answered and refused. */
 export class Refused extends Error {
@@ -29,13 +28,9 @@ export class Unreachable extends Error {
 /** Why a request failed. Anything else that is thrown is a defect. */
 export type Failure = Refused | Unreachable;
 
-export function isFailure(error: unknown): error is Failure {
-  return error instanceof Refused || error instanceof Unreachable;
-}
-
 /** Returns the failure, and throws what is a defect. */
 export function failureOf(error: unknown): Failure {
-  if (isFailure(error)) return error;
+  if (error instanceof Refused || error instanceof Unreachable) return error;
   throw error;
 }
 

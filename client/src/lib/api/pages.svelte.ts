@@ -1,4 +1,4 @@
-import { failureOf, type Failure } from './errors';
+import { More, type Paged } from './more.svelte';
 import { Resource, systemClock, type Clock } from './resource.svelte';
 
 /** The rows of a list as far as they were read. */
@@ -7,12 +7,11 @@ export interface Rows<Row> {
   nextCursor: string | null;
 }
 
-/** A list that is read page by page. */
-export class Pages<Row> {
+/** A list of rows that is read page by page. */
+export class Pages<Row> implements Paged {
   readonly list: Resource<Rows<Row>>;
+  readonly further: More<Rows<Row>>;
   readonly #read: (cursor: string | null, signal?: AbortSignal) => Promise<Rows<Row>>;
-  #isReadingMore = $state(false);
-  #failure = $state.raw<Failure | null>(null);
 
   constructor(
     read: (cursor: string | null, signal?: AbortSignal) => Promise<Rows<Row>>,
@@ -20,36 +19,26 @@ export class Pages<Row> {
   ) {
     this.#read = read;
     this.list = new Resource((signal) => read(null, signal), clock);
+    this.further = new More(this.list);
   }
 
-  get isReadingMore(): boolean {
-    return this.#isReadingMore;
+  /** Reads the first page again and keeps the rows below it. New rows come first. */
+  async renew(keyOf: (row: Row) => string): Promise<void> {
+    const before = this.list.value;
+    await this.list.load();
+    const read = this.list.value;
+    if (!before || !read || before === read) return;
+    const last = read.rows.at(-1);
+    const place = last ? before.rows.findIndex((row) => keyOf(row) === keyOf(last)) : -1;
+    const below = place < 0 ? [] : before.rows.slice(place + 1);
+    if (below.length === 0) return;
+    this.list.update(({ rows }) => ({ rows: [...rows, ...below], nextCursor: before.nextCursor }));
   }
 
-  /** Why the next page was not read. */
-  get failure(): Failure | null {
-    return this.#failure;
+  more(): Promise<void> {
+    return this.further.read(
+      (cursor) => this.#read(cursor),
+      ({ rows }, next) => ({ rows: [...rows, ...next.rows], nextCursor: next.nextCursor }),
+    );
   }
-
-  async more(): Promise<void> {
-    const cursor = this.list.value?.nextCursor ?? null;
-    if (this.#isReadingMore || cursor === null) return;
-    this.#isReadingMore = true;
-    this.#failure = null;
-    try {
-      const next = await this.#read(cursor);
-      // The list was read anew meanwhile: the page belongs to the one before.
-      if (this.list.value?.nextCursor !== cursor) return;
-      this.list.update(({ rows }) => ({ rows: [...rows, ...next.rows], nextCursor: next.nextCursor }));
-    } catch (error) {
-      this.#failure = failureOf(error);
-    } finally {
-      this.#isReadingMore = false;
-    }
-  }
-}
-
-/** The query of a page of a list. */
-export function pageQuery(cursor: string | null): { cursor?: string } {
-  return cursor === null ? {} : { cursor };
 }

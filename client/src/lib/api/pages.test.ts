@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { readAll } from './all';
 import { Unreachable } from './errors';
-import { Pages, pageQuery, type Rows } from './pages.svelte';
+import { pageQuery } from './more.svelte';
+import { Pages, type Rows } from './pages.svelte';
 
 test('pages are appended until there is none left', async () => {
   const pages = new Pages<number>((cursor) =>
@@ -21,7 +23,7 @@ test('a page that fails leaves the rows and says why', async () => {
   );
   await pages.list.load();
   await pages.more();
-  expect(pages.failure).toBeInstanceOf(Unreachable);
+  expect(pages.further.failure).toBeInstanceOf(Unreachable);
   expect(pages.list.value).toEqual({ rows: [1], nextCursor: 'b' });
 });
 
@@ -45,4 +47,18 @@ test.each([
   ['c', { cursor: 'c' }],
 ])('the cursor %s is the query %j', (cursor, query) => {
   expect(pageQuery(cursor)).toEqual(query);
+});
+
+test.each([
+  [Infinity, [1, 2, 3]],
+  [2, [1, 2]],
+])('a list is read to its end or %d pages', async (most, expected) => {
+  const pages: Record<string, { rows: number[]; nextCursor: string | null }> = {
+    '': { rows: [1], nextCursor: 'b' },
+    b: { rows: [2], nextCursor: 'c' },
+    c: { rows: [3], nextCursor: null },
+  };
+  const read = ({ cursor = '' }): Promise<(typeof pages)['']> =>
+    Promise.resolve(pages[cursor] ?? { rows: [], nextCursor: null });
+  expect(await readAll(read, most)).toEqual(expected);
 });

@@ -7,7 +7,7 @@ export interface Read<Value> {
   at: Date;
 }
 
-export type ResourceState<Value> =
+type ResourceState<Value> =
   | { kind: 'loading' }
   | { kind: 'ready'; read: Read<Value> }
   /** The last read failed; `old` is what was read earlier. */

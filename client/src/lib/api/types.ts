@@ -2,19 +2,14 @@ import type { components } from './schema';
 
 type Schemas = components['schemas'];
 
-export type Achievement = Schemas['Achievement'];
 export type AlbumEntry = Schemas['AlbumEntry'];
-export type Collectible = Schemas['Collectible'];
 export type Comment = Schemas['Comment'];
 export type CompletedQuest = Schemas['CompletedQuest'];
 export type VisitResult = Schemas['VisitResult'];
 export type VisitStatus = Schemas['VisitStatus'];
-export type FollowerList = Schemas['FollowerList'];
 export type FollowingList = Schemas['FollowingList'];
-export type Leaderboard = Schemas['Leaderboard'];
 export type LeaderboardEntry = Schemas['LeaderboardEntry'];
 export type LeaderboardPage = Schemas['LeaderboardPage'];
-export type League = Schemas['League'];
 export type OpenResult = Schemas['OpenResult'];
 export type OwnProfile = Schemas['OwnProfile'];
 export type Pack = Schemas['Pack'];
@@ -31,22 +26,13 @@ export type QuestStep = Schemas['QuestStep'];
 export type Rarity = Schemas['Rarity'];
 export type SessionOfDevice = Schemas['Session'];
 export type Season = Schemas['Season'];
+export type ProblemCode = Schemas['ProblemCode'];
 export type PublicProfile = Schemas['PublicProfile'];
+export type Reaction = Schemas['ReactionKind'];
+export type ReasonKind = Schemas['ReasonKind'];
 export type Recommended = Schemas['Recommended'];
 export type Team = Schemas['Team'];
-export type TeamList = Schemas['TeamList'];
 export type User = Schemas['User'];
 export type UserPack = Schemas['UserPack'];
 export type WalletEntry = Schemas['WalletEntry'];
-export type WalletPage = Schemas['WalletPage'];
-
-/** The kinds of checks that this client knows a place for; the service may have more. */
-export type StepCheckKind =
-  | 'choose_favorite_team'
-  | 'upload_profile_picture'
-  | 'complete_profile'
-  | 'join_leaderboard'
-  | 'points_threshold'
-  | 'rank_threshold'
-  | 'follow_user'
-  | 'get_followers';
+export type StepCheckKind = Schemas['StepCheck']['kind'];

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import type { Rarity } from '../api/types';
+import type { Proof, Rarity } from '../api/types';
 import { recompute } from './draw';
 
 const ID = '00000000-0000-7000-8000-00000000000';
 
 /** The opening that docs/fair-draws.md works through. */
 function opening() {
-  const slot = [
+  const slot: Proof['table']['slots'][number] = [
     {
-      rarity: 'common' as Rarity,
+      rarity: 'common',
       weight: 9,
       collectibles: [
         { id: `${ID}1`, weight: 3 },
@@ -16,7 +16,7 @@ function opening() {
       ],
     },
     {
-      rarity: 'rare' as Rarity,
+      rarity: 'rare',
       weight: 1,
       collectibles: [
         { id: `${ID}3`, weight: 1 },
@@ -24,21 +24,22 @@ function opening() {
       ],
     },
   ];
+  const proof: Proof = {
+    algorithm: 'hmac-sha256-v1',
+    serverSeed: '000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f',
+    serverSeedHash: '630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd',
+    clientSeed: 'kop',
+    clientSeedSource: 'client',
+    nonce: 1,
+    table: { guarantee: 'rare', slots: [slot, slot] },
+    tableHash: '74e960f417a5ac5a38b0011536ea60c3992d10793316ba0b153495918f1ad22f',
+  };
   return {
     collectibles: [
       { collectible: { id: `${ID}1`, rarity: 'common' as Rarity } },
       { collectible: { id: `${ID}3`, rarity: 'rare' as Rarity } },
     ],
-    proof: {
-      algorithm: 'hmac-sha256-v1',
-      serverSeed: '000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f',
-      serverSeedHash: '630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd',
-      clientSeed: 'kop',
-      clientSeedSource: 'client',
-      nonce: 1,
-      table: { guarantee: 'rare' as Rarity | null, slots: [slot, slot] },
-      tableHash: '74e960f417a5ac5a38b0011536ea60c3992d10793316ba0b153495918f1ad22f',
-    },
+    proof,
   };
 }
 

@@ -11,7 +11,6 @@ export const deBoards: typeof enBoards = {
     points: 'Punkte',
     rank: 'Dein Platz',
     of: (shown) => `von ${shown}`,
-    behind: (points, place) => `${points} hinter Platz ${place}`,
     toNext: (points) => `${points} bis zum nächsten Platz`,
     leader: 'Vor dir ist keiner',
     notListed: 'Du stehst noch nicht in dieser Tabelle',

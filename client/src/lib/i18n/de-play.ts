@@ -74,6 +74,15 @@ export const dePlay: typeof enPlay = {
     visitSignIn: 'Anmelden und eine Serie beginnen',
     visitFailed: 'Deine Serie wurde nicht geladen',
   },
+  rewards: {
+    achievement: 'Erfolg freigeschaltet',
+    achievementUnit: (n) => (n === 1 ? 'Erfolg' : 'Erfolge'),
+    unlocked: (title) => `Freigeschaltet: ${title}`,
+    rank: 'Aufwärts in der Tabelle',
+    place: 'ist jetzt dein Platz',
+    rankBefore: (before) => `Vorher war es ${before}`,
+    rankNow: (rank) => `Aufwärts in der Tabelle auf Platz ${rank}`,
+  },
   achievements: {
     title: 'Erfolge',
     failedTitle: 'Deine Erfolge wurden nicht geladen',
@@ -172,7 +181,6 @@ export const dePlay: typeof enPlay = {
     seed: 'Startwert des Dienstes',
     clientSeed: 'Startwert des Browsers',
     hash: 'SHA-256',
-    message: 'Nachricht',
     holds: 'Stimmt',
     fails: 'Stimmt nicht',
   },

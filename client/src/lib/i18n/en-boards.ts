@@ -11,7 +11,6 @@ export const enBoards = {
     points: 'Points',
     rank: 'Your rank',
     of: (shown: string) => `of ${shown}`,
-    behind: (points: string, place: string) => `${points} behind place ${place}`,
     toNext: (points: string) => `${points} to the next place`,
     leader: 'No one is ahead of you',
     notListed: 'You are not on this table yet',

@@ -72,6 +72,15 @@ export const enPlay = {
     visitSignIn: 'Sign in and start a streak',
     visitFailed: 'Your streak didn’t load',
   },
+  rewards: {
+    achievement: 'Achievement unlocked',
+    achievementUnit: (n: number): string => (n === 1 ? 'achievement' : 'achievements'),
+    unlocked: (title: string) => `Unlocked: ${title}`,
+    rank: 'Up the table',
+    place: 'is your place now',
+    rankBefore: (before: string) => `It was ${before} before`,
+    rankNow: (rank: string) => `Up the table to place ${rank}`,
+  },
   achievements: {
     title: 'Achievements',
     failedTitle: 'Your achievements didn’t load',
@@ -164,7 +173,6 @@ export const enPlay = {
     seed: 'Seed of the service',
     clientSeed: 'Seed of the browser',
     hash: 'SHA-256',
-    message: 'Message',
     holds: 'Holds',
     fails: 'Does not hold',
   },

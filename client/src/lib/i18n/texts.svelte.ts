@@ -1,8 +1,9 @@
-import { createContext } from 'svelte';
+import { createContext, untrack } from 'svelte';
 import { Unreachable, type Failure } from '../api/errors';
 import { agoIn } from './ago';
 import { en, type Catalogue } from './en';
 import type { More } from './en-more';
+import type { Pages } from './en-pages';
 
 export type Language = 'en' | 'de';
 
@@ -11,10 +12,32 @@ const CATALOGUES: Record<Language, () => Promise<Catalogue>> = {
   de: async () => (await import('./de')).de,
 };
 
-const MORE: Record<Language, () => Promise<More>> = {
-  en: async () => (await import('./en-more')).enMore,
-  de: async () => (await import('./de-more')).deMore,
+/** Texts that are not there from the start. */
+interface Parts {
+  pages: Pages;
+  more: More;
+}
+
+export type Part = keyof Parts;
+
+const PARTS: { [Name in Part]: Record<Language, () => Promise<Parts[Name]>> } = {
+  pages: {
+    en: async () => (await import('./en-pages')).enPages,
+    de: async () => (await import('./de-pages')).dePages,
+  },
+  more: {
+    en: async () => (await import('./en-more')).enMore,
+    de: async () => (await import('./de-more')).deMore,
+  },
 };
+
+async function readParts(names: ReadonlySet<Part>, language: Language): Promise<Partial<Parts>> {
+  const [pages, more] = await Promise.all([
+    names.has('pages') ? PARTS.pages[language]() : null,
+    names.has('more') ? PARTS.more[language]() : null,
+  ]);
+  return { ...(pages && { pages }), ...(more && { more }) };
+}
 
 /** The language of the client that fits the browser's best. */
 export function preferredLanguage(languages: readonly string[]): Language {
@@ -30,22 +53,26 @@ export class Texts {
   #catalogue = $state.raw<Catalogue>(en);
   #language = $state<Language>('en');
   #wanted: Language = 'en';
-  #more = $state.raw<More | null>(null);
-  #isMoreWanted: boolean;
+  #parts = $state.raw<Partial<Parts>>({});
+  readonly #wantedParts: Set<Part>;
 
-  constructor(more: More | null = null) {
-    this.#more = more;
-    this.#isMoreWanted = more !== null;
+  constructor(parts: Partial<Parts> = {}) {
+    this.#parts = parts;
+    this.#wantedParts = new Set(Object.keys(parts) as Part[]);
   }
 
   get t(): Catalogue {
     return this.#catalogue;
   }
 
-  /** The texts of the pages that are not among the first ones. The router loads them before such a page. */
+  /** The texts of all pages but the room. The router loads them before such a page. */
+  get pages(): Pages {
+    return loaded(this.#parts.pages);
+  }
+
+  /** The texts of the tables, of what fans earn and own, and of the settings, loaded likewise. */
   get more(): More {
-    if (!this.#more) throw new Error('these texts are not loaded');
-    return this.#more;
+    return loaded(this.#parts.more);
   }
 
   get language(): Language {
@@ -55,21 +82,25 @@ export class Texts {
   /** Changes the language once its texts are loaded; the newest wish wins. */
   async use(language: Language): Promise<void> {
     this.#wanted = language;
-    const wanted = this.#isMoreWanted ? MORE[language]() : null;
-    const [catalogue, more] = await Promise.all([CATALOGUES[language](), wanted]);
+    const [catalogue, parts] = await Promise.all([
+      CATALOGUES[language](),
+      readParts(this.#wantedParts, language),
+    ]);
     if (this.#wanted !== language) return;
     this.#catalogue = catalogue;
-    if (more) this.#more = more;
+    this.#parts = { ...this.#parts, ...parts };
     this.#language = language;
   }
 
-  async loadMore(): Promise<void> {
-    this.#isMoreWanted = true;
-    if (this.#more) return;
+  /** Loads texts unless they are there. */
+  async load(...names: Part[]): Promise<void> {
+    for (const name of names) this.#wantedParts.add(name);
+    // Who asks in an effect or a template does not ask again when they are there.
+    const missing = untrack(() => new Set(names.filter((name) => !this.#parts[name])));
     const language = this.#wanted;
-    const more = await MORE[language]();
-    if (this.#wanted !== language) return this.loadMore();
-    this.#more = more;
+    const parts = await readParts(missing, language);
+    if (this.#wanted !== language) return this.load(...names);
+    this.#parts = { ...this.#parts, ...parts };
   }
 
   number(value: number): string {
@@ -124,12 +155,22 @@ export class Texts {
 
   /** Why a request failed, in words; never the service's untranslated detail. */
   failure(failure: Failure): string {
-    const texts = this.t.failure;
-    if (failure instanceof Unreachable) return texts.unreachable;
-    const known: Record<string, unknown> = texts;
-    const text = known[failure.code];
-    return typeof text === 'string' ? text : texts.unknown(failure.problem.requestId);
+    const { unreachable, unknown } = this.t.failure;
+    if (failure instanceof Unreachable) return unreachable;
+    return this.refusal(failure.code) ?? unknown(failure.problem.requestId);
   }
+
+  /** What a refusal with this code means, if there is a text for it. */
+  refusal(code: string): string | null {
+    const known: Record<string, unknown> = { ...this.#parts.pages?.failure, ...this.t.failure };
+    const text = known[code];
+    return typeof text === 'string' ? text : null;
+  }
+}
+
+function loaded<Texts>(texts: Texts | undefined): Texts {
+  if (!texts) throw new Error('these texts are not loaded');
+  return texts;
 }
 
 export const [useTexts, setTexts] = createContext<Texts>();

@@ -3,8 +3,10 @@ import { Refused, Unreachable } from '../api/errors';
 import { agoIn } from './ago';
 import { de } from './de';
 import { deMore } from './de-more';
+import { dePages } from './de-pages';
 import { en } from './en';
 import { enMore } from './en-more';
+import { enPages } from './en-pages';
 import { Texts, preferredLanguage } from './texts.svelte';
 
 const now = new Date('2026-11-23T12:00:00Z');
@@ -42,18 +44,21 @@ test('the newest wish for a language wins', async () => {
 test('further texts follow the language, also while it changes', async () => {
   const texts = new Texts();
   expect(() => texts.more).toThrow();
-  const loaded = texts.loadMore();
+  await texts.load('pages');
+  expect(() => texts.more).toThrow();
+  const loaded = texts.load('pages', 'more');
   await Promise.all([loaded, texts.use('de')]);
-  expect(texts.more).toBe(deMore);
+  expect([texts.pages, texts.more]).toEqual([dePages, deMore]);
   await texts.use('en');
-  expect(texts.more).toBe(enMore);
+  expect([texts.pages, texts.more]).toEqual([enPages, enMore]);
 });
 
 test('a failure is said in words of ours', () => {
-  const texts = new Texts();
+  const texts = new Texts({ pages: enPages });
   const refused = (code: string) =>
     new Refused({ code, requestId: 'r-7', status: 400, title: '', detail: '', type: '', instance: '' });
-  expect(texts.failure(refused('username_taken'))).toBe(en.failure.username_taken);
+  expect(texts.failure(refused('username_taken'))).toBe(enPages.failure.username_taken);
+  expect(texts.failure(refused('not_found'))).toBe(en.failure.not_found);
   expect(texts.failure(refused('unknown'))).toContain('r-7');
   expect(texts.failure(refused('never_heard_of'))).toContain('r-7');
   expect(texts.failure(new Unreachable('gone'))).toBe(en.failure.unreachable);

@@ -1,5 +1,7 @@
 import type { Live, Surroundings } from './live';
 
+export type Locks = NonNullable<Surroundings['locks']>;
+
 export const browser: Surroundings = {
   stream: (address) => new EventSource(address),
   line: (name) => new BroadcastChannel(name),

@@ -46,4 +46,8 @@ const NAMED: Record<EventName, true> = {
   resync: true,
 };
 
-export const EVENT_NAMES = Object.keys(NAMED) as EventName[];
+function isNamed(name: string): name is EventName {
+  return name in NAMED;
+}
+
+export const EVENT_NAMES = Object.keys(NAMED).filter(isNamed);

@@ -13,7 +13,7 @@ export type Message =
   | { kind: 'event'; event: LiveEvent; position: number | null };
 
 /** A tab shows these channels, as they were at a position. */
-export interface Want {
+interface Want {
   kind: 'want';
   tab: string;
   channels: string[];

@@ -36,8 +36,10 @@ export class EventLog {
   add(event: LiveEvent, position: number | null): void {
     this.#entries.push({ event, position });
     if (position === null) return;
-    for (let place = this.#entries.length - 2; this.#entries[place]?.position === null; place -= 1) {
-      this.#entries[place] = { event: (this.#entries[place] as Entry).event, position };
+    let place = this.#entries.length - 2;
+    for (let entry = this.#entries[place]; entry?.position === null; entry = this.#entries[place]) {
+      this.#entries[place] = { event: entry.event, position };
+      place -= 1;
     }
     this.#position = Math.max(this.#position, position);
     while (this.#entries.length > this.#most) this.#from = this.#entries.shift()?.position ?? this.#from;

@@ -3,7 +3,7 @@ import type { Message, Source } from './leader';
 import { Live, type Line, type Surroundings, type View } from './live';
 
 /** A stream that a test feeds. */
-export class FakeSource implements Source {
+class FakeSource implements Source {
   readonly address: URL;
   readyState = 0;
   readonly #listeners = new Map<string, ((event: MessageEvent<string>) => void)[]>();
@@ -105,7 +105,7 @@ export class FakeBrowser {
   }
 }
 
-/** A tab with one view, which notes what it is told. */
+/** A tab with one view, which notes the events that it receives. */
 export class FakeTab implements View {
   readonly live: Live;
   readonly told: string[] = [];

@@ -10,7 +10,14 @@ test.each([
   ['/api/stream?channels=room', false],
   ['/api/user', true],
   ['/api/user/sessions', false],
-  ['/api/wallets', false],
+  ['/api/wallets?limit=1', true],
+  ['/api/wallets?cursor=abc', false],
+  ['/api/user/purchases', true],
+  ['/api/user/purchases/7', false],
+  ['/api/user/blocks', true],
+  ['/api/user/recommended', true],
+  ['/api/users/7/collectibles', true],
+  ['/api/user/export', false],
   ['/media/1', false],
 ])('%s is kept: %s', (address, expected) => {
   expect(isKeptList(new URL(address, 'http://terrace.test'))).toBe(expected);

@@ -70,16 +70,20 @@ export class Updates {
 
 /** The page's policy forbids to register a worker by a plain string. */
 function trusted(address: string): string {
-  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
-  const policy = trustedTypes?.createPolicy('terrace-worker', { createScriptURL: (url) => url });
-  return policy ? (policy.createScriptURL(address) as string) : address;
+  if (typeof trustedTypes === 'undefined') return address;
+  const policy = trustedTypes.createPolicy('terrace-worker', { createScriptURL: (url) => url });
+  return policy.createScriptURL(address);
+}
+
+/** Missing in some browsers. What its policies make is no string, and is taken where one is. */
+declare const trustedTypes: TrustedTypes | undefined;
+
+interface Rules {
+  createScriptURL: (url: string) => string;
 }
 
 interface TrustedTypes {
-  createPolicy: (
-    name: string,
-    rules: { createScriptURL: (url: string) => string },
-  ) => { createScriptURL: (url: string) => unknown };
+  createPolicy: (name: string, rules: Rules) => Rules;
 }
 
 export const [useUpdates, setUpdates] = createContext<Updates>();

@@ -8,8 +8,9 @@ export class DatabaseKeeping implements Keeping {
   readonly #open = openDatabase();
 
   async all(): Promise<Entry[]> {
-    const kept = (await this.#run('readonly', (store) => store.getAll())) as Entry[] | null;
-    return [...(kept ?? []), ...(await this.#fallback.all())];
+    const kept = await this.#run('readonly', (store) => store.getAll());
+    // The database has no types: it holds what `put` wrote.
+    return [...((kept?.result ?? []) as Entry[]), ...(await this.#fallback.all())];
   }
 
   async put(entry: Entry): Promise<void> {
@@ -23,13 +24,16 @@ export class DatabaseKeeping implements Keeping {
   }
 
   /** What the request gave once it is written; `null` if nothing can be kept. */
-  async #run(mode: IDBTransactionMode, request: (store: IDBObjectStore) => IDBRequest): Promise<unknown> {
+  async #run<Result>(
+    mode: IDBTransactionMode,
+    request: (store: IDBObjectStore) => IDBRequest<Result>,
+  ): Promise<{ result: Result } | null> {
     const database = await this.#open;
     if (!database) return null;
     return new Promise((resolve) => {
       const work = database.transaction(STORE, mode, { durability: 'strict' });
       const made = request(work.objectStore(STORE));
-      work.oncomplete = () => resolve((made.result as unknown) ?? true);
+      work.oncomplete = () => resolve({ result: made.result });
       work.onabort = () => resolve(null);
     });
   }
@@ -52,5 +56,8 @@ function openDatabase(): Promise<IDBDatabase | null> {
 /** Runs a task under a lock of the browser; where it has none, each tab by itself: a key makes that harmless. */
 export function exclusive<Value>(name: string, task: () => Promise<Value>): Promise<Value> {
   const { locks } = navigator as { locks?: LockManager };
-  return locks ? (locks.request(`terrace:outbox:${name}`, task) as Promise<Value>) : task();
+  if (!locks) return task();
+  return new Promise((resolve, reject) => {
+    locks.request(`terrace:outbox:${name}`, () => task().then(resolve, reject)).catch(reject);
+  });
 }

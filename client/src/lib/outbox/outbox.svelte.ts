@@ -6,13 +6,13 @@ import type { Comment, Post } from '$lib/api/types';
 import { aged, type Entry, type Keeping } from './entries';
 
 /** What arrived later than it was written. */
-export type Sent = { kind: 'post'; post: Post } | { kind: 'comment'; comment: Comment };
+type Sent = { kind: 'post'; post: Post } | { kind: 'comment'; comment: Comment };
 
 /** How long after a failure the next attempt is made, unless the service says. */
 const PAUSE_S = 15;
 
 /** Runs one task at a time under a name, over all tabs. */
-export type Exclusive = <Value>(name: string, task: () => Promise<Value>) => Promise<Value>;
+type Exclusive = <Value>(name: string, task: () => Promise<Value>) => Promise<Value>;
 
 /** Posts and comments that are kept until they arrived. Each is stored before it is sent, under one key for ever. */
 export class Outbox {

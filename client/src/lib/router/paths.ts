@@ -2,6 +2,7 @@
 export const paths = {
   home: '/',
   room: '/room',
+  share: '/share',
   post: '/posts/{id}',
   tag: '/tags/{tag}',
   trends: '/trends',

@@ -8,7 +8,7 @@ import { ScrollPositions, restoreScroll } from './scroll';
 type Page<Name extends RouteName> = Component<{ params: Params<Name> }> | Component<Record<string, never>>;
 
 /** A page's component, loaded when it is first shown. */
-export interface Route<Name extends RouteName> {
+interface Route<Name extends RouteName> {
   load: () => Promise<{ default: Page<Name> }>;
   /** The page that is shown instead, if any. */
   redirect?: () => string | null;
@@ -54,6 +54,11 @@ export class Router {
 
   get path(): string {
     return this.#url.pathname;
+  }
+
+  /** The path with its query. */
+  get address(): string {
+    return this.#url.pathname + this.#url.search;
   }
 
   /** Shows the page of the current address and follows it from now on. Returns what ends that. */

@@ -1,8 +1,8 @@
 import { createContext } from 'svelte';
 
-export type Urgency = 'polite' | 'assertive';
+type Urgency = 'polite' | 'assertive';
 
-export interface Toast {
+interface Toast {
   id: number;
   text: string;
 }

@@ -1,5 +1,5 @@
 /** The three numbers of a club's main colour in oklch: lightness, chroma and hue. */
-export interface ClubColour {
+interface ClubColour {
   l: number;
   c: number;
   h: number;

@@ -31,8 +31,6 @@ export const ICONS = [
   'sad',
   'search',
   'show',
-  'club',
-  'picture',
   'edit',
   'report',
   'reply',

@@ -3,13 +3,14 @@ import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
 import { problem } from '$lib/api/testing';
 import { de } from '$lib/i18n/de';
-import { en } from '$lib/i18n/en';
+import { dePages } from '$lib/i18n/de-pages';
+import { enPages } from '$lib/i18n/en-pages';
 import { World } from '../../../tests/world';
 import AccountPage from './AccountPage.svelte';
 import SignUpPage from './SignUpPage.svelte';
 
 async function fill(username: string, password: string): Promise<void> {
-  const { session } = en;
+  const { session } = enPages;
   if (username) await userEvent.type(screen.getByLabelText(session.username), username);
   if (password) await userEvent.type(screen.getByLabelText(session.password), password);
   await userEvent.click(screen.getByRole('button', { name: session.submitSignUp }));
@@ -18,7 +19,7 @@ async function fill(username: string, password: string): Promise<void> {
 test('the first field that is missing gets the focus', async () => {
   new World().show(SignUpPage, {});
   await fill('ada', '');
-  const password = screen.getByLabelText(en.session.password);
+  const password = screen.getByLabelText(enPages.session.password);
   expect(document.activeElement).toBe(password);
   expect(password.getAttribute('aria-invalid')).toBe('true');
 });
@@ -28,8 +29,8 @@ test('a taken name is said at its field', async () => {
   world.fake.on('POST /api/register', () => problem(409, 'username_taken'));
   world.show(SignUpPage, {});
   await fill('ada', 'long enough');
-  const error = await screen.findByText(en.failure.username_taken);
-  const name = screen.getByLabelText(en.session.username);
+  const error = await screen.findByText(enPages.failure.username_taken);
+  const name = screen.getByLabelText(enPages.session.username);
   expect(name.getAttribute('aria-describedby')).toContain(error.closest('p')?.id);
   expect(document.activeElement).toBe(name);
 });
@@ -44,7 +45,7 @@ test('a choice changes the language of the page', async () => {
   world.settings.setLanguage('de');
   world.settings.apply(document.documentElement, world.texts);
   await vi.waitFor(() => expect(world.texts.t).toBe(de), PATIENCE_MS);
-  expect(await screen.findByRole('button', { name: de.session.signOut })).toBeTruthy();
+  expect(await screen.findByRole('button', { name: dePages.session.signOut })).toBeTruthy();
   expect(document.documentElement.lang).toBe('de');
   world.settings.setLanguage('system');
 });

@@ -1,6 +1,6 @@
 import { ageOf } from '$lib/api/age';
 import type { Api } from '$lib/api/client';
-import { failureOf, type Failure } from '$lib/api/errors';
+import { More, type Paged } from '$lib/api/more.svelte';
 import { Resource } from '$lib/api/resource.svelte';
 import type { LeaderboardEntry, LeaderboardPage } from '$lib/api/types';
 import type { LiveEvent } from '$lib/live/events';
@@ -11,7 +11,7 @@ import { afterScores, renewedTable, type Score } from './scores';
 const PASS_MS = 2_000;
 
 /** Which rows of a table are shown. */
-export interface Cut {
+interface Cut {
   /** A season that is over; `null` for the one that is running. */
   seasonId: string | null;
   /** Whether the rows around the reader are shown instead of the first ones. */
@@ -21,10 +21,9 @@ export interface Cut {
 const TOP: Cut = { seasonId: null, isAroundOwn: false };
 
 /** One table: the page that was read first, and what was read before and after it. */
-export class Board implements View {
+export class Board implements View, Paged {
   readonly page: Resource<LeaderboardPage>;
-  #isReadingMore = $state(false);
-  #moreFailure = $state.raw<Failure | null>(null);
+  readonly further: More<LeaderboardPage>;
   #isJoining = $state(false);
   readonly #api: Api;
   readonly #id: string | null;
@@ -45,6 +44,7 @@ export class Board implements View {
       const read = await this.#read(null, signal);
       return shown && ageOf(read) === null ? renewedTable(shown, read) : read;
     });
+    this.further = new More(this.page);
   }
 
   /** Whether it changes as scores do. A season that is over is final, and rows around one are those of one moment. */
@@ -71,33 +71,28 @@ export class Board implements View {
     clearTimeout(this.#timer);
   }
 
-  get isReadingMore(): boolean {
-    return this.#isReadingMore;
-  }
-
   get isJoining(): boolean {
     return this.#isJoining;
   }
 
-  get moreFailure(): Failure | null {
-    return this.#moreFailure;
-  }
-
   /** Adds the places below those that are shown. */
-  async more(): Promise<void> {
-    const cursor = this.page.value?.nextCursor ?? null;
-    await this.#extend(cursor, (page, { entries, nextCursor }) =>
-      page.nextCursor === cursor ? { ...page, nextCursor, entries: [...page.entries, ...entries] } : page,
+  more(): Promise<void> {
+    return this.further.read(
+      (cursor) => this.#read(cursor),
+      (page, { entries, nextCursor }) => ({ ...page, nextCursor, entries: [...page.entries, ...entries] }),
     );
   }
 
   /** Adds the places above those that are shown. */
-  async earlier(): Promise<void> {
-    const cursor = this.page.value?.previousCursor ?? null;
-    await this.#extend(cursor, (page, { entries, previousCursor }) =>
-      page.previousCursor === cursor
-        ? { ...page, previousCursor, entries: [...entries, ...page.entries] }
-        : page,
+  earlier(): Promise<void> {
+    return this.further.read(
+      (cursor) => this.#read(cursor),
+      (page, { entries, previousCursor }) => ({
+        ...page,
+        previousCursor,
+        entries: [...entries, ...page.entries],
+      }),
+      'previousCursor',
     );
   }
 
@@ -132,23 +127,6 @@ export class Board implements View {
     if (isStale) void this.page.load();
   }
 
-  async #extend(
-    cursor: string | null,
-    added: (page: LeaderboardPage, read: LeaderboardPage) => LeaderboardPage,
-  ): Promise<void> {
-    if (this.#isReadingMore || cursor === null) return;
-    this.#isReadingMore = true;
-    this.#moreFailure = null;
-    try {
-      const read = await this.#read(cursor);
-      this.page.update((page) => added(page, read));
-    } catch (error) {
-      this.#moreFailure = failureOf(error);
-    } finally {
-      this.#isReadingMore = false;
-    }
-  }
-
   #read(cursor: string | null, signal?: AbortSignal): Promise<LeaderboardPage> {
     const { seasonId, isAroundOwn } = this.#cut;
     const query = {
@@ -156,7 +134,7 @@ export class Board implements View {
       ...(seasonId === null ? {} : { seasonId }),
       ...(cursor === null ? (isAroundOwn ? { around: 'me' } : {}) : { cursor }),
     };
-    const init = { params: { query }, ...(signal ? { signal } : {}) };
+    const init = { params: { query }, signal: signal ?? null };
     return this.#api.call((client) => client.GET('/api/leaderboard', init));
   }
 }

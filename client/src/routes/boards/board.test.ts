@@ -47,7 +47,7 @@ test('a failure leaves the places that are known', async () => {
   await board.page.load();
   await board.more();
   expect(board.page.value?.entries).toHaveLength(1);
-  expect(board.moreFailure?.message).toBe('429 rate_limited');
+  expect(board.further.failure?.message).toBe('429 rate_limited');
 });
 
 test('joining reads the table again', async () => {

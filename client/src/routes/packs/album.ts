@@ -1,18 +1,11 @@
+import { readAll } from '$lib/api/all';
 import type { Api } from '$lib/api/client';
-import { pageQuery } from '$lib/api/pages.svelte';
 import type { AlbumEntry } from '$lib/api/types';
 
 /** Reads the whole album: its sums are of all cards. */
-export async function readAlbum(api: Api, signal: AbortSignal): Promise<AlbumEntry[]> {
-  const entries: AlbumEntry[] = [];
-  let cursor: string | null = null;
-  do {
-    const params: { query: { limit: number; cursor?: string } } = {
-      query: { limit: 100, ...pageQuery(cursor) },
-    };
-    const page = await api.call((client) => client.GET('/api/collectibles', { params, signal }));
-    entries.push(...page.collectibles);
-    cursor = page.nextCursor ?? null;
-  } while (cursor !== null);
-  return entries;
+export function readAlbum(api: Api, signal: AbortSignal): Promise<AlbumEntry[]> {
+  return readAll(async (query) => {
+    const page = await api.call((client) => client.GET('/api/collectibles', { params: { query }, signal }));
+    return { rows: page.collectibles, nextCursor: page.nextCursor };
+  });
 }

@@ -1,5 +1,6 @@
+import { Attempt } from '$lib/api/attempt.svelte';
 import type { Api } from '$lib/api/client';
-import { failureOf, type Failure } from '$lib/api/errors';
+import { pageQuery } from '$lib/api/more.svelte';
 import { Resource, type Clock } from '$lib/api/resource.svelte';
 import type { OpenResult, UserPack } from '$lib/api/types';
 import { hexOf } from '$lib/draw/draw';
@@ -20,12 +21,11 @@ export interface Copy {
 /** The opening of one copy. The service keeps the result: asking for it again returns the same rows. */
 export class Opening {
   readonly copy: Resource<Copy>;
+  readonly attempt = new Attempt();
   readonly #api: Api;
   readonly #packId: string;
   readonly #copyId: string;
   readonly #kept: Persisted;
-  #isOpening = $state(false);
-  #failure = $state.raw<Failure | null>(null);
 
   constructor(api: Api, clock: Clock, packId: string, copyId: string) {
     this.#api = api;
@@ -35,14 +35,6 @@ export class Opening {
     this.copy = new Resource((signal) => this.#read(signal), clock);
   }
 
-  get isOpening(): boolean {
-    return this.#isOpening;
-  }
-
-  get failure(): Failure | null {
-    return this.#failure;
-  }
-
   get promised(): Promised | null {
     const [serverSeedHash, clientSeed] = this.#kept.value?.split(' ') ?? [];
     return serverSeedHash && clientSeed ? { serverSeedHash, clientSeed } : null;
@@ -50,19 +42,12 @@ export class Opening {
 
   /** Opens the sealed copy. The seed is kept before it is sent, so that a repetition sends the same. */
   async open(userPack: UserPack): Promise<void> {
-    if (this.#isOpening) return;
-    this.#isOpening = true;
-    this.#failure = null;
-    const clientSeed = this.promised?.clientSeed ?? hexOf(crypto.getRandomValues(new Uint8Array(16)));
-    this.#kept.set(`${userPack.serverSeedHash} ${clientSeed}`);
-    try {
+    await this.attempt.run(async () => {
+      const clientSeed = this.promised?.clientSeed ?? hexOf(crypto.getRandomValues(new Uint8Array(16)));
+      this.#kept.set(`${userPack.serverSeedHash} ${clientSeed}`);
       const opened = await this.#open({ userPackId: this.#copyId, clientSeed });
       this.copy.replace({ userPack: opened.userPack, opened });
-    } catch (error) {
-      this.#failure = failureOf(error);
-    } finally {
-      this.#isOpening = false;
-    }
+    });
   }
 
   async #read(signal: AbortSignal): Promise<Copy> {
@@ -76,10 +61,7 @@ export class Opening {
   async #find(signal: AbortSignal): Promise<UserPack> {
     let cursor: string | null = null;
     for (;;) {
-      const query: { limit: number; cursor?: string } = {
-        limit: 100,
-        ...(cursor === null ? {} : { cursor }),
-      };
+      const query: { limit: number; cursor?: string } = { limit: 100, ...pageQuery(cursor) };
       const page = await this.#api.call((client) =>
         client.GET('/api/user/packs', { params: { query }, signal }),
       );

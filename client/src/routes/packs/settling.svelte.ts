@@ -1,21 +1,22 @@
+import { Attempt } from '$lib/api/attempt.svelte';
 import type { Api } from '$lib/api/client';
-import { Refused, failureOf, type Failure } from '$lib/api/errors';
 import { Resource, type Clock } from '$lib/api/resource.svelte';
 import type { Purchase } from '$lib/api/types';
 
-/** How often a payment that is not confirmed yet is asked for, and how many times. */
-const EVERY_MS = 1_500;
-const TIMES = 20;
+/** After how long a payment that is not confirmed yet is looked up, and the longest pause, where the stream says nothing. */
+const FIRST_MS = 2_000;
+const LONGEST_MS = 60_000;
 
-/** A purchase for money after its checkout: asks until it is confirmed, and can be given up. */
+/** A purchase for money after its checkout: follows it until it is settled, and can give it up. */
 export class Settling {
   readonly purchase: Resource<Purchase>;
+  readonly attempt = new Attempt();
   readonly #api: Api;
   readonly #id: string;
-  #isBusy = $state(false);
-  #failure = $state.raw<Failure | null>(null);
-  #timer: ReturnType<typeof setTimeout> | null = null;
-  #left = TIMES;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #turn = 0;
+  #pause = FIRST_MS;
+  #onsettled: () => void = () => undefined;
 
   constructor(api: Api, clock: Clock, id: string) {
     this.#api = api;
@@ -23,75 +24,68 @@ export class Settling {
     this.purchase = new Resource((signal) => this.#read(signal), clock);
   }
 
-  get isBusy(): boolean {
-    return this.#isBusy;
-  }
-
-  get failure(): Failure | null {
-    return this.#failure;
-  }
-
-  /** Reads the purchase now and again until it is settled. Returns what ends that. */
+  /** Reads the purchase now, and ever more rarely until it is settled. Returns what ends that. */
   follow(onsettled: () => void): () => void {
-    this.#left = TIMES;
-    void this.#ask(onsettled);
+    this.#onsettled = onsettled;
+    void this.look();
     return () => this.#stop();
   }
 
-  async giveUp(): Promise<boolean> {
-    if (this.#isBusy) return false;
-    this.#isBusy = true;
-    this.#failure = null;
-    this.#stop();
-    try {
-      const params = { path: { id: this.#id } };
-      const { purchase } = await this.#api.call((client) =>
-        client.DELETE('/api/user/purchases/{id}', { params }),
-      );
-      this.purchase.replace(purchase);
-      return true;
-    } catch (error) {
-      this.#failure = failureOf(error);
-      await this.purchase.load();
-      return false;
-    } finally {
-      this.#isBusy = false;
-    }
+  /** Reads the purchase now. */
+  async look(): Promise<void> {
+    this.#pause = FIRST_MS;
+    await this.#look();
   }
 
-  async #ask(onsettled: () => void): Promise<void> {
+  /** Has the service ask for the payment. */
+  async confirm({ id, packId }: Purchase): Promise<void> {
+    if (this.attempt.isRunning) return;
+    const init = { params: { path: { id: packId } }, body: { purchaseId: id } };
+    await this.attempt.run(() => this.#api.call((client) => client.PUT('/api/packs/{id}/purchase', init)));
+    await this.look();
+  }
+
+  /** Gives the purchase up; whether that worked. */
+  async giveUp(): Promise<boolean> {
+    const given = await this.attempt.run(async () => {
+      this.#stop();
+      try {
+        const params = { path: { id: this.#id } };
+        const { purchase } = await this.#api.call((client) =>
+          client.DELETE('/api/user/purchases/{id}', { params }),
+        );
+        this.purchase.replace(purchase);
+      } catch (error) {
+        void this.look();
+        throw error;
+      }
+      return true;
+    });
+    return given ?? false;
+  }
+
+  async #look(): Promise<void> {
     this.#stop();
+    const turn = this.#turn;
     await this.purchase.load();
+    // A newer look replaced this one, or none is wanted any more.
+    if (turn !== this.#turn) return;
     const { value } = this.purchase;
-    if (value && value.status !== 'pending') return onsettled();
-    this.#left -= 1;
-    if (this.#left > 0) this.#timer = setTimeout(() => void this.#ask(onsettled), EVERY_MS);
+    if (value && value.status !== 'pending') return this.#onsettled();
+    this.#timer = setTimeout(() => void this.#look(), this.#pause);
+    this.#pause = Math.min(2 * this.#pause, LONGEST_MS);
   }
 
   #stop(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+    clearTimeout(this.#timer);
+    this.#turn += 1;
   }
 
-  /** Completing a pending purchase makes the service ask for its payment. */
   async #read(signal: AbortSignal): Promise<Purchase> {
     const params = { path: { id: this.#id } };
-    const { purchase } = await this.#api.call((client) =>
+    const answer = await this.#api.call((client) =>
       client.GET('/api/user/purchases/{id}', { params, signal }),
     );
-    if (purchase.status !== 'pending') return purchase;
-    try {
-      const completed = await this.#api.call((client) =>
-        client.PUT('/api/packs/{id}/purchase', {
-          params: { path: { id: purchase.packId } },
-          body: { purchaseId: purchase.id },
-          signal,
-        }),
-      );
-      return completed.purchase;
-    } catch (error) {
-      if (failureOf(error) instanceof Refused) return purchase;
-      throw error;
-    }
+    return answer.purchase;
   }
 }

@@ -1,21 +1,21 @@
+import { Attempt } from '$lib/api/attempt.svelte';
 import type { Api } from '$lib/api/client';
-import { failureOf, type Failure } from '$lib/api/errors';
 import { Resource, type Clock } from '$lib/api/resource.svelte';
 import type { Quest } from '$lib/api/types';
+import { questReward, stepReward, type Reward } from '$lib/rewards/reward';
 
 /** What a step or a check has earned. */
 export interface Earned {
   points: number;
-  isQuestCompleted: boolean;
+  rewards: Reward[];
 }
 
 /** One quest and what the fan does in it. One write at a time; the service's answer replaces the quest. */
 export class QuestRun {
   readonly quest: Resource<Quest>;
+  readonly attempt = new Attempt();
   readonly #api: Api;
   readonly #id: string;
-  #isBusy = $state(false);
-  #failure = $state.raw<Failure | null>(null);
 
   constructor(api: Api, clock: Clock, id: string) {
     this.#api = api;
@@ -26,17 +26,9 @@ export class QuestRun {
     }, clock);
   }
 
-  get isBusy(): boolean {
-    return this.#isBusy;
-  }
-
-  get failure(): Failure | null {
-    return this.#failure;
-  }
-
   /** Starts the quest; whether that worked. */
   async start(): Promise<boolean> {
-    const started = await this.#write(async () => {
+    const started = await this.attempt.run(async () => {
       const body = { questId: this.#id };
       this.quest.replace(
         (await this.#api.call((client) => client.POST('/api/quests/start', { body }))).quest,
@@ -48,37 +40,28 @@ export class QuestRun {
 
   /** Confirms a step; null if that failed. */
   complete(stepId: string): Promise<Earned | null> {
-    return this.#write(async () => {
+    return this.attempt.run(async () => {
       const answer = await this.#api.call((client) =>
         client.POST('/api/quests/complete-step', { body: { stepId } }),
       );
-      this.quest.replace(answer.quest);
-      return { points: answer.pointsAwarded, isQuestCompleted: answer.questCompleted };
+      const { step, quest } = answer;
+      this.quest.replace(quest);
+      const whole = answer.questCompleted ? [questReward(quest, step.completedAt ?? '')] : [];
+      return { points: answer.pointsAwarded, rewards: [stepReward(step), ...whole] };
     });
   }
 
   /** Has the service check the steps that it can check itself; null if that failed. */
   check(): Promise<Earned | null> {
-    return this.#write(async () => {
+    return this.attempt.run(async () => {
       const answer = await this.#api.call((client) =>
         client.POST('/api/quests/check-progress', { body: {} }),
       );
       await this.quest.load();
-      return { points: answer.pointsAwarded, isQuestCompleted: this.quest.value?.status === 'completed' };
+      const { completedSteps, completedQuests } = answer;
+      const at = completedSteps[0]?.completedAt ?? '';
+      const whole = completedQuests.map((quest) => questReward(quest, at));
+      return { points: answer.pointsAwarded, rewards: [...completedSteps.map(stepReward), ...whole] };
     });
-  }
-
-  async #write<Answer>(write: () => Promise<Answer>): Promise<Answer | null> {
-    if (this.#isBusy) return null;
-    this.#isBusy = true;
-    this.#failure = null;
-    try {
-      return await write();
-    } catch (error) {
-      this.#failure = failureOf(error);
-      return null;
-    } finally {
-      this.#isBusy = false;
-    }
   }
 }

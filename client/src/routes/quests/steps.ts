@@ -1,7 +1,8 @@
 import type { Quest, QuestStep, StepCheckKind } from '$lib/api/types';
+import type { OwnEvent } from '$lib/live/own';
 import { href } from '$lib/router/match';
 
-export type StepState = 'done' | 'next' | 'locked';
+type StepState = 'done' | 'next' | 'locked';
 
 /** Whether a step is done, can be done now, or has to wait. */
 export function stepState(quest: Quest, step: QuestStep): StepState {
@@ -18,7 +19,22 @@ export function doneSteps(quest: Quest): number {
   return quest.steps.filter(({ status }) => status === 'completed').length;
 }
 
-/** Where a fan does what a step checks; null for kinds that this client does not know. */
+/** Whether what happened is not in the quest as it was read. */
+export function changesQuest(quest: Quest | null, event: OwnEvent): boolean {
+  if (event.name === 'resync') return true;
+  if (quest === null) return false;
+  const { id, requires, status, steps } = quest;
+  const open = steps.filter((step) => step.status !== 'completed');
+  if (event.name === 'step.completed') return open.some((step) => step.id === event.data.stepId);
+  // Some steps count points.
+  if (event.name === 'points.awarded') return open.some(({ progress }) => progress !== null);
+  if (event.name !== 'quest.completed') return false;
+  const { questId } = event.data;
+  if (questId === id) return status !== 'completed';
+  return requires.some((other) => other.questId === questId && !other.completed);
+}
+
+/** Where a fan does what a step checks. */
 const PLACES: Record<StepCheckKind, () => string> = {
   choose_favorite_team: () => href('chooseTeam', {}),
   upload_profile_picture: () => href('settingsProfile', {}),
@@ -30,12 +46,8 @@ const PLACES: Record<StepCheckKind, () => string> = {
   get_followers: () => href('room', {}),
 };
 
-export function placeOf(step: QuestStep): { kind: StepCheckKind; address: string } | null {
-  const kind = step.check?.kind ?? '';
-  if (!isKnown(kind)) return null;
-  return { kind, address: PLACES[kind]() };
-}
-
-function isKnown(kind: string): kind is StepCheckKind {
-  return kind in PLACES;
+/** Where the step is done; null for a step that the fan confirms, and for a kind that a newer service has. */
+export function placeOf({ check }: QuestStep): { kind: StepCheckKind; address: string } | null {
+  if (!check || !(check.kind in PLACES)) return null;
+  return { kind: check.kind, address: PLACES[check.kind]() };
 }

@@ -1,21 +1,14 @@
+import { Attempt } from '$lib/api/attempt.svelte';
 import type { Api } from '$lib/api/client';
-import { failureOf, type Failure } from '$lib/api/errors';
 import { Resource, type Clock } from '$lib/api/resource.svelte';
 import type { VisitResult, VisitStatus } from '$lib/api/types';
-
-/** A visit that was paid, and the milestone that it reached. */
-export interface PaidVisit {
-  points: number;
-  coins: number;
-  milestone: number | null;
-}
+import type { Reward } from '$lib/rewards/reward';
 
 /** The fan's daily visits. */
 export class Visits {
   readonly status: Resource<VisitStatus>;
+  readonly attempt = new Attempt();
   readonly #api: Api;
-  #isSending = $state(false);
-  #failure = $state.raw<Failure | null>(null);
 
   constructor(api: Api, clock: Clock) {
     this.#api = api;
@@ -25,35 +18,19 @@ export class Visits {
     );
   }
 
-  get isSending(): boolean {
-    return this.#isSending;
-  }
-
-  get failure(): Failure | null {
-    return this.#failure;
-  }
-
   /** Records today's visit. Null if it failed or was paid before, as in another tab. */
-  async collect(): Promise<PaidVisit | null> {
-    if (this.#isSending) return null;
-    this.#isSending = true;
-    this.#failure = null;
-    const expected = this.status.value?.nextMilestone?.days ?? null;
-    try {
+  collect(): Promise<Reward | null> {
+    return this.attempt.run(async () => {
+      const expected = this.status.value?.nextMilestone?.days ?? null;
       const result = await this.#api.call((client) => client.POST('/api/quests/daily-visit', { body: {} }));
       this.status.replace(result);
       return paid(result, expected);
-    } catch (error) {
-      this.#failure = failureOf(error);
-      return null;
-    } finally {
-      this.#isSending = false;
-    }
+    });
   }
 }
 
-function paid(result: VisitResult, expected: number | null): PaidVisit | null {
+function paid(result: VisitResult, expected: number | null): Reward | null {
   if (result.alreadyCompleted) return null;
-  const { pointsAwarded: points, coinsAwarded: coins, streak } = result;
-  return { points, coins, milestone: streak === expected ? streak : null };
+  const { pointsAwarded: points, coinsAwarded: coins, nextVisitAt: id, streak } = result;
+  return { kind: 'visit', id, points, coins, milestone: streak === expected ? streak : null };
 }

@@ -1,6 +1,7 @@
 import type { Api } from '$lib/api/client';
 import { withAgeOf } from '$lib/api/age';
-import { failureOf, type Failure } from '$lib/api/errors';
+import type { Failure } from '$lib/api/errors';
+import { More, pageQuery, type Paged } from '$lib/api/more.svelte';
 import { Resource } from '$lib/api/resource.svelte';
 import type { Comment } from '$lib/api/types';
 import type { LiveEvent } from '$lib/live/events';
@@ -8,17 +9,16 @@ import type { View } from '$lib/live/live';
 import { Wishes } from '$lib/wishes.svelte';
 import type { Draft, Room } from './room.svelte';
 
-export interface CommentPage {
+interface CommentPage {
   comments: Comment[];
   nextCursor: string | null;
 }
 
 /** The comments of one post, the oldest first. */
-export class Comments implements View {
+export class Comments implements View, Paged {
   readonly channels = ['room'];
   readonly list: Resource<CommentPage>;
-  #isReadingMore = $state(false);
-  #moreFailure = $state.raw<Failure | null>(null);
+  readonly further: More<CommentPage>;
   readonly #api: Api;
   readonly #room: Room;
   readonly #id: string;
@@ -31,30 +31,12 @@ export class Comments implements View {
     this.#room = room;
     this.#id = postId;
     this.list = new Resource((signal) => this.#read(null, signal));
+    this.further = new More(this.list);
     this.#likes = new Wishes((id, isLiked) => this.#sendLike(id, isLiked), onRollback);
   }
 
-  get isReadingMore(): boolean {
-    return this.#isReadingMore;
-  }
-
-  get moreFailure(): Failure | null {
-    return this.#moreFailure;
-  }
-
-  async more(): Promise<void> {
-    const cursor = this.list.value?.nextCursor ?? null;
-    if (this.#isReadingMore || cursor === null) return;
-    this.#isReadingMore = true;
-    this.#moreFailure = null;
-    try {
-      const next = await this.#read(cursor);
-      this.list.update((page) => merged(page, next));
-    } catch (error) {
-      this.#moreFailure = failureOf(error);
-    } finally {
-      this.#isReadingMore = false;
-    }
+  more(): Promise<void> {
+    return this.further.read((cursor) => this.#read(cursor), merged);
   }
 
   readonly onevent = (event: LiveEvent): void => {
@@ -145,16 +127,16 @@ export class Comments implements View {
   }
 
   async #read(cursor: string | null, signal?: AbortSignal): Promise<CommentPage> {
-    const params = { path: { id: this.#id }, query: cursor === null ? {} : { cursor } };
+    const params = { path: { id: this.#id }, query: pageQuery(cursor) };
     const list = await this.#api.call((client) =>
-      client.GET('/api/locker-room/{id}/comments', { params, ...(signal ? { signal } : {}) }),
+      client.GET('/api/locker-room/{id}/comments', { params, signal: signal ?? null }),
     );
     return withAgeOf(list, { comments: list.comments, nextCursor: list.nextCursor ?? null });
   }
 }
 
 /** Both pages, each comment once. One's own new comment may come again with the page that it belongs to. */
-export function merged(page: CommentPage, next: CommentPage): CommentPage {
+function merged(page: CommentPage, next: CommentPage): CommentPage {
   const added = new Set(next.comments.map((comment) => comment.id));
   const kept = page.comments.filter((comment) => !added.has(comment.id));
   return { comments: [...kept, ...next.comments], nextCursor: next.nextCursor };
@@ -185,7 +167,7 @@ function changed(page: CommentPage, id: string, change: (comment: Comment) => Co
   };
 }
 
-export interface Thread {
+interface Thread {
   comment: Comment;
   replies: Comment[];
 }

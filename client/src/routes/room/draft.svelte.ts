@@ -1,4 +1,4 @@
-import { failureOf, type Failure } from '$lib/api/errors';
+import { Attempt } from '$lib/api/attempt.svelte';
 import { Persisted } from '$lib/persisted.svelte';
 import type { Draft } from './room.svelte';
 
@@ -11,10 +11,9 @@ export function lengthOf(text: string): number {
 
 /** A text that is being written. It is kept until it was sent, over reloads too. */
 export class DraftText {
+  readonly attempt = new Attempt();
   readonly #kept: Persisted;
   #text = $state('');
-  #isSending = $state(false);
-  #failure = $state.raw<Failure | null>(null);
   /** The key of the text as it is: sending the same text again has no second effect. */
   #key = crypto.randomUUID();
 
@@ -38,36 +37,22 @@ export class DraftText {
     this.#key = crypto.randomUUID();
   }
 
-  get isSending(): boolean {
-    return this.#isSending;
-  }
-
-  get failure(): Failure | null {
-    return this.#failure;
-  }
-
   get left(): number {
     return LONGEST - lengthOf(this.#text);
   }
 
   get canSend(): boolean {
-    return !this.#isSending && this.left >= 0 && this.#text.trim() !== '';
+    return !this.attempt.isRunning && this.left >= 0 && this.#text.trim() !== '';
   }
 
   /** Sends the text; it stays if that fails. Whether it was sent. */
   async send(write: (draft: Draft) => Promise<unknown>): Promise<boolean> {
     if (!this.canSend) return false;
-    this.#isSending = true;
-    this.#failure = null;
-    try {
+    const sent = await this.attempt.run(async () => {
       await write({ key: this.#key, body: this.#text.trim() });
       this.text = '';
       return true;
-    } catch (error) {
-      this.#failure = failureOf(error);
-      return false;
-    } finally {
-      this.#isSending = false;
-    }
+    });
+    return sent ?? false;
   }
 }

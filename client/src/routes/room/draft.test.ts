@@ -34,7 +34,7 @@ test('a text that was not sent stays, under the same key', async () => {
   });
   expect(sent).toBe(false);
   expect(draft.text).toBe(' Up the terrace ');
-  expect(draft.failure).toBe(failure);
+  expect(draft.attempt.failure).toBe(failure);
   expect(await draft.send(({ key }) => Promise.resolve(keys.push(key)))).toBe(true);
   expect(draft.text).toBe('');
   expect(keys).toEqual([keys[0], 'Up the terrace', keys[0]]);

@@ -1,6 +1,6 @@
 import type { Api } from '$lib/api/client';
 import { ageOf, withAgeOf } from '$lib/api/age';
-import { failureOf, type Failure } from '$lib/api/errors';
+import { More, pageQuery, type Paged } from '$lib/api/more.svelte';
 import { Resource, type Clock } from '$lib/api/resource.svelte';
 import type { Post, PostList } from '$lib/api/types';
 
@@ -55,10 +55,9 @@ function newestFirst(one: Arrival, other: Arrival): number {
 }
 
 /** One list of posts. */
-export class Feed {
+export class Feed implements Paged {
   readonly first: Resource<FeedPage>;
-  #isReadingMore = $state(false);
-  #moreFailure = $state.raw<Failure | null>(null);
+  readonly further: More<FeedPage>;
   #arrived = $state.raw<Arrival[]>([]);
   #isGap = false;
   /** Whether a read leaves what is shown in its place. */
@@ -72,14 +71,7 @@ export class Feed {
     this.#source = source;
     this.#keep = keep;
     this.first = new Resource((signal) => this.#readFirst(signal), clock);
-  }
-
-  get isReadingMore(): boolean {
-    return this.#isReadingMore;
-  }
-
-  get moreFailure(): Failure | null {
-    return this.#moreFailure;
+    this.further = new More(this.first);
   }
 
   /** How many posts wait until the reader asks for them. */
@@ -131,27 +123,17 @@ export class Feed {
     if (this.channel(null) === null && this.#source !== 'trending') await this.refresh();
   }
 
-  /** Adds the next page. Calls while one is read do nothing. */
+  /** Adds the next page. */
   async more(): Promise<void> {
-    const before = this.first.value;
-    if (this.#isReadingMore || !before || before.nextCursor === null || before.ids.length >= MOST_POSTS)
-      return;
-    this.#isReadingMore = true;
-    this.#moreFailure = null;
-    try {
-      const next = await this.#read(before.nextCursor);
-      // A list that was read anew meanwhile begins elsewhere.
-      if (this.first.value?.nextCursor !== before.nextCursor) return;
-      this.first.update((page) => {
+    if ((this.first.value?.ids.length ?? 0) >= MOST_POSTS) return;
+    await this.further.read(
+      (cursor) => this.#read(cursor),
+      (page, next) => {
         const known = new Set(page.ids);
         const added = next.page.ids.filter((id) => !known.has(id));
         return { ...page, ids: [...page.ids, ...added], nextCursor: next.page.nextCursor };
-      });
-    } catch (error) {
-      this.#moreFailure = failureOf(error);
-    } finally {
-      this.#isReadingMore = false;
-    }
+      },
+    );
   }
 
   /** Puts a new post first. */
@@ -176,7 +158,7 @@ export class Feed {
   }
 
   async #read(cursor: string | null, signal?: AbortSignal): Promise<{ page: FeedPage; posts: Post[] }> {
-    const list = await this.#readList(cursor === null ? {} : { cursor }, signal ? { signal } : {});
+    const list = await this.#readList(pageQuery(cursor), signal ?? null);
     this.#keep(list.posts);
     const page = {
       ids: list.posts.map((post) => post.id),
@@ -187,14 +169,14 @@ export class Feed {
     return { page: withAgeOf(list, page), posts: list.posts };
   }
 
-  #readList(page: { cursor?: string }, init: { signal?: AbortSignal }): Promise<PostList> {
+  #readList(page: { cursor?: string }, signal: AbortSignal | null): Promise<PostList> {
     const source = this.#source;
     if (typeof source === 'object' && 'fanId' in source) {
       const params = { path: { id: source.fanId }, query: page };
-      return this.#api.call((client) => client.GET('/api/users/{id}/posts', { params, ...init }));
+      return this.#api.call((client) => client.GET('/api/users/{id}/posts', { params, signal }));
     }
     const params = { query: { ...queryOf(source), ...page } };
-    return this.#api.call((client) => client.GET('/api/locker-room', { params, ...init }));
+    return this.#api.call((client) => client.GET('/api/locker-room', { params, signal }));
   }
 }
 

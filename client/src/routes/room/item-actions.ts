@@ -1,16 +1,9 @@
 import type { User } from '$lib/api/types';
 
-/** What can be done with a post or a comment, and how it is called. */
+/** What can be done with a post or a comment. */
 export interface ItemActions {
+  kind: 'post' | 'comment';
   item: { author: User; body: string; createdAt: string };
-  words: {
-    menu: string;
-    title: string;
-    edit: string;
-    delete: string;
-    deleteTitle: string;
-    deleteText: string;
-  };
   onedit: (body: string) => Promise<void>;
   onreport: (reason: string) => Promise<void>;
   ondelete: () => Promise<void>;

@@ -1,11 +1,11 @@
 /** What the service accepts. */
 export const TYPES = ['image/jpeg', 'image/png', 'image/webp'];
 export const MOST_BYTES = 5 * 1024 * 1024;
-export const MOST_SIDE = 10_000;
-export const MOST_PIXELS = 25_000_000;
+const MOST_SIDE = 10_000;
+const MOST_PIXELS = 25_000_000;
 export const LONGEST_ALT = 300;
 
-export type PictureProblem = 'type' | 'size' | 'pixels' | 'broken';
+type PictureProblem = 'type' | 'size' | 'pixels' | 'broken';
 
 interface Size {
   width: number;

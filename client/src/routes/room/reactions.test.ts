@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { ownReaction, shownReactions, withReaction, type Reaction } from './reactions';
+import type { Post, Reaction } from '$lib/api/types';
+import { shownReactions, withReaction } from './reactions';
 import { aPost } from './testing';
 
-test.each<[Reaction | null, Reaction | null, Record<string, number>, number]>([
+test.each<[Reaction | null, Reaction | null, Post['reactions'], number]>([
   [null, 'like', { like: 3, fire: 1 }, 4],
   ['like', null, { like: 1, fire: 1 }, 2],
   ['like', 'fire', { like: 1, fire: 2 }, 3],
@@ -16,7 +17,8 @@ test.each<[Reaction | null, Reaction | null, Record<string, number>, number]>([
 });
 
 test('reactions are shown from the most frequent, without those of no one and unknown ones', () => {
-  const post = aPost('1', { reactions: { like: 1, sad: 0, clap: 4, laugh: 1, later: 9 } });
+  const later: object = { later: 9 };
+  const post = aPost('1', { reactions: { like: 1, sad: 0, clap: 4, laugh: 1, ...later } });
   expect(shownReactions(post).map(({ kind }) => kind)).toEqual(['clap', 'like', 'laugh']);
 });
 
@@ -26,8 +28,4 @@ test('the own reaction is shown however rare it is', () => {
   expect(kinds(aPost('1', { reactions }))).toEqual(['like', 'love', 'fire']);
   expect(kinds(aPost('1', { reactions, myReaction: 'sad' }))).toEqual(['like', 'love', 'sad']);
   expect(kinds(aPost('1', { reactions, myReaction: 'love' }))).toEqual(['like', 'love', 'fire']);
-});
-
-test('a kind that this client does not know is none of its own', () => {
-  expect(ownReaction(aPost('1', { myReaction: 'later' }))).toBeNull();
 });

@@ -1,23 +1,12 @@
-import type { Post } from '$lib/api/types';
+import type { Post, Reaction } from '$lib/api/types';
 
-export const REACTIONS = ['like', 'love', 'fire', 'clap', 'laugh', 'sad'] as const;
-
-export type Reaction = (typeof REACTIONS)[number];
-
-export function isReaction(kind: string | null | undefined): kind is Reaction {
-  return REACTIONS.some((known) => known === kind);
-}
-
-/** The reader's own reaction to a post. */
-export function ownReaction(post: Post): Reaction | null {
-  return isReaction(post.myReaction) ? post.myReaction : null;
-}
+export const REACTIONS: readonly Reaction[] = ['like', 'love', 'fire', 'clap', 'laugh', 'sad'];
 
 /** The post as it is once the reader's reaction is `kind`. */
 export function withReaction(post: Post, kind: Reaction | null): Post {
-  const before = ownReaction(post);
+  const before = post.myReaction;
   if (before === kind) return post;
-  const reactions: Record<string, number> = { ...post.reactions };
+  const reactions = { ...post.reactions };
   if (before !== null) reactions[before] = Math.max(0, (reactions[before] ?? 0) - 1);
   if (kind !== null) reactions[kind] = (reactions[kind] ?? 0) + 1;
   const change = (kind === null ? 0 : 1) - (before === null ? 0 : 1);
@@ -32,12 +21,10 @@ const SHOWN = 3;
  * is always among them.
  */
 export function shownReactions(post: Post): { kind: Reaction; count: number }[] {
-  const counts: Record<string, number> = post.reactions;
-  const own = ownReaction(post);
-  const all = REACTIONS.map((kind) => ({ kind, count: counts[kind] ?? 0 }))
+  const all = REACTIONS.map((kind) => ({ kind, count: post.reactions[kind] ?? 0 }))
     .filter(({ count }) => count > 0)
     .sort((one, other) => other.count - one.count);
   const first = all.slice(0, SHOWN);
-  const missing = all.slice(SHOWN).filter(({ kind }) => kind === own);
+  const missing = all.slice(SHOWN).filter(({ kind }) => kind === post.myReaction);
   return missing.length === 0 ? first : [...first.slice(0, -1), ...missing];
 }

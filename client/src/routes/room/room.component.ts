@@ -3,6 +3,8 @@ import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
 import { Deferred, problem } from '$lib/api/testing';
 import { en } from '$lib/i18n/en';
+import { enPages } from '$lib/i18n/en-pages';
+import { Texts } from '$lib/i18n/texts.svelte';
 import { World, ada } from '../../../tests/world';
 import Composer from './Composer.svelte';
 import PostPage from './PostPage.svelte';
@@ -28,7 +30,8 @@ async function openRoom(
       }
     },
   );
-  const world = new World();
+  // The texts of other pages come with them.
+  const world = new World(new Texts());
   await world.signIn();
   world.fake.on('GET /api/locker-room', reply);
   world.show(RoomPage, {});
@@ -46,6 +49,14 @@ test('the room loads, then shows its posts', async () => {
   answer.resolve(list([aPost('1', { body: 'Up the terrace' })]));
   expect(await screen.findByText('Up the terrace')).toBeTruthy();
   expect(screen.queryByRole('status', { name: en.state.loading })).toBeNull();
+});
+
+test('the menu of a post loads what it says', async () => {
+  await openRoom(() => list([aPost('1')]));
+  const { displayName } = aPost('1').author;
+  await userEvent.click(await screen.findByRole('button', { name: en.post.menu(displayName) }));
+  const title = enPages.item.post.title;
+  expect(await screen.findByRole('heading', { name: title }, { timeout: PATIENCE_MS })).toBeTruthy();
 });
 
 test('an empty room offers to write', async () => {
@@ -161,9 +172,9 @@ test('a comment is added below the post and counted', async () => {
     .on('GET /api/locker-room/1/comments', () => ({ body: { comments: [], nextCursor: null } }))
     .on('POST /api/locker-room/1/comments', () => ({ status: 201, body: { comment } }));
   world.show(PostPage, { params: { id: '1' } });
-  expect(await screen.findByRole('heading', { name: en.comments.none })).toBeTruthy();
-  await userEvent.type(screen.getByLabelText(en.comments.write), 'Well said');
-  await userEvent.click(screen.getByRole('button', { name: en.comments.send }));
+  expect(await screen.findByRole('heading', { name: enPages.comments.none })).toBeTruthy();
+  await userEvent.type(screen.getByLabelText(enPages.comments.write), 'Well said');
+  await userEvent.click(screen.getByRole('button', { name: enPages.comments.send }));
   expect(await screen.findByRole('heading', { name: '1 comment' })).toBeTruthy();
   const [added] = screen.getAllByRole('listitem');
   expect(added?.textContent).toContain('Well said');

@@ -4,12 +4,12 @@ import { withAgeOf } from '$lib/api/age';
 import type { Api } from '$lib/api/client';
 import { failureOf, type Failure } from '$lib/api/errors';
 import type { Clock } from '$lib/api/resource.svelte';
-import type { Post } from '$lib/api/types';
+import type { Post, Reaction } from '$lib/api/types';
 import type { LiveEvent } from '$lib/live/events';
 import type { View } from '$lib/live/live';
 import { Feed, type Source } from './feed.svelte';
 import { afterEvent, postOf } from './post-events';
-import { withReaction, type Reaction } from './reactions';
+import { withReaction } from './reactions';
 
 /** A text that is to be sent; the key makes sending it again harmless. */
 export interface Draft {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { Refused } from '$lib/api/errors';
 import { Deferred, FakeApi, problem } from '$lib/api/testing';
-import type { Post } from '$lib/api/types';
+import type { Post, Reaction } from '$lib/api/types';
 import { Room } from './room.svelte';
 import { aPost } from './testing';
 
@@ -63,8 +63,8 @@ test('a failed page leaves the list as it is', async () => {
   await feed.first.load();
   await feed.more();
   expect(feed.first.value?.ids).toEqual(['1']);
-  expect(feed.moreFailure).toBeInstanceOf(Refused);
-  expect(feed.isReadingMore).toBe(false);
+  expect(feed.further.failure).toBeInstanceOf(Refused);
+  expect(feed.further.isRunning).toBe(false);
 });
 
 test('a reaction shows at once and keeps what the service answers', async () => {
@@ -100,7 +100,7 @@ test('while one reaction is sent, only the newest wish waits', async () => {
   const first = new Deferred<{ body: unknown }>();
   const fake = new FakeApi()
     .on('POST /api/locker-room/1/react', async (request) => {
-      const { kind } = (await request.json()) as { kind: string };
+      const { kind } = (await request.json()) as { kind: Reaction };
       return kind === 'like' ? first.promise : { body: { post: aPost('1', { myReaction: kind }) } };
     })
     .on('DELETE /api/locker-room/1/react', () => ({ body: { post: aPost('1') } }));

@@ -1,7 +1,7 @@
 import type { Mention } from '$lib/api/types';
 
 /** A part of a text: plain, a fan who is mentioned, or a topic. */
-export type Segment =
+type Segment =
   | { kind: 'text'; text: string }
   | { kind: 'mention'; text: string; username: string }
   | { kind: 'tag'; text: string; tag: string };

@@ -2,7 +2,7 @@ import { screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, test } from 'vitest';
 import { problem } from '$lib/api/testing';
-import { en } from '$lib/i18n/en';
+import { enPages } from '$lib/i18n/en-pages';
 import { enSettings } from '$lib/i18n/en-settings';
 import { World, ada } from '../../../tests/world';
 import DataPage from './DataPage.svelte';
@@ -12,6 +12,7 @@ import SettingsPage from './SettingsPage.svelte';
 
 test('a theme is shown on the document and kept', async () => {
   const world = new World();
+  world.fake.on('GET /api/packs', () => ({ body: { packs: [] } }));
   await world.session.load();
   world.show(SettingsPage, {});
   await userEvent.click(screen.getByRole('radio', { name: enSettings.account.themes.dark }));
@@ -69,7 +70,7 @@ test('an account is not deleted with a wrong password', async () => {
   await userEvent.click(
     screen.getAllByRole('button', { name: enSettings.settings.delete }).at(-1) as HTMLElement,
   );
-  expect(await screen.findByText(en.failure.wrong_password)).toBeTruthy();
+  expect(await screen.findByText(enPages.failure.wrong_password)).toBeTruthy();
   expect(document.activeElement).toBe(password);
   expect(world.session.fan).not.toBeNull();
 });

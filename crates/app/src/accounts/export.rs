@@ -11,7 +11,6 @@ use terrace_kernel::{Failure, Outcome, Page, StoreError, TimeKey, Timestamp, Use
 pub struct ReadExport<T, K> {
     /// The account to export.
     pub user: UserId,
-    /// The list.
     pub list: ExportList<T, K>,
     /// The key of the last row of the page before; `None` for the first page.
     pub after: Option<K>,

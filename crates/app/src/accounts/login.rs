@@ -21,9 +21,7 @@ use terrace_kernel::{Failure, Outcome, SessionId, StoreError, Timestamp, UserId}
 /// The data of a registration.
 #[derive(Debug, Clone)]
 pub struct Registration {
-    /// The username.
     pub username: Username,
-    /// The password.
     pub password: Password,
     /// The display name; the username if `None`.
     pub display_name: Option<String>,

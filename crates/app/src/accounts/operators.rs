@@ -68,7 +68,6 @@ impl App {
         Ok(())
     }
 
-    /// Suspends an account.
     pub async fn suspend_account(&self, username: &str) -> Outcome<Operated, UnknownAccount> {
         let operated = self.operate(SuspendAccount { username: username.to_owned() }).await?;
         log::info!("account {} was suspended; {}", operated.user, words(operated));

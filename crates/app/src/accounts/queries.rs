@@ -15,7 +15,6 @@ pub struct NotFound;
 /// A user's own profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnProfile {
-    /// The account.
     pub account: Account,
     /// The favourite team.
     pub favorite_team: Option<Team>,
@@ -63,7 +62,6 @@ impl Query for GetOwnProfile {
 /// The public profile of a user, and the reader's relationship to that user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicView {
-    /// The public profile.
     pub profile: PublicProfile,
     /// The favourite team.
     pub favorite_team: Option<Team>,

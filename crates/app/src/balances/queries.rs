@@ -44,11 +44,13 @@ impl Query for ReadWallets {
     }
 }
 
-/// Reads a fan's money balance in [`Currency::DEFAULT`], in minor units.
+/// Reads a fan's money balance in a currency, in minor units.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadCash {
     /// The fan.
     pub user: UserId,
+    /// The balance in other currencies is not part of the answer.
+    pub currency: Currency,
 }
 
 impl Query for ReadCash {
@@ -58,7 +60,7 @@ impl Query for ReadCash {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn LedgerRead, _now: Timestamp) -> Outcome<i64, Infallible> {
-        let cash = AccountKind::Money(Currency::DEFAULT);
+        let cash = AccountKind::Money(self.currency);
         let balances = tx.balances(self.user)?;
         Ok(balances.iter().find(|balance| balance.kind == cash).map_or(0, |balance| balance.amount))
     }

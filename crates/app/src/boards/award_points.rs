@@ -10,7 +10,6 @@ use terrace_scoring::{NewAward, Writer};
 pub struct AwardPoints {
     /// Determines season and board of the award; see [`crate::App::awards`].
     pub awards: Awards,
-    /// The award.
     pub award: NewAward,
     /// The team of the quest or game that the award is for.
     pub team: Option<TeamId>,

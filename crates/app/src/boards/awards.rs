@@ -26,7 +26,6 @@ pub struct Awards {
 pub enum AwardResult {
     /// The record was written.
     Now {
-        /// The record.
         record: PointsRecord,
         /// The totals that it changed, with their new values.
         changes: TotalChanges,

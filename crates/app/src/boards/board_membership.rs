@@ -22,7 +22,6 @@ pub enum BoardChoice {
 pub struct ChangeBoardMembership {
     /// The fan.
     pub user: UserId,
-    /// The board.
     pub board: BoardChoice,
     /// `true` to join, `false` to leave.
     pub joins: bool,
@@ -31,9 +30,7 @@ pub struct ChangeBoardMembership {
 /// The board that was joined or left, and the season that it shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoardJoined {
-    /// The board.
     pub board: Board,
-    /// The season.
     pub season: Season,
 }
 
@@ -118,10 +115,13 @@ impl Command for EnsureTeamBoard {
     }
 }
 
+/// The name of the board of all fans.
+pub(crate) const GLOBAL: &str = "Global";
+
 /// The name of a board: its team's name, or "Global".
 pub(crate) fn board_name(tx: &mut dyn TeamRead, board: &Board) -> Result<String, StoreError> {
     match board.scope {
-        BoardScope::Global(_) => Ok("Global".to_owned()),
+        BoardScope::Global(_) => Ok(GLOBAL.to_owned()),
         BoardScope::Team(team) => Ok(tx.team(team)?.map_or_else(String::new, |team| team.name)),
     }
 }

@@ -15,7 +15,7 @@ mod unshown;
 pub use award_points::AwardPoints;
 pub use awards::{AwardPointsRefusal, AwardResult, Awards, ReversePointsRefusal};
 pub use board_membership::{BoardChoice, BoardJoined, ChangeBoardMembership, MembershipRefusal};
-pub(crate) use board_membership::{EnsureTeamBoard, board_name};
+pub(crate) use board_membership::{EnsureTeamBoard, GLOBAL, board_name};
 pub use points::{OwnPoints, ReadOwnPoints};
 pub(crate) use queries::{
     FindBoard, HiddenAmong, HiddenFrom, ListBoards, Published, ReadCards, ReadRows, ReadSeasons, ReadStanding,
@@ -49,7 +49,6 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// A request for a page of a board.
 #[derive(Debug, Clone)]
 pub struct ReadBoard {
-    /// The board.
     pub board: BoardChoice,
     /// The season; `None` for the one that is currently shown.
     pub season: Option<SeasonId>,
@@ -79,11 +78,9 @@ pub enum BoardRefusal {
 /// A resolved board with the season to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownBoard {
-    /// The board.
     pub board: Board,
     /// Display name of the board.
     pub name: String,
-    /// The season.
     pub season: Season,
 }
 
@@ -96,7 +93,6 @@ pub struct BoardLine {
     pub user: Option<Arc<AuthorCard>>,
 }
 
-/// A page of a board.
 #[derive(Debug, Clone)]
 pub struct BoardPage {
     /// The lines, in order of rank.

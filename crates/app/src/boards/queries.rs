@@ -1,10 +1,11 @@
 //! Reads boards from the tables, and the data shown next to their lines.
 
-use crate::boards::{BoardChoice, ReadBoard, Rows, board_name};
+use crate::boards::{BoardChoice, GLOBAL, ReadBoard, Rows, board_name};
 use crate::store::{BoardReadTx, GraphReadTx, PointsReadTx, Query};
+use std::collections::HashMap;
 use std::convert::Infallible;
 use terrace_identity::{AuthorCard, CardRead};
-use terrace_kernel::{Outcome, Position, StoreError, Timestamp, UserId, num};
+use terrace_kernel::{Outcome, Position, StoreError, TeamId, Timestamp, UserId, num};
 use terrace_scoring::{
     Board, BoardId, BoardRead, BoardScope, Percentile, RankKey, Ranked, SeasonId, Seasons, Standing,
 };
@@ -92,7 +93,7 @@ impl Query for HiddenFrom {
     }
 }
 
-/// Lists the boards of a season, those that the reader joined first.
+/// Lists the boards of a season, those that the reader joined first, without those of retired teams.
 pub(crate) struct ListBoards {
     pub(crate) season: SeasonId,
     pub(crate) reader: Option<UserId>,
@@ -112,7 +113,13 @@ impl Query for ListBoards {
         let mut boards = tx.boards(self.season)?;
         let is_team = |board: &Board| matches!(board.scope, BoardScope::Team(_));
         boards.sort_by_key(|board| (!(is_team(board) && joined.contains(&board.id)), is_team(board)));
-        boards.into_iter().map(|board| Ok((board, board_name(tx, &board)?))).collect()
+        let teams = tx.all_teams()?.into_iter().filter(|team| !team.is_retired);
+        let teams: HashMap<TeamId, String> = teams.map(|team| (team.id, team.name)).collect();
+        let name = |board: &Board| match board.scope {
+            BoardScope::Team(team) => teams.get(&team).cloned(),
+            BoardScope::Global(_) => Some(GLOBAL.to_owned()),
+        };
+        Ok(boards.into_iter().filter_map(|board| Some((board, name(&board)?))).collect())
     }
 }
 

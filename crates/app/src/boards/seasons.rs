@@ -45,7 +45,6 @@ impl Command for FoundSeasons {
 /// Starts a season now, which closes the current one, or schedules one.
 #[derive(Debug, Clone)]
 pub struct StartSeason {
-    /// Key of the season.
     pub key: SeasonKey,
     /// Name of the season, checked by `terrace_scoring::season_name`.
     pub name: String,

@@ -24,12 +24,12 @@ pub struct CurrentClub {
 impl CurrentClub {
     fn of(stored: Option<StoredContent>) -> Self {
         let mut faults = ContentFaults::default();
-        let levels = |text: &str, faults: &mut ContentFaults| read_levels(text, faults).map(Arc::new);
+        let levels = |text: &str, faults: &mut ContentFaults| read_levels(Some(text), faults).map(Arc::new);
         let Some(stored) = stored else {
             return Self { levels: embedded_levels(), ..Self::default() };
         };
         let current = Self {
-            club: Club::read(&stored.club, &mut faults).unwrap_or_default(),
+            club: Club::read(Some(&stored.club), &mut faults).unwrap_or_default(),
             logo_url: stored.logo_url,
             levels: stored.levels.and_then(|text| levels(&text, &mut faults)).unwrap_or_else(embedded_levels),
         };

@@ -47,7 +47,6 @@ impl ContentFaults {
         self.0.len()
     }
 
-    /// Adds a fault.
     pub fn add(&mut self, file: &str, line: impl Into<Option<usize>>, message: impl Into<String>) {
         self.0.push(Fault { file: file.to_owned(), line: line.into(), message: message.into() });
     }

@@ -4,7 +4,7 @@ use crate::content::ContentFaults;
 use crate::hostile::{piece, samples};
 use crate::{Catalogue, PackContent, QuestContent};
 use proptest::prelude::*;
-use terrace_kernel::{TeamId, Timestamp};
+use terrace_kernel::TeamId;
 use terrace_packs::{Known as KnownPacks, Minted, odds};
 use terrace_quests::{Known as KnownQuests, plan};
 use uuid::Uuid;
@@ -52,8 +52,9 @@ fn new_ids() -> impl FnMut() -> Uuid {
 /// Parses quests as at startup; an error must name its line.
 fn quests(text: &str) {
     let mut faults = ContentFaults::default();
-    let content = QuestContent::read(text, &mut faults);
-    if let Err(errors) = plan(&content.drafts, &KnownQuests { quests: &[], team: &team }, new_ids()) {
+    let content = QuestContent::read(Some(text), &mut faults);
+    let known = KnownQuests { quests: &[], team: &team, closes_after: None };
+    if let Err(errors) = plan(&content.drafts, &known, new_ids()) {
         content.locate(&errors, &mut faults);
     }
     located(&faults, text);
@@ -69,7 +70,14 @@ fn located(faults: &ContentFaults, text: &str) {
 
 /// Parses packs as at startup; an error must name its line, and every accepted pack must have odds that sum to 1.
 fn packs(text: &str) {
-    let known = KnownPacks { collectibles: &[], packs: &[], team: &team, now: Timestamp::from_micros(0) };
+    let known = KnownPacks {
+        collectibles: &[],
+        packs: &[],
+        team: &team,
+        now: None,
+        closes_after: None,
+        currency: None,
+    };
     match PackContent::parse(text).and_then(|content| content.plan(&known, new_ids())) {
         Err(faults) => located(&faults, text),
         Ok(catalogue) => {

@@ -1,6 +1,7 @@
 //! Points of the demonstration fans, derived from their names, so that they are the same every time. Each fact has
 //! its own key, so that it pays once.
 
+use crate::demo::DEMO_FAN;
 use crate::demo::demo_graph::number;
 use terrace_kernel::num;
 
@@ -32,6 +33,11 @@ pub(crate) struct DemoAward<'d> {
 pub(crate) fn awards<'d>(fans: &[(&'d str, &'d str)]) -> Vec<DemoAward<'d>> {
     let mut awards = Vec::new();
     for (fan, _) in fans {
+        if *fan == DEMO_FAN {
+            // Enough to buy packs with.
+            let (origin, reason) = (format!("demo/{fan}/coach"), "Organised the away day coach");
+            awards.push(DemoAward { fan, origin, reason, amount: 250, team: None, minutes_ago: 175 });
+        }
         for nth in 0..=number("facts", fan, "") % 5 {
             let nth = nth.to_string();
             let draw = |purpose| number(purpose, fan, &nth);
@@ -43,7 +49,7 @@ pub(crate) fn awards<'d>(fans: &[(&'d str, &'d str)]) -> Vec<DemoAward<'d>> {
                 origin: format!("demo/{fan}/{nth}"),
                 reason,
                 amount: *amount,
-                team: other.filter(|_| draw("away") % 5 == 0),
+                team: other.filter(|_| draw("away").is_multiple_of(5)),
                 minutes_ago: num::to_u32(draw("ago") % 180),
             });
         }

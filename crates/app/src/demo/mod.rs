@@ -1,28 +1,35 @@
-//! Demonstration content: fans, posts, comments and reactions for a first look. The same every time, except for the
-//! timestamps, which are relative to the time of loading.
+//! Demonstration content for a first look: fans with streaks, quests, points and packs, and what they wrote. The same
+//! every time, except for ids, the contents of sealed packs, and timestamps, which are relative to the time of loading.
 
 mod demo_graph;
+mod demo_packs;
+mod demo_pictures;
 mod demo_points;
+mod demo_progress;
+mod demo_room;
 
 use crate::App;
-use crate::accounts::{PasswordFailure, start_onboarding};
+use crate::accounts::PasswordFailure;
 use crate::boards::{AwardResult, Awards};
+use crate::demo::demo_pictures::Pictures;
 use crate::graph::follows_imported;
-use crate::packs::{LoadPacks, PackContent};
-use crate::quests::{LoadQuests, QuestBook, QuestContent, check_fan};
+use crate::packs::{LoadPacks, PackContent, SeedCipher};
+use crate::platform::SecretKey;
+use crate::quests::{LoadQuests, QuestContent};
 use crate::shop::{LoadProducts, ShopContent};
-use crate::store::{BoardTx, Command, DemoTx, QuestTx, SignInTx};
+use crate::store::{BoardTx, Command, DemoReadTx, DemoTx, Query, SignInTx, into_infallible};
 use crate::teams::Catalogue;
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
+use std::convert::Infallible;
+use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::Duration;
 use terrace_identity::ports::NewAccount;
 use terrace_identity::{Password, PasswordHash, Role, TimeZone, Username};
-use terrace_kernel::{Ctx, Failure, Outcome, PostId, StoreError, TeamId, Timestamp, UserId, num};
+use terrace_kernel::{Ctx, CtxSeed, Failure, Outcome, StoreError, TeamId, Timestamp, UserId};
 use terrace_scoring::{NewAward, Points, SourceKey, Writer};
-use terrace_social::{
-    NewComment, NewPost, ReactionCounts, ReactionKind, ReactionWrite, comment_body, post_body,
-};
 
 /// Username of the demo fan to sign in as.
 pub const DEMO_FAN: &str = "mia";
@@ -64,6 +71,8 @@ struct DemoFan {
     bio: String,
     favorite_team: String,
     time_zone: String,
+    #[serde(default)]
+    has_picture: bool,
 }
 
 #[derive(Clone, Deserialize)]
@@ -73,6 +82,7 @@ struct DemoPost {
     team: Option<String>,
     body: String,
     minutes_ago: u32,
+    picture: Option<DemoPicture>,
     #[serde(default)]
     comments: Vec<DemoComment>,
     #[serde(default)]
@@ -84,14 +94,26 @@ struct DemoPost {
 struct DemoComment {
     author: String,
     body: String,
+    /// Place of the comment that it replies to, from 1.
+    reply_to: Option<usize>,
     minutes_after: u32,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DemoPicture {
+    motif: String,
+    alt: String,
 }
 
 impl App {
     /// Loads the embedded catalogue and demo content in one transaction. With `only_if_new`, only into a database
     /// without accounts.
     pub async fn load_demo(&self, only_if_new: bool) -> Result<DemoOutcome, StoreError> {
-        let loaded = self.execute(self.demo(only_if_new).await?).await;
+        if let Some(outcome) = self.demo_before(only_if_new).await? {
+            return Ok(outcome);
+        }
+        let loaded = self.execute(self.demo(only_if_new, false).await?).await;
         self.forget_quest_book();
         self.forget_pack_book();
         self.forget_product_book();
@@ -101,14 +123,21 @@ impl App {
         }
     }
 
-    /// Builds the command that loads the demo content.
-    pub async fn demo(&self, only_if_new: bool) -> Result<LoadDemo, StoreError> {
-        let demo = toml::from_str(include_str!("../../content/demo.toml"))
+    /// Why the demo content would not be loaded; `None` if it would.
+    pub async fn demo_before(&self, only_if_new: bool) -> Result<Option<DemoOutcome>, StoreError> {
+        into_infallible(self.query(FindDemo { only_if_new }).await)
+    }
+
+    /// Builds the command that loads the demo content, and stores its pictures. For a dry run no pictures are stored,
+    /// and no secret key is needed.
+    pub async fn demo(&self, only_if_new: bool, is_dry: bool) -> Result<LoadDemo, StoreError> {
+        let demo: Demo = toml::from_str(include_str!("../../content/demo.toml"))
             .map_err(|error| StoreError::defect("read the demo content", error))?;
         let catalogue =
             Catalogue::embedded().map_err(|error| StoreError::defect("read the catalogue", error))?;
-        let salt = self.seed().open().random_bytes();
-        let password = match self.passwords.hash(Password::offer(DEMO_PASSWORD.to_owned()), salt).await {
+        let mut ctx = self.seed().open();
+        let password = Password::offer(DEMO_PASSWORD.to_owned());
+        let password = match self.passwords.hash(password, ctx.random_bytes()).await {
             Ok(hash) => hash,
             Err(PasswordFailure::Broken(error)) => return Err(error),
             Err(PasswordFailure::Busy) => {
@@ -119,8 +148,46 @@ impl App {
             QuestContent::embedded().map_err(|error| StoreError::defect("read the quests", error))?;
         let packs = PackContent::embedded().map_err(|error| StoreError::defect("read the packs", error))?;
         let shop = ShopContent::embedded().map_err(|error| StoreError::defect("read the shop", error))?;
-        let awards = self.awards();
-        Ok(LoadDemo { demo, catalogue, quests, packs, shop, password, awards, only_if_new })
+        let (pictures, safe) = if is_dry {
+            let forgotten = SecretKey::from_bytes(ctx.random_bytes());
+            (Pictures::default(), Arc::new(SeedCipher::new(&forgotten)))
+        } else {
+            (self.put_demo_pictures(&demo, &catalogue).await?, self.seed_cipher()?)
+        };
+        let (awards, has_minter) = (self.awards(), self.minter.is_some());
+        Ok(LoadDemo {
+            demo,
+            catalogue,
+            quests,
+            packs,
+            shop,
+            pictures,
+            password,
+            awards,
+            safe,
+            has_minter,
+            only_if_new,
+        })
+    }
+}
+
+/// Whether demo content, or any account, exists.
+struct FindDemo {
+    only_if_new: bool,
+}
+
+impl Query for FindDemo {
+    const NAME: &'static str = "find_demo";
+    type Ports = dyn DemoReadTx;
+    type Output = Option<DemoOutcome>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn DemoReadTx, _now: Timestamp) -> Outcome<Option<DemoOutcome>, Infallible> {
+        if self.only_if_new && tx.any_account()? {
+            return Ok(Some(DemoOutcome::NotNew));
+        }
+        let is_there = tx.credentials_by_key(&Username::key_of(DEMO_FAN))?.is_some();
+        Ok(is_there.then_some(DemoOutcome::AlreadyThere))
     }
 }
 
@@ -131,8 +198,11 @@ pub struct LoadDemo {
     quests: QuestContent,
     packs: PackContent,
     shop: ShopContent,
+    pictures: Pictures,
     password: PasswordHash,
     awards: Awards,
+    safe: Arc<SeedCipher>,
+    has_minter: bool,
     only_if_new: bool,
 }
 
@@ -148,24 +218,16 @@ impl Command for LoadDemo {
             return Err(Failure::Refused(DemoOutcome::NotNew));
         }
         let teams = self.catalogue.load(tx, ctx)?;
-        let quests = LoadQuests { content: self.quests.clone() }.run(tx, ctx);
-        quests.map_err(|failure| match failure {
-            Failure::Refused(refusal) => Failure::Broken(StoreError::defect("load the quests", refusal)),
-            Failure::Broken(error) => Failure::Broken(error),
-        })?;
-        let packs = LoadPacks { content: self.packs.clone() }.run(tx, ctx);
-        packs.map_err(|failure| match failure {
-            Failure::Refused(refusal) => Failure::Broken(StoreError::defect("load the packs", refusal)),
-            Failure::Broken(error) => Failure::Broken(error),
-        })?;
-        let shop = LoadProducts { content: self.shop.clone() }.run(tx, ctx);
-        shop.map_err(|failure| match failure {
-            Failure::Refused(refusal) => Failure::Broken(StoreError::defect("load the shop", refusal)),
-            Failure::Broken(error) => Failure::Broken(error),
-        })?;
-        let Some(fans) = self.load_fans(tx, ctx, &teams)? else {
+        done(LoadQuests { content: self.quests.clone() }.run(tx, ctx))?;
+        // Draws depend on the order of the ids of new collectibles, and the order of tied fans on that of theirs.
+        let now = ctx.now();
+        let fixed = |of: &str| CtxSeed::new(now, Sha256::digest(of).into()).open();
+        done(LoadPacks { content: self.packs.clone() }.run(tx, &mut fixed("demo/packs")))?;
+        done(LoadProducts { content: self.shop.clone() }.run(tx, ctx))?;
+        let Some(fans) = self.load_fans(tx, &mut fixed("demo/fans"), &teams)? else {
             return Err(Failure::Refused(DemoOutcome::AlreadyThere));
         };
+        self.load_portraits(tx, ctx, &fans)?;
         self.load_graph(tx, ctx, &teams, &fans)?;
         let (mut comments, mut posts) = (0, Vec::new());
         for (nth, post) in self.demo.post.iter().enumerate() {
@@ -174,8 +236,12 @@ impl Command for LoadDemo {
         }
         tx.index_users(&fans.values().copied().collect::<Vec<_>>())?;
         tx.index_posts(&posts)?;
-        let awards = self.load_points(tx, ctx, &teams, &fans)?;
-        self.load_progress(tx, ctx, &fans)?;
+        // Earlier facts would count on no board.
+        let since = tx.seasons()?.active().map_or(ctx.now(), |season| season.starts_at);
+        let awards = self.load_points(tx, ctx, &teams, &fans, since)?;
+        self.load_visits(tx, ctx, &fans, since)?;
+        self.load_quests(tx, ctx, &fans)?;
+        self.load_packs(tx, ctx, &fans)?;
         Ok(DemoOutcome::Loaded { fans: fans.len(), posts: self.demo.post.len(), comments, awards })
     }
 }
@@ -243,11 +309,10 @@ impl LoadDemo {
         ctx: &mut Ctx,
         teams: &HashMap<&str, TeamId>,
         fans: &HashMap<&str, UserId>,
+        since: Timestamp,
     ) -> Result<usize, StoreError> {
         let people: Vec<_> =
             self.demo.fan.iter().map(|fan| (fan.username.as_str(), fan.favorite_team.as_str())).collect();
-        // Earlier facts would count on no board.
-        let since = tx.seasons()?.active().map_or(ctx.now(), |season| season.starts_at);
         let mut given = 0;
         for entry in demo_points::awards(&people) {
             let award = NewAward {
@@ -258,97 +323,12 @@ impl LoadDemo {
                 at: ctx.now().minus(minutes(entry.minutes_ago)).max(since),
             };
             let team = entry.team.map(|team| find(teams, team)).transpose()?;
-            match self.awards.give(tx, ctx, &award, team, Writer::Service) {
-                Ok(AwardResult::Now { .. }) => given += 1,
-                Ok(AwardResult::Before) => {}
-                Err(Failure::Refused(refusal)) => return Err(wrong(format!("{refusal:?}"))),
-                Err(Failure::Broken(error)) => return Err(error),
+            match done(self.awards.give(tx, ctx, &award, team, Writer::Service))? {
+                AwardResult::Now { .. } => given += 1,
+                AwardResult::Before => {}
             }
         }
         Ok(given)
-    }
-
-    /// Starts the onboarding quests for the fans, as their registration would have, and completes the steps that they
-    /// fulfil.
-    fn load_progress(
-        &self,
-        tx: &mut dyn QuestTx,
-        ctx: &mut Ctx,
-        fans: &HashMap<&str, UserId>,
-    ) -> Result<(), StoreError> {
-        let book = QuestBook::new(tx.quests()?);
-        for fan in &self.demo.fan {
-            let user = find(fans, &fan.username)?;
-            start_onboarding(tx, book.quests(), user, joined_at(ctx))?;
-            check_fan(tx, ctx, &self.awards, &book, (user, None)).map_err(|failure| match failure {
-                Failure::Refused(refusal) => wrong(format!("{refusal:?}")),
-                Failure::Broken(error) => error,
-            })?;
-        }
-        Ok(())
-    }
-
-    fn load_post(
-        &self,
-        tx: &mut dyn DemoTx,
-        ctx: &mut Ctx,
-        teams: &HashMap<&str, TeamId>,
-        fans: &HashMap<&str, UserId>,
-        nth: usize,
-        entry: &DemoPost,
-    ) -> Result<PostId, StoreError> {
-        let created_at = ctx.now().minus(minutes(entry.minutes_ago));
-        let post = NewPost {
-            id: ctx.new_id_at(created_at),
-            author: find(fans, &entry.author)?,
-            team: entry.team.as_deref().map(|team| find(teams, team)).transpose()?,
-            body: post_body(&entry.body).map_err(wrong)?,
-            image: None,
-            created_at,
-        };
-        tx.insert_post(&post)?;
-        tx.insert_tags(&post.tags())?;
-        for comment in &entry.comments {
-            let at = created_at.plus(minutes(comment.minutes_after));
-            let author = find(fans, &comment.author)?;
-            tx.count_comment(post.id, author)?;
-            tx.insert_comment(&NewComment {
-                id: ctx.new_id_at(at),
-                post: post.id,
-                author,
-                reply_to: None,
-                body: comment_body(&comment.body).map_err(wrong)?,
-                created_at: at,
-            })?;
-        }
-        self.load_reactions(tx, fans, nth, entry, &post.id, created_at)?;
-        Ok(post.id)
-    }
-
-    /// Distributes the reactions over the fans except the author, starting with a different fan for each post.
-    fn load_reactions(
-        &self,
-        tx: &mut dyn ReactionWrite,
-        fans: &HashMap<&str, UserId>,
-        nth: usize,
-        entry: &DemoPost,
-        post: &PostId,
-        at: Timestamp,
-    ) -> Result<(), StoreError> {
-        let others = self.demo.fan.iter().cycle().skip(nth * 7 % self.demo.fan.len().max(1));
-        let mut others = others.take(self.demo.fan.len()).filter(|fan| fan.username != entry.author);
-        let mut counts = ReactionCounts::default();
-        for (kind, count) in &entry.reactions {
-            let kind = kind.parse::<ReactionKind>().map_err(wrong)?;
-            for fan in others.by_ref().take(num::to_usize(*count)) {
-                tx.set_reaction(*post, find(fans, &fan.username)?, Some(kind), at)?;
-                counts.add(kind, 1);
-            }
-        }
-        if counts.total() > 0 {
-            tx.add_to_reaction_counts(*post, &counts)?;
-        }
-        Ok(())
     }
 }
 
@@ -363,6 +343,19 @@ fn minutes(count: u32) -> Duration {
 
 fn find<T: Copy>(known: &HashMap<&str, T>, name: &str) -> Result<T, StoreError> {
     known.get(name).copied().ok_or_else(|| wrong(format!("nothing is called {name:?}")))
+}
+
+/// The result of a command that no rule refuses.
+fn done<T, R: Debug>(outcome: Outcome<T, R>) -> Result<T, StoreError> {
+    outcome.map_err(|failure| match failure {
+        Failure::Refused(refusal) => wrong(format!("{refusal:?}")),
+        Failure::Broken(error) => error,
+    })
+}
+
+/// A context at an earlier time.
+fn earlier(ctx: &mut Ctx, at: Timestamp) -> Ctx {
+    CtxSeed::new(at, ctx.random_bytes()).open()
 }
 
 fn wrong(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {

@@ -12,7 +12,6 @@ use terrace_kernel::{
 pub struct FollowTeam {
     /// The follower.
     pub fan: UserId,
-    /// The team.
     pub team: TeamId,
 }
 
@@ -21,7 +20,6 @@ pub struct FollowTeam {
 pub struct UnfollowTeam {
     /// The follower.
     pub fan: UserId,
-    /// The team.
     pub team: TeamId,
 }
 

@@ -30,18 +30,18 @@ pub(crate) struct Draft {
     loader: Loader,
     /// Users whose edges are left out.
     inactive: HashSet<UserId>,
-    place: Place,
+    place: LoadCursor,
 }
 
 /// The next portion to read.
 #[derive(Clone, Copy)]
-enum Place {
+enum LoadCursor {
     Members(Option<UserId>),
     Follows(Option<(UserId, UserId)>),
     TeamFollows(Option<(UserId, TeamId)>),
 }
 
-impl Default for Place {
+impl Default for LoadCursor {
     fn default() -> Self {
         Self::Members(None)
     }
@@ -80,7 +80,7 @@ impl LiveModel for Graph {
         let mut draft = draft.lock().unwrap_or_else(PoisonError::into_inner);
         let Draft { loader, inactive, place } = &mut *draft;
         let next = match *place {
-            Place::Members(after) => {
+            LoadCursor::Members(after) => {
                 let members = tx.members(after, PORTION)?;
                 for member in &members {
                     match member.favorite_team {
@@ -89,18 +89,20 @@ impl LiveModel for Graph {
                         None => {}
                     }
                 }
-                last(&members).map_or(Place::Follows(None), |member| Place::Members(Some(member.user)))
+                last(&members)
+                    .map_or(LoadCursor::Follows(None), |member| LoadCursor::Members(Some(member.user)))
             }
-            Place::Follows(after) => {
+            LoadCursor::Follows(after) => {
                 let follows = tx.follows(after, PORTION)?;
                 for (user, followed) in &follows {
                     if !inactive.contains(user) && !inactive.contains(followed) {
                         loader.follow(*user, *followed);
                     }
                 }
-                last(&follows).map_or(Place::TeamFollows(None), |follow| Place::Follows(Some(follow)))
+                last(&follows)
+                    .map_or(LoadCursor::TeamFollows(None), |follow| LoadCursor::Follows(Some(follow)))
             }
-            Place::TeamFollows(after) => {
+            LoadCursor::TeamFollows(after) => {
                 let follows = tx.team_follows(after, PORTION)?;
                 for (user, team) in &follows {
                     if !inactive.contains(user) {
@@ -111,7 +113,7 @@ impl LiveModel for Graph {
                     tx.team_leagues()?.into_iter().for_each(|(team, league)| loader.league(team, league));
                     return Ok(Loading::Whole);
                 };
-                Place::TeamFollows(Some(follow))
+                LoadCursor::TeamFollows(Some(follow))
             }
         };
         *place = next;

@@ -21,7 +21,6 @@ fn seen(tx: &mut dyn GraphReadTx, of: UserId, reader: UserId) -> Outcome<PublicP
 pub struct ListFollowers {
     /// The followed user.
     pub of: UserId,
-    /// The reader.
     pub reader: UserId,
     /// Maximum number of followers.
     pub limit: Limit,
@@ -59,7 +58,6 @@ impl Query for ListFollowers {
 pub struct ListFollowing {
     /// The follower.
     pub of: UserId,
-    /// The reader.
     pub reader: UserId,
     /// Maximum number of users.
     pub limit: Limit,

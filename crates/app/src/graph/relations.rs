@@ -9,7 +9,6 @@ use terrace_social::Relations;
 /// not active are left out.
 #[derive(Debug, Clone)]
 pub struct ReadRelations {
-    /// The reader.
     pub reader: UserId,
     /// The fans.
     pub others: Vec<UserId>,

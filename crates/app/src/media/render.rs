@@ -8,9 +8,10 @@ use image::codecs::png::{CompressionType, FilterType as PngFilter, PngDecoder, P
 use image::codecs::webp::WebPDecoder;
 use image::imageops::FilterType;
 use image::metadata::Orientation;
-use image::{DynamicImage, ImageDecoder, ImageError, ImageResult, Limits};
+use image::{DynamicImage, ImageDecoder, ImageError, ImageResult, Limits, RgbImage};
 use sha2::{Digest, Sha256};
 use std::io::Cursor;
+use terrace_art::Painting;
 use terrace_kernel::MediaHash;
 
 /// Maximum width and height of an uploaded picture in pixels.
@@ -65,10 +66,30 @@ pub(crate) fn render(
     // Scaled before rotation, because rotation needs a second copy.
     let mut image = fit(image, bounds.side);
     image.apply_orientation(orientation);
+    finish(declared, image, bounds.bytes, thumbnail).map_err(broken)
+}
+
+/// Renders the pixels of a painting as PNG, and a thumbnail of it within the given limits.
+pub(crate) fn render_painting(
+    painting: Painting,
+    bytes: usize,
+    thumbnail: Option<Bounds>,
+) -> ImageResult<WithThumbnail> {
+    let Painting { width, height, rgb } = painting;
+    let image = RgbImage::from_raw(width, height, rgb).unwrap_or_default();
+    finish(ImageType::Png, image.into(), bytes, thumbnail)
+}
+
+/// Encodes an upright picture in at most `bytes` bytes, and a thumbnail of it.
+fn finish(
+    declared: ImageType,
+    image: DynamicImage,
+    bytes: usize,
+    thumbnail: Option<Bounds>,
+) -> ImageResult<WithThumbnail> {
     let small = thumbnail.and_then(|bounds| Some((scaled_down(&image, bounds.side)?, bounds.bytes)));
-    let whole = encode_within(declared, image, bounds.bytes).map_err(broken)?;
-    let thumbnail =
-        small.map(|(image, bytes)| encode_within(declared, image, bytes)).transpose().map_err(broken)?;
+    let whole = encode_within(declared, image, bytes)?;
+    let thumbnail = small.map(|(image, bytes)| encode_within(declared, image, bytes)).transpose()?;
     // The limit in bytes may have made the picture as small as the thumbnail.
     let thumbnail = thumbnail.filter(|small| small.width < whole.width || small.height < whole.height);
     Ok(WithThumbnail { whole, thumbnail })

@@ -2,7 +2,7 @@
 
 use crate::media::NewMedia;
 use crate::store::media::MediaWrite;
-use terrace_kernel::{Ctx, Failure, MediaHash, Outcome};
+use terrace_kernel::{Ctx, Failure, MediaHash, Outcome, UserId};
 
 /// A picture that a row is about to refer to.
 #[derive(Debug, Clone)]
@@ -25,6 +25,17 @@ pub(crate) enum StorePictureRefusal {
 }
 
 impl StorePicture {
+    /// The picture as one of this account.
+    pub(crate) fn of(&self, uploader: UserId) -> Self {
+        match self {
+            Self::Known(hash, thumbnail) => Self::Known(*hash, *thumbnail),
+            Self::Put(media, thumbnail) => {
+                let of = |media: &NewMedia| NewMedia { uploader, ..media.clone() };
+                Self::Put(of(media), thumbnail.as_ref().map(of))
+            }
+        }
+    }
+
     /// Records the picture, which protects it from the sweep, and returns its hash.
     pub(crate) fn keep(&self, tx: &mut dyn MediaWrite, ctx: &Ctx) -> Outcome<MediaHash, StorePictureRefusal> {
         match self {

@@ -3,7 +3,7 @@
 use crate::App;
 use crate::accounts::OwnProfile;
 use crate::execute::{Answered, KeyedRequest, OnceRefusal};
-use crate::media::render::{Bounds, Rendered, WithThumbnail, render};
+use crate::media::render::{Bounds, Rendered, WithThumbnail, render, render_painting};
 use crate::media::{
     ImageType, MediaStore, NewMedia, NotAnImage, ObjectKey, SetPicture, StorePicture, StorePictureRefusal,
     UploadMedia,
@@ -12,7 +12,8 @@ use crate::platform::NotDone;
 use crate::store::StoredAnswer;
 use bytes::Bytes;
 use std::sync::Arc;
-use terrace_kernel::{Failure, MediaHash, MediaId, Outcome, StoreError, UserId, num};
+use terrace_art::Painting;
+use terrace_kernel::{Failure, MediaHash, MediaId, Outcome, StoreError, UserId, Uuid, num};
 
 /// Maximum width and height of a profile picture in pixels.
 const PROFILE_SIDE: u32 = 512;
@@ -114,6 +115,24 @@ impl App {
                 Err(Failure::Refused(UploadRefusal::NotAnImage(reason)))
             }
         }
+    }
+
+    /// Renders a painting as a picture of a post or, without a thumbnail, of a profile, and stores its objects. The
+    /// caller sets the account that refers to it, with [`StorePicture::of`].
+    pub(crate) async fn put_painting(
+        &self,
+        painting: Painting,
+        has_thumbnail: bool,
+    ) -> Result<StorePicture, StoreError> {
+        let (limit, thumbnail) = (self.config.stored_picture_limit, has_thumbnail.then_some(THUMBNAIL));
+        let rendered = match self.renderers.run(move || render_painting(painting, limit, thumbnail)).await {
+            Ok(rendered) => rendered.map_err(|error| StoreError::defect("render a painting", error))?,
+            Err(NotDone::Busy) => {
+                return Err(StoreError::Unavailable("too many pictures to render".to_owned()));
+            }
+            Err(NotDone::Panicked(error)) => return Err(StoreError::defect("render a painting", error)),
+        };
+        self.put(rendered, UserId::from_uuid(Uuid::nil())).await
     }
 
     /// Stores the objects of a picture and its thumbnail before any row refers to them. A crash after this leaves

@@ -1,10 +1,10 @@
 //! Packs and collectibles as content, parsed from TOML and validated as a whole.
 
-use crate::content::{ContentFaults, Entry, Text, collectible_url, instant, pack_url};
-use serde::Deserialize;
-use std::collections::BTreeMap;
+use crate::content::{ContentFaults, Entry, Fields, Location, Text, collectible_url, pack_url};
+use terrace_kernel::Timestamp;
 use terrace_packs::{
-    Catalogue, CatalogueDraft, CollectibleDraft, ContentItem, Known, PackDraft, PriceDraft, SlotDraft, plan,
+    Catalogue, CatalogueDraft, CollectibleDraft, ContentItem, ContentProblem, Known, PackDraft, PriceDraft,
+    SlotDraft, plan,
 };
 use uuid::Uuid;
 
@@ -12,10 +12,10 @@ use uuid::Uuid;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PackContent {
     draft: CatalogueDraft,
-    /// The line on which each collectible begins.
-    collectible_lines: Vec<usize>,
-    /// The line on which each pack begins.
-    pack_lines: Vec<usize>,
+    collectible_places: Vec<Location>,
+    pack_places: Vec<Location>,
+    /// Whether there may be collectibles whose keys could not be read.
+    is_open: bool,
 }
 
 /// Counts of loaded content.
@@ -27,45 +27,6 @@ pub struct PackSummary {
     pub collectibles: usize,
     /// Number of packs that the load retired.
     pub retired: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CollectibleEntry {
-    key: String,
-    name: String,
-    rarity: String,
-    team: Option<String>,
-    image: Option<String>,
-    edition: Option<i64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PackEntry {
-    key: String,
-    name: String,
-    #[serde(default)]
-    description: String,
-    image: Option<String>,
-    price: PriceEntry,
-    limit: Option<i64>,
-    supply: Option<i64>,
-    opens: Option<String>,
-    closes: Option<String>,
-    guarantee: Option<String>,
-    /// Per slot, the weights by rarity.
-    slots: Vec<BTreeMap<String, i64>>,
-    /// The weights by collectible.
-    contents: BTreeMap<String, i64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PriceEntry {
-    kind: String,
-    amount: i64,
-    currency: Option<String>,
 }
 
 /// Name of the file in messages.
@@ -88,31 +49,35 @@ impl PackContent {
     /// All faults, with line numbers.
     pub fn parse(text: &str) -> Result<Self, ContentFaults> {
         let mut faults = ContentFaults::default();
-        let content = Self::read(text, &mut faults);
+        let content = Self::read(Some(text), &mut faults);
         faults.unless_any(content)
     }
 
-    /// Parses packs and collectibles and notes all faults; the result contains what is well formed.
-    pub fn read(text: &str, faults: &mut ContentFaults) -> Self {
+    /// Parses packs and collectibles and notes all faults. An item with faults is part of the result, so that references
+    /// to it are no faults. A file that is `None` exists and cannot be read.
+    pub fn read(text: Option<&str>, faults: &mut ContentFaults) -> Self {
         let text = Text::new(PACKS, text);
         let [collectibles, packs] = text.entries(["collectible", "pack"], faults);
-        let (collectible_lines, collectibles) = text
-            .read_all(collectibles, faults)
-            .into_iter()
-            .map(|entry| (entry.line, collectible(entry.value)))
-            .unzip();
-        let (mut pack_lines, mut drafts) = (Vec::new(), Vec::new());
-        for Entry { line, value } in text.read_all(packs, faults) {
-            match pack(value) {
-                Ok(pack) => {
-                    pack_lines.push(line);
-                    drafts.push(pack);
-                }
-                Err(message) => faults.add(PACKS, line, message),
+        let is_open = collectibles.is_open;
+        let collectibles = text.read_all(collectibles, faults, collectible).into_iter();
+        let (collectibles, collectible_places) =
+            collectibles.map(|Entry { place, value }| (value, place)).unzip();
+        let packs = text.read_all(packs, faults, pack).into_iter();
+        let pack = |Entry { place, value }| (PackDraft { is_partial: !place.is_whole, ..value }, place);
+        let (packs, pack_places) = packs.map(pack).unzip();
+        Self { draft: CatalogueDraft { collectibles, packs }, collectible_places, pack_places, is_open }
+    }
+
+    /// Notes the packs that closed before `now`, which load only where they exist already.
+    pub fn closed(&self, now: Timestamp, notes: &mut ContentFaults) {
+        for (draft, place) in self.draft.packs.iter().zip(&self.pack_places) {
+            if let Some(closes) = draft.closes_at.filter(|closes| *closes <= now) {
+                place.fault(
+                    notes,
+                    format!("pack {:?} closed at {closes}: it can be changed, not added", draft.key),
+                );
             }
         }
-        let draft = CatalogueDraft { collectibles, packs: drafts };
-        Self { draft, collectible_lines, pack_lines }
     }
 
     /// The keys of the collectibles' teams, possibly with duplicates.
@@ -130,8 +95,8 @@ impl PackContent {
     pub fn pictures(&self) -> impl Iterator<Item = (&'static str, usize, &str)> {
         let collectibles = self.draft.collectibles.iter().map(|draft| draft.image_url.as_deref());
         let packs = self.draft.packs.iter().map(|draft| draft.image_url.as_deref());
-        let lines = self.collectible_lines.iter().chain(&self.pack_lines);
-        collectibles.chain(packs).zip(lines).filter_map(|(path, line)| Some((PACKS, *line, path?)))
+        let places = self.collectible_places.iter().chain(&self.pack_places);
+        collectibles.chain(packs).zip(places).filter_map(|(path, place)| Some((PACKS, place.line, path?)))
     }
 
     /// Replaces the path of each picture with its URL, which `url` returns.
@@ -153,11 +118,15 @@ impl PackContent {
         let planned = plan(&self.draft, known, new_id).map_err(|errors| {
             let mut faults = ContentFaults::default();
             for error in &errors {
-                let lines = match error.item {
-                    ContentItem::Collectible => &self.collectible_lines,
-                    ContentItem::Pack => &self.pack_lines,
+                let places = match error.item {
+                    ContentItem::Collectible => &self.collectible_places,
+                    ContentItem::Pack => &self.pack_places,
                 };
-                faults.add(PACKS, lines.get(error.place).copied(), error.to_string());
+                let may_exist =
+                    self.is_open && matches!(error.problem, ContentProblem::UnknownCollectible(_));
+                if let Some(place) = places.get(error.place).filter(|_| !may_exist) {
+                    place.fault(&mut faults, error.to_string());
+                }
             }
             faults
         });
@@ -176,55 +145,82 @@ fn with_drawings(mut catalogue: Catalogue) -> Catalogue {
     catalogue
 }
 
-fn collectible(entry: CollectibleEntry) -> CollectibleDraft {
+fn collectible(fields: &mut Fields<'_, '_>) -> CollectibleDraft {
     CollectibleDraft {
-        key: entry.key,
-        name: entry.name,
-        rarity: entry.rarity,
-        team: entry.team,
-        image_url: entry.image,
-        edition: entry.edition,
+        key: fields.key(),
+        name: fields.text("name", "Collectible"),
+        rarity: fields.text("rarity", "common"),
+        team: fields.optional("team"),
+        image_url: fields.optional("image"),
+        edition: fields.optional("edition"),
     }
 }
 
-fn pack(entry: PackEntry) -> Result<PackDraft, String> {
-    let slot = |weights: BTreeMap<String, i64>| SlotDraft { rarities: weights.into_iter().collect() };
-    Ok(PackDraft {
-        key: entry.key,
-        name: entry.name,
-        description: entry.description,
-        image_url: entry.image,
-        price: PriceDraft {
-            kind: entry.price.kind,
-            amount: entry.price.amount,
-            currency: entry.price.currency,
-        },
-        per_user_limit: entry.limit,
-        supply: entry.supply,
-        opens_at: instant("opens", entry.opens)?,
-        closes_at: instant("closes", entry.closes)?,
-        slots: entry.slots.into_iter().map(slot).collect(),
-        guarantee: entry.guarantee,
-        contents: entry.contents.into_iter().collect(),
-    })
+fn pack(fields: &mut Fields<'_, '_>) -> PackDraft {
+    PackDraft {
+        key: fields.key(),
+        name: fields.text("name", "Pack"),
+        description: fields.optional("description").unwrap_or_default(),
+        image_url: fields.optional("image"),
+        price: fields.required_table("price", price).flatten().unwrap_or_else(unread_price),
+        per_user_limit: fields.optional("limit"),
+        supply: fields.optional("supply"),
+        opens_at: fields.instant("opens"),
+        closes_at: fields.instant("closes"),
+        guarantee: fields.optional("guarantee"),
+        slots: fields.tables("slots", slot).unwrap_or_else(|| vec![unread_slot()]),
+        contents: fields.required_table("contents", weights).unwrap_or_default(),
+        is_partial: false,
+    }
+}
+
+/// `None` if parts of it cannot be read: whether it has a currency depends on the kind.
+fn price(fields: &mut Fields<'_, '_>) -> Option<PriceDraft> {
+    let price = PriceDraft {
+        kind: fields.text("kind", ""),
+        amount: fields.required("amount", 1),
+        currency: fields.optional("currency"),
+    };
+    fields.is_whole().then_some(price)
+}
+
+/// In place of a price that cannot be read.
+fn unread_price() -> PriceDraft {
+    PriceDraft { kind: "points".to_owned(), amount: 1, currency: None }
+}
+
+/// The weights by rarity.
+fn slot(fields: &mut Fields<'_, '_>) -> SlotDraft {
+    SlotDraft { rarities: weights(fields) }
+}
+
+/// In place of slots that cannot be read.
+fn unread_slot() -> SlotDraft {
+    SlotDraft { rarities: vec![("common".to_owned(), 1)] }
+}
+
+fn weights(fields: &mut Fields<'_, '_>) -> Vec<(String, i64)> {
+    fields.all().into_iter().map(|(name, _, weight)| (name, weight.unwrap_or(1))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
-    use terrace_kernel::PriceKind;
-    use terrace_kernel::{TeamId, Timestamp};
+    use terrace_kernel::{Currency, PriceKind, TeamId};
     use terrace_packs::{Minted, odds};
 
     fn planned(content: &PackContent) -> Result<Catalogue, ContentFaults> {
         let team = |_: &str| Some(TeamId::from_uuid(Uuid::from_u128(1)));
-        let now = Timestamp::from_micros(0);
         let mut ids = 0;
-        content.plan(&Known { collectibles: &[], packs: &[], team: &team, now }, || {
-            ids += 1;
-            Uuid::from_u128(ids)
-        })
+        let (now, currency) = (Some(Timestamp::from_micros(0)), Some(Currency::EUR));
+        content.plan(
+            &Known { collectibles: &[], packs: &[], team: &team, now, closes_after: now, currency },
+            || {
+                ids += 1;
+                Uuid::from_u128(ids)
+            },
+        )
     }
 
     #[test]
@@ -277,9 +273,50 @@ mod tests {
         assert!(error.contains("\npacks.toml:3: unknown field `colour`"), "{error}");
         let soon = text.replacen("limit = 20\n", "opens = \"soon\"\n", 1);
         let error = PackContent::parse(&soon).unwrap_err().to_string();
+        let at = line("limit = 20") + 1;
         assert_eq!(
             error,
-            format!("packs.toml:{}: opens is no instant: \"soon\"", line("key = \"away-days\""))
+            format!("packs.toml:{at}: opens is no instant such as 2027-03-01T00:00:00Z: \"soon\"")
         );
+    }
+
+    #[test]
+    fn all_faults_of_a_pack_are_named_at_once() {
+        let text = "[[collectible]]\nkey = \"a\"\nname = 4\nrarity = \"shiny\"\nedition = \"x\"\n\
+                    [[pack]]\nkey = \"A pack\"\nname = \"\"\nprice = { kind = \"points\", amount = \"x\" }\n\
+                    slots = [{ common = 0, rare = \"x\" }]\ncontents = { a = 1, b = 1 }\n\
+                    opens = \"x\"\ncloses = 4\ncolour = 1\nimage = \"http://x\"\n\
+                    [[pack]]\nkey = \"b\"\n\
+                    [[pack]]\nkey = \"c\"\nname = \"C\"\nprice = { kind = \"money\", amount = 5, currency = \"ZZZ\" }\n\
+                    slots = [{ rare = 1 }]\ncontents = {}\n";
+        let mut faults = ContentFaults::default();
+        let content = PackContent::read(Some(text), &mut faults);
+        faults.extend(planned(&content).unwrap_err());
+        let faults = faults.sorted();
+        let expected = [
+            (1, "\"shiny\" is no rarity"),
+            (3, "`name`: invalid type"),
+            (5, "`edition`: invalid type"),
+            (6, "1 to 64 of a-z"),
+            (6, "the name must hold"),
+            (6, "the weight of \"common\" must be"),
+            (6, "there is no collectible \"b\""),
+            (6, "the image must be"),
+            (9, "`amount`: invalid type"),
+            (10, "`rare`: invalid type"),
+            (12, "opens is no instant"),
+            (13, "closes is no instant"),
+            (14, "unknown field `colour`"),
+            (16, "missing field `name`"),
+            (16, "missing field `price`"),
+            (16, "missing field `slots`"),
+            (16, "missing field `contents`"),
+            (18, "ISO 4217 lists no currency ZZZ"),
+        ];
+        for (line, part) in expected {
+            let named = faults.iter().any(|fault| fault.line == Some(line) && fault.message.contains(part));
+            assert!(named, "{line}: {part} is not in\n{faults}");
+        }
+        assert_eq!(faults.count(), expected.len(), "{faults}");
     }
 }

@@ -8,7 +8,6 @@ use terrace_packs::{ClientSeed, ClientSeedSource, CopyList, Owned, OwnedFilter, 
 /// A pack copy with the client seed of its draw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptCopy {
-    /// The copy.
     pub copy: UserPack,
     /// The client seed of the opening and its source; `None` before the copy is opened.
     pub client_seed: Option<(ClientSeed, ClientSeedSource)>,

@@ -4,7 +4,7 @@ use crate::content::ContentFaults;
 use crate::packs::{PackContent, PackSummary};
 use crate::store::{CatalogueTx, Command};
 use std::collections::HashMap;
-use terrace_kernel::{Ctx, Failure, Outcome};
+use terrace_kernel::{Ctx, Currency, Failure, Outcome};
 use terrace_packs::Known;
 
 /// Loads packs and collectibles by key. An item whose key exists keeps its id, and so its purchases and owners.
@@ -28,8 +28,16 @@ impl Command for LoadPacks {
             }
         }
         let team = |key: &str| teams.get(key).copied();
-        let now = ctx.now();
-        let known = Known { collectibles: &collectibles, packs: &packs, team: &team, now };
+        // The dates of a club's folder are checked when it is planned; packs of the program may have closed.
+        let (now, currency) = (Some(ctx.now()), Some(Currency::DEFAULT));
+        let known = Known {
+            collectibles: &collectibles,
+            packs: &packs,
+            team: &team,
+            now,
+            closes_after: None,
+            currency,
+        };
         let planned = self.content.plan(&known, || ctx.new_id()).map_err(Failure::Refused)?;
         tx.put_collectibles(&planned.collectibles)?;
         tx.put_packs(&planned.packs)?;

@@ -109,14 +109,21 @@ impl PackBook {
         self.collectibles.get(*self.places.get(&id)?)
     }
 
-    /// The collectibles that packs whose sale has begun may give, in the order of the content: of all of these packs or
-    /// of one, including retired ones.
-    pub fn album(&self, pack: Option<PackId>, now: Timestamp) -> impl Iterator<Item = &Collectible> {
+    /// The collectibles that packs whose sale has begun may give, of all of these packs or of one, with their numbers in
+    /// the order of the content, from 1. Of retired packs, only those that the reader owns.
+    pub fn album(
+        &self,
+        pack: Option<PackId>,
+        now: Timestamp,
+        is_owned: impl Fn(CollectibleId) -> bool,
+    ) -> impl Iterator<Item = (u32, &Collectible)> {
         let packs =
             self.packs.iter().filter(|known| pack.is_none_or(|id| known.id == id) && known.was_on_sale(now));
-        let contents: HashSet<CollectibleId> =
-            packs.flat_map(|pack| &pack.contents).map(|content| content.collectible).collect();
-        self.collectibles.iter().filter(move |collectible| contents.contains(&collectible.id))
+        let contents =
+            packs.flat_map(|pack| pack.contents.iter().map(|content| (pack.is_retired, content.collectible)));
+        let shown = contents.filter(|(is_retired, collectible)| !is_retired || is_owned(*collectible));
+        let shown: HashSet<CollectibleId> = shown.map(|(_, collectible)| collectible).collect();
+        (1..).zip(&self.collectibles).filter(move |(_, collectible)| shown.contains(&collectible.id))
     }
 }
 

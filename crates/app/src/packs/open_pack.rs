@@ -16,7 +16,6 @@ const TRIES: usize = 1_000;
 /// A request to open a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenPackRequest {
-    /// The pack.
     pub pack: PackId,
     /// The copy; `None` for the oldest sealed one.
     pub copy: Option<UserPackId>,
@@ -29,7 +28,6 @@ pub struct OpenPackRequest {
 pub struct OpenPack {
     /// The fan.
     pub user: UserId,
-    /// The request.
     pub request: OpenPackRequest,
     /// All packs and collectibles.
     pub book: Arc<PackBook>,

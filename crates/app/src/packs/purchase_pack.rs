@@ -21,7 +21,6 @@ use terrace_packs::{
 pub struct PurchasePack {
     /// The buyer.
     pub user: UserId,
-    /// The pack.
     pub pack: PackId,
     /// Number of copies.
     pub quantity: Quantity,
@@ -38,7 +37,6 @@ pub struct PurchasePack {
 /// A purchase with its copies.
 #[derive(Debug, Clone)]
 pub struct PackPurchased {
-    /// The purchase.
     pub purchase: Purchase,
     /// The copies, by nonce; empty while the purchase waits for its payment.
     pub copies: Vec<UserPack>,

@@ -32,7 +32,6 @@ impl fmt::Debug for Payments {
 }
 
 impl Payments {
-    /// The name of the provider.
     pub fn provider_name(&self) -> &'static str {
         self.provider.name()
     }

@@ -14,7 +14,6 @@ use terrace_packs::{Purchase, PurchaseId, PurchaseState};
 pub struct CancelPurchase {
     /// The buyer.
     pub user: UserId,
-    /// The purchase.
     pub purchase: PurchaseId,
     /// All packs and collectibles.
     pub book: Arc<PackBook>,

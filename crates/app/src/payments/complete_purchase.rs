@@ -15,9 +15,7 @@ use terrace_packs::{PackId, PurchaseId, PurchaseState, SaleRead};
 pub struct CompletePurchase {
     /// The fan.
     pub user: UserId,
-    /// The pack.
     pub pack: PackId,
-    /// The purchase.
     pub purchase: PurchaseId,
     /// All packs and collectibles.
     pub book: Arc<PackBook>,

@@ -14,7 +14,6 @@ use terrace_packs::{PurchaseId, PurchaseState, UserPackState};
 pub struct ReturnPurchase {
     /// The buyer.
     pub user: UserId,
-    /// The purchase.
     pub purchase: PurchaseId,
     /// All packs and collectibles.
     pub book: Arc<PackBook>,

@@ -16,7 +16,6 @@ use terrace_kernel::{Ctx, Outcome, StoreError, UserId};
 pub struct TakeNotice {
     /// Name of the provider.
     pub provider: &'static str,
-    /// The notice.
     pub notice: PaymentNotice,
     /// All packs and collectibles.
     pub book: Arc<PackBook>,

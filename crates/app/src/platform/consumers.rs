@@ -7,7 +7,7 @@ use crate::store::{Command, EventRead, Query, Tx, into_infallible};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_kernel::{Ctx, Event, EventKind, Outcome, Position, StoreError, Timestamp};
+use terrace_kernel::{Ctx, Event, EventKind, Outcome, Position, StoreError, Timestamp, num};
 use tokio::sync::watch;
 
 /// Whether an event has been processed.
@@ -148,7 +148,7 @@ impl Command for Consume {
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
         let Consumer { name, follows, handle } = self.consumer;
         let stored = tx.lock_consumer(name)?;
-        let limit = u32::try_from(PASSED_OVER).unwrap_or(BATCH) + BATCH;
+        let limit = num::to_u32(PASSED_OVER) + BATCH;
         let events = tx.events_after(stored, limit)?;
         let last = events.last().map_or(stored, |last| last.position);
         let handle = match handle {

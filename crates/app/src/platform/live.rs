@@ -262,7 +262,7 @@ impl App {
                 _ => self.load(live).await.inspect(|_| rest = Instant::now() + now.elapsed() * SHARE),
             };
             let wait = match outcome {
-                Ok(Step { reached, next }) => {
+                Ok(ModelProgress { reached, next }) => {
                     known = Some(reached);
                     match next {
                         Next::Loaded => {
@@ -300,7 +300,7 @@ impl App {
     }
 
     /// Reads all rows and replaces the existing model with a new one.
-    async fn load<M: LiveModel>(&self, live: &Arc<Live<M>>) -> Result<Step, StoreError> {
+    async fn load<M: LiveModel>(&self, live: &Arc<Live<M>>) -> Result<ModelProgress, StoreError> {
         let begun = Instant::now();
         // Before the first row: whatever is committed from now on has an event after this position.
         let head = into_infallible(self.query(Head).await)?;
@@ -318,7 +318,7 @@ impl App {
                 while reached < end {
                     let ahead = self.query(LookUp::<M> { known: reached, model: PhantomData }).await;
                     let Some(ahead) = into_infallible(ahead)?.filter(Ahead::goes_on) else {
-                        return Ok(Step { reached: head, next: Next::Lost });
+                        return Ok(ModelProgress { reached: head, next: Next::Lost });
                     };
                     ahead.looked.into_iter().for_each(|looked| model.apply(looked.changes));
                     reached = ahead.reached;
@@ -337,7 +337,7 @@ impl App {
         let took = begun.elapsed();
         metrics::histogram!("terrace_live_load_seconds", "model" => M::NAME).record(took.as_secs_f64());
         log::info!("live model {} was loaded in {took:.1?}", M::NAME);
-        Ok(Step { reached, next: Next::Loaded })
+        Ok(ModelProgress { reached, next: Next::Loaded })
     }
 
     async fn load_lane<M: LiveModel>(&self, draft: Arc<M::Draft>, lane: usize) -> Result<(), StoreError> {
@@ -368,10 +368,14 @@ impl App {
     }
 
     /// Processes the next events.
-    async fn catch_up<M: LiveModel>(&self, live: &Arc<Live<M>>, known: Position) -> Result<Step, StoreError> {
+    async fn catch_up<M: LiveModel>(
+        &self,
+        live: &Arc<Live<M>>,
+        known: Position,
+    ) -> Result<ModelProgress, StoreError> {
         let ahead = into_infallible(self.query(LookUp::<M> { known, model: PhantomData }).await)?;
         let Some(Ahead { reached, looked, full }) = ahead else {
-            return Ok(Step { reached: known, next: Next::Lost });
+            return Ok(ModelProgress { reached: known, next: Next::Lost });
         };
         let reload = looked.as_ref().is_some_and(|looked| looked.reload);
         if reload && M::EXACT {
@@ -379,7 +383,7 @@ impl App {
             let live = Arc::clone(live);
             let gone = spawn_blocking(move || live.replace(None, State::Loading));
             gone.await.map_err(|error| StoreError::defect(M::NAME, error))?;
-            return Ok(Step { reached: known, next: Next::Lost });
+            return Ok(ModelProgress { reached: known, next: Next::Lost });
         }
         if let Some(EventEffects { changes, .. }) = looked {
             if M::EXACT {
@@ -395,12 +399,12 @@ impl App {
             live.state.send_replace(State::UpTo(reached));
         }
         let next = if full { Next::More { reload } } else { Next::UpToDate { reload } };
-        Ok(Step { reached, next })
+        Ok(ModelProgress { reached, next })
     }
 }
 
 /// Result of one step.
-struct Step {
+struct ModelProgress {
     /// Every event up to this position has been processed.
     reached: Position,
     next: Next,

@@ -43,7 +43,7 @@ impl Workers {
         let permit = if let Ok(permit) = Arc::clone(&self.running).try_acquire_owned() {
             permit
         } else {
-            let _place = self.take_place().ok_or(NotDone::Busy)?;
+            let _slot = self.take_slot().ok_or(NotDone::Busy)?;
             Arc::clone(&self.running).acquire_owned().await.map_err(|_| NotDone::Busy)?
         };
         let done = tokio::task::spawn_blocking(move || {
@@ -55,19 +55,19 @@ impl Workers {
         done.await.map_err(NotDone::Panicked)
     }
 
-    fn take_place(&self) -> Option<Place<'_>> {
+    fn take_slot(&self) -> Option<QueueSlot<'_>> {
         let took = self.waiting.fetch_update(Ordering::AcqRel, Ordering::Acquire, |waiting| {
             (waiting < self.most_waiting).then_some(waiting + 1)
         });
         metrics::gauge!(self.gauge).set(num::to_f64(self.waiting.load(Ordering::Relaxed)));
-        took.is_ok().then(|| Place(&self.waiting))
+        took.is_ok().then(|| QueueSlot(&self.waiting))
     }
 }
 
 /// A place in the queue, released when the work starts or its caller disconnects.
-struct Place<'p>(&'p AtomicUsize);
+struct QueueSlot<'p>(&'p AtomicUsize);
 
-impl Drop for Place<'_> {
+impl Drop for QueueSlot<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }

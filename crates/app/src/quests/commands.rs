@@ -11,7 +11,7 @@ use crate::store::{Batched, Command, ProgressTx, QuestContentTx, QuestTx, VisitT
 use chrono::NaiveDate;
 use std::collections::HashMap;
 use std::sync::Arc;
-use terrace_kernel::{Ctx, EventKind, Failure, Outcome, StoreError, UserId};
+use terrace_kernel::{Ctx, EventKind, Failure, Outcome, StoreError, Timestamp, UserId};
 use terrace_ledger::{
     AccountKind, Amount, Holder, House, LedgerWrite, Transfer, TransferOutcome, TransferSource,
 };
@@ -23,7 +23,6 @@ use terrace_scoring::{NewAward, Points, SourceKey, Writer};
 
 /// Loads quests by their keys. A quest or step whose key exists keeps its id, and so the progress of fans.
 pub struct LoadQuests {
-    /// The quests.
     pub content: QuestContent,
 }
 
@@ -42,12 +41,13 @@ impl Command for LoadQuests {
             }
         }
         let team = |key: &str| teams.get(key).copied();
-        let planned = plan(&self.content.drafts, &Known { quests: &known, team: &team }, || ctx.new_id())
-            .map_err(|errors| {
-                let mut faults = ContentFaults::default();
-                self.content.locate(&errors, &mut faults);
-                Failure::Refused(faults)
-            })?;
+        // The dates of a club's folder are checked when it is planned; quests of the program may have closed.
+        let known = Known { quests: &known, team: &team, closes_after: None };
+        let planned = plan(&self.content.drafts, &known, || ctx.new_id()).map_err(|errors| {
+            let mut faults = ContentFaults::default();
+            self.content.locate(&errors, &mut faults);
+            Failure::Refused(faults)
+        })?;
         tx.put_quests(&planned)?;
         let keys: Vec<_> = planned.iter().map(|quest| quest.key.clone()).collect();
         let retired = tx.retire_quests(&keys)?;
@@ -269,14 +269,8 @@ impl Command for VisitDaily {
         if !reached.is_empty() {
             grant_achievements(tx, ctx, &reached, self.user)?;
         }
-        let coins = give_coins(tx, ctx, self.user, (local_date, state.streak), coins)?;
-        let award = NewAward {
-            user: self.user,
-            amount: Points::new(points),
-            reason: "Daily visit".to_owned(),
-            source: SourceKey::daily_visit(local_date),
-            at: ctx.now(),
-        };
+        let coins = give_milestone_coins(tx, ctx, self.user, (local_date, state.streak), coins)?;
+        let award = visit_award(self.user, local_date, points, now);
         let given = self
             .awards
             .give(tx, ctx, &award, None, Writer::Service)
@@ -290,8 +284,14 @@ impl Command for VisitDaily {
     }
 }
 
+/// The award for a visit on a date.
+pub(crate) fn visit_award(user: UserId, date: NaiveDate, points: i64, at: Timestamp) -> NewAward {
+    let reason = "Daily visit".to_owned();
+    NewAward { user, amount: Points::new(points), reason, source: SourceKey::daily_visit(date), at }
+}
+
 /// Pays the coins of a milestone, once for the date on which it was reached; returns what was paid now.
-fn give_coins(
+pub(crate) fn give_milestone_coins(
     tx: &mut dyn LedgerWrite,
     ctx: &mut Ctx,
     user: UserId,

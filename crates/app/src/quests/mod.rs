@@ -43,6 +43,7 @@ pub use commands::{
     CheckProgress, CompleteStep, CompleteStepRefusal, DailyVisit, LoadQuests, StartQuest, StartQuestRefusal,
     StepCompleted, VisitDaily,
 };
+pub(crate) use commands::{give_milestone_coins, visit_award};
 pub(crate) use queries::ReadQuestBook;
 pub use queries::{
     ActiveAmong, CompletedQuest, OwnAchievements, OwnQuests, ReadAchievements, ReadCompletedQuests,

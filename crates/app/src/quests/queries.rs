@@ -26,7 +26,7 @@ impl Query for ReadQuestBook {
     fn run(&self, tx: &mut dyn QuestBookReadTx, _now: Timestamp) -> Outcome<QuestBook, Infallible> {
         let mut book = QuestBook::new(tx.quests()?);
         if let Some(text) = tx.stored_content()?.and_then(|content| content.achievements) {
-            book.achievements = read_achievements(&text, &mut ContentFaults::default()).into();
+            book.achievements = read_achievements(Some(&text), &mut ContentFaults::default()).into();
         }
         Ok(book)
     }
@@ -166,7 +166,6 @@ pub fn portion_of_standings(
 pub struct ActiveAmong {
     /// The fans.
     pub users: Vec<UserId>,
-    /// The quests.
     pub quests: Vec<QuestId>,
 }
 
@@ -222,7 +221,6 @@ pub struct ReadCompletedQuests {
     pub book: Arc<QuestBook>,
 }
 
-/// A completed quest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompletedQuest {
     /// Id of the quest.

@@ -11,7 +11,6 @@ use terrace_social::{Comment, NewComment};
 /// Creates a comment and increments the post's counter, in one transaction.
 #[derive(Debug, Clone)]
 pub struct CreateComment {
-    /// Author of the comment.
     pub author: UserId,
     /// Post that the comment belongs to.
     pub post: PostId,
@@ -22,7 +21,6 @@ pub struct CreateComment {
 /// Result of creating a comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommentCreated {
-    /// The created comment.
     pub comment: Comment<AuthorCard>,
     /// Number of comments of the post, including this one.
     pub comment_count: i64,
@@ -94,7 +92,6 @@ impl CreateComment {
 /// comment.
 #[derive(Debug, Clone)]
 pub struct CreateReply {
-    /// The reply.
     pub comment: CreateComment,
     /// Comment that it replies to.
     pub reply_to: CommentId,

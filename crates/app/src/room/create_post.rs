@@ -9,7 +9,6 @@ use terrace_social::{NewPost, PostImage, PostView};
 /// Creates a post in the general room or in a team's room.
 #[derive(Debug, Clone)]
 pub struct CreatePost {
-    /// Author of the post.
     pub author: UserId,
     /// Team whose room it is posted in; `None` for the general room.
     pub team: Option<TeamId>,

@@ -10,7 +10,6 @@ use terrace_social::Tag;
 /// A page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedPosts {
-    /// Posts of the page.
     pub page: PostPage,
     /// Position from which to follow the stream: later changes may be missing from the page.
     pub position: Position,
@@ -45,7 +44,6 @@ impl Query for ReadTagged {
 /// Reads a page of the posts of an active account that is not hidden from the reader, newest first.
 #[derive(Debug, Clone)]
 pub struct ReadPostsOf {
-    /// Author of the posts.
     pub author: UserId,
     /// Reader, if signed in.
     pub reader: Option<UserId>,

@@ -29,6 +29,7 @@ pub use edit_post::{EditPost, EditPostRefusal};
 pub(crate) use erasure::ERASURE;
 pub use like_comment::{LikeComment, LikeCommentRefusal};
 pub use lists::{ListedPosts, ReadPostsOf, ReadTagged};
+pub(crate) use mentions::mentions_in;
 pub use queries::{
     FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, PostPage, ReadFeed, SeenByReader,
 };

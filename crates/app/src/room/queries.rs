@@ -53,7 +53,6 @@ pub struct ReadFeed {
     pub after: Option<TimeKey>,
 }
 
-/// A page of the feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedPage {
     /// Scope of the page. It differs from the requested scope if that is [`FeedScope::Following`] and the reader

@@ -38,7 +38,6 @@ pub struct Found {
 /// posts, or four if many posts contain the words.
 #[derive(Debug, Clone)]
 pub struct Search {
-    /// The search text.
     pub text: SearchText,
     /// The kinds to search for.
     pub kinds: Vec<SearchIn>,

@@ -74,7 +74,6 @@ pub(crate) fn show(
 pub struct PutCartLine {
     /// The fan.
     pub user: UserId,
-    /// The variant.
     pub variant: VariantId,
     /// 0 to 20 units.
     pub quantity: u32,
@@ -119,7 +118,6 @@ impl Command for PutCartLine {
 /// A line of a guest's cart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GuestLine {
-    /// The variant.
     pub variant: VariantId,
     /// 1 to 20 units.
     pub quantity: u32,
@@ -141,7 +139,6 @@ pub struct MergeCart {
 /// A cart after a merge.
 #[derive(Debug, Clone)]
 pub struct CartMerged {
-    /// The cart.
     pub cart: ShownCart,
     /// The variants that were left out: unknown ones, and those for which the cart has no room.
     pub skipped: Vec<VariantId>,

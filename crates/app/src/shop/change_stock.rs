@@ -21,7 +21,6 @@ pub struct ChangeStock {
     pub product: String,
     /// Key of the variant.
     pub variant: String,
-    /// The change.
     pub change: StockChange,
 }
 

@@ -1,11 +1,10 @@
 //! The shop as content, parsed from TOML and validated as a whole.
 
-use crate::content::{ContentFaults, Entry, Text, instant};
-use serde::Deserialize;
-use std::collections::BTreeMap;
+use crate::content::{ContentFaults, Entries, Entry, Fields, Location, Text};
+use terrace_kernel::Timestamp;
 use terrace_shop::{
-    Catalogue, CatalogueDraft, CategoryDraft, ContentItem, GrantDraft, Known, MethodDraft, PartDraft,
-    ProductDraft, TaxDraft, VariantDraft, plan,
+    Catalogue, CatalogueDraft, CategoryDraft, ContentItem, ContentProblem, GrantDraft, Known, MethodDraft,
+    PartDraft, ProductDraft, TaxDraft, VariantDraft, plan,
 };
 use uuid::Uuid;
 
@@ -13,11 +12,14 @@ use uuid::Uuid;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ShopContent {
     draft: CatalogueDraft,
-    /// The line on which each item begins, by list.
-    categories: Vec<usize>,
-    products: Vec<usize>,
-    methods: Vec<usize>,
-    taxes: Vec<usize>,
+    categories: Vec<Location>,
+    products: Vec<Location>,
+    methods: Vec<Location>,
+    taxes: Vec<Location>,
+    /// Whether there may be categories whose keys could not be read.
+    has_open_categories: bool,
+    /// Whether there may be shipping methods that could not be read.
+    has_open_methods: bool,
 }
 
 /// Counts of loaded content.
@@ -27,81 +29,6 @@ pub struct ShopSummary {
     pub products: usize,
     /// Number of products that the load retired.
     pub retired: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CategoryEntry {
-    key: String,
-    name: String,
-    parent: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ProductEntry {
-    key: String,
-    name: String,
-    #[serde(default)]
-    description: String,
-    #[serde(default)]
-    images: Vec<String>,
-    kind: String,
-    team: Option<String>,
-    category: Option<String>,
-    limit: Option<i64>,
-    opens: Option<String>,
-    closes: Option<String>,
-    #[serde(default)]
-    grants: Vec<GrantEntry>,
-    tax: Option<String>,
-    variant: Vec<VariantEntry>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GrantEntry {
-    kind: String,
-    amount: i64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct VariantEntry {
-    key: String,
-    name: String,
-    #[serde(default)]
-    options: BTreeMap<String, String>,
-    stock: Option<i64>,
-    /// The alternatives, each with its parts.
-    prices: Vec<Vec<PartEntry>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PartEntry {
-    kind: String,
-    amount: i64,
-    currency: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct MethodEntry {
-    key: String,
-    name: String,
-    price: Option<PartEntry>,
-    #[serde(default)]
-    countries: Vec<String>,
-    days: i64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TaxEntry {
-    class: String,
-    country: Option<String>,
-    basis_points: i64,
 }
 
 /// Names of the files in messages.
@@ -125,39 +52,44 @@ impl ShopContent {
     /// All faults, with line numbers.
     pub fn parse(products: &str, shipping: &str) -> Result<Self, ContentFaults> {
         let mut faults = ContentFaults::default();
-        let content = Self::read(products, shipping, &mut faults);
+        let content = Self::read(Some(products), Some(shipping), &mut faults);
         faults.unless_any(content)
     }
 
-    /// Parses the two files and notes all faults; the result contains what is well formed.
-    pub fn read(products: &str, shipping: &str, faults: &mut ContentFaults) -> Self {
-        let mut content = Self::default();
+    /// Parses the two files and notes all faults. An item with faults is part of the result, so that references to it are
+    /// no faults. A file that is `None` exists and cannot be read.
+    pub fn read(products: Option<&str>, shipping: Option<&str>, faults: &mut ContentFaults) -> Self {
         let text = Text::new(PRODUCTS, products);
         let [categories, products] = text.entries(["category", "product"], faults);
-        for Entry { line, value } in text.read_all(categories, faults) {
-            content.categories.push(line);
-            content.draft.categories.push(category(value));
-        }
-        for Entry { line, value } in text.read_all(products, faults) {
-            match product(value) {
-                Ok(product) => {
-                    content.products.push(line);
-                    content.draft.products.push(product);
-                }
-                Err(message) => faults.add(PRODUCTS, line, message),
-            }
-        }
+        let has_open_categories = categories.is_open;
+        let (categories, category_places) = read_list(&text, categories, faults, category);
+        let (products, product_places) = read_list(&text, products, faults, product);
         let text = Text::new(SHIPPING, shipping);
         let [methods, taxes] = text.entries(["method", "tax"], faults);
-        for Entry { line, value } in text.read_all(methods, faults) {
-            content.methods.push(line);
-            content.draft.methods.push(method(value));
+        let has_open_methods = methods.is_open;
+        let (methods, method_places) = read_list(&text, methods, faults, method);
+        let (taxes, tax_places) = read_list(&text, taxes, faults, tax);
+        Self {
+            draft: CatalogueDraft { categories, products, methods, taxes },
+            categories: category_places,
+            products: product_places,
+            methods: method_places,
+            taxes: tax_places,
+            has_open_categories,
+            has_open_methods,
         }
-        for Entry { line, value } in text.read_all(taxes, faults) {
-            content.taxes.push(line);
-            content.draft.taxes.push(tax(value));
+    }
+
+    /// Notes the products that closed before `now`, which load only where they exist already.
+    pub fn closed(&self, now: Timestamp, notes: &mut ContentFaults) {
+        for (draft, place) in self.draft.products.iter().zip(&self.products) {
+            if let Some(closes) = draft.closes_at.filter(|closes| *closes <= now) {
+                place.fault(
+                    notes,
+                    format!("product {:?} closed at {closes}: it can be changed, not added", draft.key),
+                );
+            }
         }
-        content
     }
 
     /// The keys of the products' teams, possibly with duplicates.
@@ -168,8 +100,9 @@ impl ShopContent {
     /// The pictures that products name, as file, line and path.
     pub fn pictures(&self) -> impl Iterator<Item = (&'static str, usize, &str)> {
         let products = self.draft.products.iter().zip(&self.products);
-        products
-            .flat_map(|(draft, line)| draft.image_urls.iter().map(|path| (PRODUCTS, *line, path.as_str())))
+        products.flat_map(|(draft, place)| {
+            draft.image_urls.iter().map(|path| (PRODUCTS, place.line, path.as_str()))
+        })
     }
 
     /// Replaces the path of each picture with its URL, which `url` returns.
@@ -190,77 +123,128 @@ impl ShopContent {
         plan(&self.draft, known, new_id).map_err(|errors| {
             let mut faults = ContentFaults::default();
             for error in &errors {
-                let (file, lines) = match error.item {
-                    ContentItem::Category => (PRODUCTS, &self.categories),
-                    ContentItem::Product => (PRODUCTS, &self.products),
-                    ContentItem::Method => (SHIPPING, &self.methods),
-                    ContentItem::Tax => (SHIPPING, &self.taxes),
+                let places = match error.item {
+                    ContentItem::Category => &self.categories,
+                    ContentItem::Product => &self.products,
+                    ContentItem::Method => &self.methods,
+                    ContentItem::Tax => &self.taxes,
                 };
-                faults.add(file, lines.get(error.place).copied(), error.to_string());
+                let may_exist = match error.problem {
+                    ContentProblem::UnknownCategory(_) => self.has_open_categories,
+                    ContentProblem::NoMethod => self.has_open_methods,
+                    _ => false,
+                };
+                if let Some(place) = places.get(error.place).filter(|_| !may_exist) {
+                    place.fault(&mut faults, error.to_string());
+                }
             }
             faults
         })
     }
 }
 
-fn category(entry: CategoryEntry) -> CategoryDraft {
-    CategoryDraft { key: entry.key, name: entry.name, parent: entry.parent }
+fn read_list<T>(
+    text: &Text<'_>,
+    entries: Entries<'_>,
+    faults: &mut ContentFaults,
+    read: impl FnMut(&mut Fields<'_, '_>) -> T,
+) -> (Vec<T>, Vec<Location>) {
+    text.read_all(entries, faults, read).into_iter().map(|Entry { place, value }| (value, place)).unzip()
 }
 
-fn part(entry: PartEntry) -> PartDraft {
-    PartDraft { kind: entry.kind, amount: entry.amount, currency: entry.currency }
-}
-
-fn product(entry: ProductEntry) -> Result<ProductDraft, String> {
-    let variant = |variant: VariantEntry| VariantDraft {
-        key: variant.key,
-        name: variant.name,
-        options: variant.options.into_iter().collect(),
-        prices: variant.prices.into_iter().map(|parts| parts.into_iter().map(part).collect()).collect(),
-        stock: variant.stock,
-    };
-    let grant = |grant: GrantEntry| GrantDraft { kind: grant.kind, amount: grant.amount };
-    Ok(ProductDraft {
-        key: entry.key,
-        name: entry.name,
-        description: entry.description,
-        image_urls: entry.images,
-        kind: entry.kind,
-        team: entry.team,
-        category: entry.category,
-        per_user_limit: entry.limit,
-        opens_at: instant("opens", entry.opens)?,
-        closes_at: instant("closes", entry.closes)?,
-        grants: entry.grants.into_iter().map(grant).collect(),
-        tax_class: entry.tax,
-        variants: entry.variant.into_iter().map(variant).collect(),
-    })
-}
-
-fn method(entry: MethodEntry) -> MethodDraft {
-    MethodDraft {
-        key: entry.key,
-        name: entry.name,
-        price: entry.price.map(part),
-        countries: entry.countries,
-        days: entry.days,
+fn category(fields: &mut Fields<'_, '_>) -> CategoryDraft {
+    CategoryDraft {
+        key: fields.key(),
+        name: fields.text("name", "Category"),
+        parent: fields.optional("parent"),
     }
 }
 
-fn tax(entry: TaxEntry) -> TaxDraft {
-    TaxDraft { class: entry.class, country: entry.country, basis_points: entry.basis_points }
+fn product(fields: &mut Fields<'_, '_>) -> ProductDraft {
+    ProductDraft {
+        key: fields.key(),
+        name: fields.text("name", "Product"),
+        description: fields.optional("description").unwrap_or_default(),
+        image_urls: fields.optional("images").unwrap_or_default(),
+        kind: fields.text("kind", "digital"),
+        team: fields.optional("team"),
+        category: fields.optional("category"),
+        per_user_limit: fields.optional("limit"),
+        opens_at: fields.instant("opens"),
+        closes_at: fields.instant("closes"),
+        grants: fields.optional_tables("grants", grant).into_iter().flatten().flatten().collect(),
+        tax_class: fields.optional("tax"),
+        variants: fields.tables("variant", variant).unwrap_or_else(|| vec![unread_variant()]),
+    }
+}
+
+/// `None` if parts of it cannot be read: no stand-in could be less than every price.
+fn grant(fields: &mut Fields<'_, '_>) -> Option<GrantDraft> {
+    let grant = GrantDraft { kind: fields.text("kind", ""), amount: fields.required("amount", 1) };
+    fields.is_whole().then_some(grant)
+}
+
+fn variant(fields: &mut Fields<'_, '_>) -> VariantDraft {
+    let options = fields.table("options", Fields::all::<String>).unwrap_or_default();
+    let prices = fields.lists_of_tables("prices", part);
+    let is_partial = prices.as_ref().is_none_or(|prices| prices.iter().flatten().any(Option::is_none));
+    let prices = prices.unwrap_or_default().into_iter();
+    VariantDraft {
+        key: fields.key(),
+        name: fields.text("name", "Variant"),
+        options: options.into_iter().filter_map(|(name, _, value)| Some((name, value?))).collect(),
+        prices: prices.map(|parts| parts.into_iter().flatten().collect()).collect(),
+        stock: fields.optional("stock"),
+        is_partial,
+    }
+}
+
+/// In place of variants that cannot be read.
+fn unread_variant() -> VariantDraft {
+    let (key, name) = ("variant".to_owned(), "Variant".to_owned());
+    VariantDraft { key, name, is_partial: true, ..VariantDraft::default() }
+}
+
+/// `None` if parts of it cannot be read: whether it has a currency depends on the kind.
+fn part(fields: &mut Fields<'_, '_>) -> Option<PartDraft> {
+    let part = PartDraft {
+        kind: fields.text("kind", ""),
+        amount: fields.required("amount", 1),
+        currency: fields.optional("currency"),
+    };
+    fields.is_whole().then_some(part)
+}
+
+fn method(fields: &mut Fields<'_, '_>) -> MethodDraft {
+    MethodDraft {
+        key: fields.key(),
+        name: fields.text("name", "Method"),
+        price: fields.table("price", part).flatten(),
+        countries: fields.optional("countries").unwrap_or_default(),
+        days: fields.required("days", 1),
+    }
+}
+
+fn tax(fields: &mut Fields<'_, '_>) -> TaxDraft {
+    let stand_in = format!("line-{}", fields.line);
+    TaxDraft {
+        class: fields.required("class", stand_in),
+        country: fields.optional("country"),
+        basis_points: fields.required("basis_points", 0),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
-    use terrace_kernel::{PriceKind, TeamId};
+    use terrace_kernel::{Currency, PriceKind, TeamId};
 
     fn planned(content: &ShopContent) -> Result<Catalogue, ContentFaults> {
         let team = |_: &str| Some(TeamId::from_uuid(Uuid::from_u128(1)));
         let mut ids = 0;
-        content.plan(&Known { catalogue: &Catalogue::default(), team: &team }, || {
+        let (catalogue, currency) = (&Catalogue::default(), Some(Currency::EUR));
+        content.plan(&Known { catalogue, team: &team, closes_after: None, currency }, || {
             ids += 1;
             Uuid::from_u128(ids)
         })
@@ -298,5 +282,54 @@ mod tests {
         assert!(error.contains(&product) && error.contains(&tax), "{error}");
         let error = ShopContent::parse("[[product]]\nkey = \"a\"\ncolour = 1\n", "").unwrap_err().to_string();
         assert!(error.contains("products.toml:3: unknown field `colour`"), "{error}");
+    }
+
+    #[test]
+    fn all_faults_of_a_product_are_named_at_once() {
+        let products = "[[category]]\nkey = \"wear\"\nname = 4\n\
+                        [[product]]\nkey = \"A scarf\"\nname = \"\"\nkind = 4\ncategory = \"wear\"\nteam = 1\n\
+                        limit = 0\nopens = \"x\"\ngrants = [{ kind = \"coins\", amount = \"x\" }]\ncolour = 1\n\
+                        [[product.variant]]\nkey = \"m\"\nname = \"M\"\nstock = \"x\"\noptions = { size = 4 }\n\
+                        prices = [[{ kind = \"points\", amount = \"x\" }], [{ kind = \"shiny\", amount = 1 }]]\n\
+                        [[product.variant]]\nkey = \"l\"\nname = \"L\"\n\
+                        prices = [[{ kind = \"money\", amount = 5, currency = \"ZZZ\" }], [{ kind = \"money\", amount = 5, currency = \"USD\" }]]\n\
+                        [[product]]\nkey = \"mug\"\nname = \"Mug\"\nkind = \"physical\"\ncategory = \"cups\"\nvariant = 4\n";
+        let shipping = "[[method]]\nkey = \"post\"\nname = \"Post\"\nprice = { kind = \"coins\", amount = 5 }\n\
+                        countries = [\"de\"]\ndays = \"x\"\n[[tax]]\nbasis_points = \"x\"\n";
+        let mut faults = ContentFaults::default();
+        let content = ShopContent::read(Some(products), Some(shipping), &mut faults);
+        faults.extend(planned(&content).unwrap_err());
+        let faults = faults.sorted();
+        let expected = [
+            (PRODUCTS, 3, "`name`: invalid type"),
+            (PRODUCTS, 4, "1 to 64 of a-z"),
+            (PRODUCTS, 4, "the name must hold"),
+            (PRODUCTS, 4, "the limit must be"),
+            (PRODUCTS, 4, "in points, coins or money"),
+            (PRODUCTS, 4, "ISO 4217 lists no currency ZZZ"),
+            (PRODUCTS, 4, "in USD, and the currency of the club is EUR"),
+            (PRODUCTS, 7, "`kind`: invalid type"),
+            (PRODUCTS, 9, "`team`: invalid type"),
+            (PRODUCTS, 11, "opens is no instant"),
+            (PRODUCTS, 12, "`amount`: invalid type"),
+            (PRODUCTS, 13, "unknown field `colour`"),
+            (PRODUCTS, 17, "`stock`: invalid type"),
+            (PRODUCTS, 18, "`size`: invalid type"),
+            (PRODUCTS, 19, "`amount`: invalid type"),
+            (PRODUCTS, 24, "there is no category \"cups\""),
+            (PRODUCTS, 29, "`variant` is no list of tables"),
+            (SHIPPING, 1, "in money"),
+            (SHIPPING, 1, "a country is"),
+            (SHIPPING, 6, "`days`: invalid type"),
+            (SHIPPING, 7, "missing field `class`"),
+            (SHIPPING, 8, "`basis_points`: invalid type"),
+        ];
+        for (file, line, part) in expected {
+            let named = faults
+                .iter()
+                .any(|fault| fault.file == file && fault.line == Some(line) && fault.message.contains(part));
+            assert!(named, "{file}:{line}: {part} is not in\n{faults}");
+        }
+        assert_eq!(faults.count(), expected.len(), "{faults}");
     }
 }

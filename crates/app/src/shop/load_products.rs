@@ -4,7 +4,7 @@ use crate::content::ContentFaults;
 use crate::shop::{ShopContent, ShopSummary};
 use crate::store::{Command, ShopContentTx};
 use std::collections::HashMap;
-use terrace_kernel::{Ctx, Failure, Outcome};
+use terrace_kernel::{Ctx, Currency, Failure, Outcome};
 use terrace_shop::Known;
 
 /// Loads the shop by its keys. An item whose key exists keeps its id, and a variant its stock.
@@ -28,7 +28,9 @@ impl Command for LoadProducts {
             }
         }
         let team = |key: &str| teams.get(key).copied();
-        let known = Known { catalogue: &catalogue, team: &team };
+        // The dates of a club's folder are checked when it is planned; products of the program may have closed.
+        let currency = Some(Currency::DEFAULT);
+        let known = Known { catalogue: &catalogue, team: &team, closes_after: None, currency };
         let planned = self.content.plan(&known, || ctx.new_id()).map_err(Failure::Refused)?;
         tx.put_catalogue(&planned)?;
         let keys: Vec<_> = planned.products.iter().map(|product| product.key.clone()).collect();

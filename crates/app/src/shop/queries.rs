@@ -25,7 +25,6 @@ impl Query for ReadProductBook {
 
 /// Reads the stock of variants. Variants that are not limited are left out.
 pub struct ReadStocks {
-    /// The variants.
     pub variants: Vec<VariantId>,
 }
 

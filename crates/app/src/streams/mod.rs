@@ -73,11 +73,9 @@ pub struct OnPost {
 pub struct StreamStep {
     /// Id of the quest.
     pub quest: QuestId,
-    /// Title of the quest.
     pub quest_title: String,
     /// Id of the step.
     pub step: StepId,
-    /// Title of the step.
     pub title: String,
     /// Points that the step pays.
     pub points: i64,
@@ -97,7 +95,6 @@ pub enum StreamWhat {
     CommentCreated {
         /// Post that it belongs to.
         on: OnPost,
-        /// The comment.
         comment: Box<Comment<AuthorCard>>,
         /// Number of comments of the post.
         count: i64,
@@ -106,7 +103,6 @@ pub enum StreamWhat {
     CommentEdited {
         /// Post that it belongs to.
         on: OnPost,
-        /// The comment.
         comment: Box<Comment<AuthorCard>>,
     },
     /// The number of likes of a comment changed.
@@ -140,7 +136,6 @@ pub enum StreamWhat {
     },
     /// A fan's entry on a board changed.
     ScoreChanged {
-        /// The board.
         board: BoardId,
         /// Whether it is the global board of the season that is shown.
         is_global: bool,

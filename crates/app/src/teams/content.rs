@@ -1,20 +1,21 @@
 //! Leagues and teams as content: parsed from TOML, validated as a whole, loaded by their stable keys.
 
 use crate::App;
-use crate::content::{ContentFaults, Entry, Text, crest_url, is_color};
+use crate::content::{ContentFaults, Entry, Fields, Text, crest_url, is_color};
 use crate::store::{Command, into_infallible};
-use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use terrace_identity::{League, Team, TeamWrite};
 use terrace_kernel::{Ctx, LeagueId, Outcome, StoreError, TeamId};
 use uuid::Uuid;
 
-/// Validated leagues and teams.
+/// Leagues and teams; valid, unless reading them noted faults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Catalogue {
     leagues: Vec<LeagueEntry>,
     teams: Vec<TeamEntry>,
+    /// Whether there may be teams whose keys could not be read.
+    is_open: bool,
 }
 
 /// Number of entries in a catalogue.
@@ -26,8 +27,7 @@ pub struct CatalogueSummary {
     pub teams: usize,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct LeagueEntry {
     key: String,
     name: String,
@@ -35,23 +35,45 @@ struct LeagueEntry {
     sport: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct TeamEntry {
     key: String,
-    league: String,
+    /// Key of a league; `None` if it could not be read.
+    league: Option<String>,
     name: String,
     short_name: String,
     colors: [String; 2],
     /// Path of a picture in the folder of the content.
     crest: Option<String>,
-    #[serde(skip)]
     line: usize,
+}
+
+fn league(fields: &mut Fields<'_, '_>) -> LeagueEntry {
+    LeagueEntry {
+        key: fields.key(),
+        name: fields.text("name", "League"),
+        country: fields.text("country", INTERNATIONAL),
+        sport: fields.text("sport", "football"),
+    }
+}
+
+fn team(fields: &mut Fields<'_, '_>) -> TeamEntry {
+    TeamEntry {
+        key: fields.key(),
+        league: fields.required("league", None),
+        name: fields.text("name", "Team"),
+        short_name: fields.text("short_name", "Team"),
+        colors: fields.required("colors", [(); 2].map(|()| "#000000".to_owned())),
+        crest: fields.optional("crest"),
+        line: fields.line,
+    }
 }
 
 /// Names of the files in messages.
 const LEAGUES: &str = "leagues.toml";
 const TEAMS: &str = "teams.toml";
+/// The country of a league of several countries.
+const INTERNATIONAL: &str = "INT";
 
 impl Catalogue {
     /// Returns the embedded catalogue.
@@ -70,38 +92,41 @@ impl Catalogue {
     /// All faults, with line numbers.
     pub fn parse(leagues: &str, teams: &str) -> Result<Self, ContentFaults> {
         let mut faults = ContentFaults::default();
-        let catalogue = Self::read(leagues, teams, &mut faults);
+        let catalogue = Self::read(Some(leagues), Some(teams), &mut faults);
         faults.unless_any(catalogue)
     }
 
-    /// Parses a catalogue and notes all faults; the result contains what is well formed.
-    pub fn read(leagues: &str, teams: &str, faults: &mut ContentFaults) -> Self {
+    /// Parses a catalogue and notes all faults. An entry with faults is part of the result, so that references to it are
+    /// no faults. A file that is `None` exists and cannot be read.
+    pub fn read(leagues: Option<&str>, teams: Option<&str>, faults: &mut ContentFaults) -> Self {
         let text = Text::new(LEAGUES, leagues);
         let [entries] = text.entries(["league"], faults);
-        let leagues = text.read_all::<LeagueEntry>(entries, faults);
+        let any_league = entries.is_open;
+        let leagues = text.read_all(entries, faults, league);
         let mut keys = HashSet::new();
-        for Entry { line, value } in &leagues {
+        for Entry { place, value } in &leagues {
             let mut check = |holds: bool, rule: &str| {
                 if !holds {
-                    faults.add(LEAGUES, *line, format!("{:?}: {rule}", value.key));
+                    place.fault(faults, format!("{:?}: {rule}", value.key));
                 }
             };
             check(is_key(&value.key), KEY_RULE);
             check(!value.name.trim().is_empty(), "a league has a name");
             let country = value.country.as_str();
-            let is_country = country == "INT"
+            let is_country = country == INTERNATIONAL
                 || (country.len() == 2 && country.bytes().all(|byte| byte.is_ascii_uppercase()));
             check(is_country, "country is ISO 3166-1 alpha-2, or INT");
             check(keys.insert(value.key.as_str()), "the key is used twice");
         }
         let text = Text::new(TEAMS, teams);
         let [entries] = text.entries(["team"], faults);
-        let teams = text.read_all::<TeamEntry>(entries, faults);
+        let is_open = entries.is_open;
+        let teams = text.read_all(entries, faults, team);
         let mut team_keys = HashSet::new();
-        for Entry { line, value } in &teams {
+        for Entry { place, value } in &teams {
             let mut check = |holds: bool, rule: &str| {
                 if !holds {
-                    faults.add(TEAMS, *line, format!("{:?}: {rule}", value.key));
+                    place.fault(faults, format!("{:?}: {rule}", value.key));
                 }
             };
             check(is_key(&value.key), KEY_RULE);
@@ -110,19 +135,23 @@ impl Catalogue {
             check((2..=20).contains(&short), "short_name holds 2 to 20 characters");
             check(value.colors.iter().all(|color| is_color(color)), "colors are #rrggbb");
             check(team_keys.insert(value.key.as_str()), "the key is used twice");
-            // No league is known where their file cannot be read, which is a fault already.
-            let is_known = keys.is_empty() || keys.contains(value.league.as_str());
-            check(is_known, &format!("there is no league {:?}", value.league));
+            if let Some(league) = value.league.as_deref().filter(|_| !any_league) {
+                check(keys.contains(league), &format!("there is no league {league:?}"));
+            }
         }
-        Self {
-            leagues: leagues.into_iter().map(|entry| entry.value).collect(),
-            teams: teams.into_iter().map(|entry| TeamEntry { line: entry.line, ..entry.value }).collect(),
-        }
+        let leagues = leagues.into_iter().map(|entry| entry.value).collect();
+        let teams = teams.into_iter().map(|entry| entry.value).collect();
+        Self { leagues, teams, is_open }
     }
 
-    /// Whether a team has this key.
+    /// Whether a team has this key, or may have it.
     pub fn has_team(&self, key: &str) -> bool {
-        self.teams.iter().any(|team| team.key == key)
+        self.is_open || self.teams.iter().any(|team| team.key == key)
+    }
+
+    /// The colours of the team with this key.
+    pub(crate) fn colors(&self, key: &str) -> Option<&[String; 2]> {
+        self.teams.iter().find(|team| team.key == key).map(|team| &team.colors)
     }
 
     /// The pictures that teams name, as file, line and path.
@@ -158,7 +187,7 @@ impl Catalogue {
                 key: entry.key.clone(),
                 name: entry.name.clone(),
                 short_name: entry.short_name.clone(),
-                league_id: *ids.get(entry.league.as_str())?,
+                league_id: *ids.get(entry.league.as_deref()?)?,
                 colors: entry.colors.clone(),
                 crest_url: entry
                     .crest
@@ -194,7 +223,7 @@ impl Catalogue {
         let mut teams = HashMap::new();
         for entry in &self.teams {
             let league_id = *leagues
-                .get(entry.league.as_str())
+                .get(entry.league.as_deref().unwrap_or_default())
                 .ok_or_else(|| StoreError::defect("load the catalogue", "a team without its league"))?;
             let team = Team {
                 id: ctx.new_id(),
@@ -270,10 +299,46 @@ mod tests {
         assert_eq!(parse(&team("T t", "l", "#000000")), format!("teams.toml:1: \"T t\": {KEY_RULE}"));
         let twice = team("t", "l", "#000000") + &team("t", "l", "#000000");
         assert_eq!(parse(&twice), "teams.toml:7: \"t\": the key is used twice");
-        let unknown = parse("[[team]]\nkey = \"t\"\nfoo = 1\n");
-        assert!(
-            unknown.starts_with("teams.toml:1: missing field `league`\nteams.toml:3: unknown field `foo`"),
-            "{unknown}"
+        assert_eq!(
+            parse("[[team]]\nkey = \"t\"\nfoo = 1\nshort_name = 4\ncolors = [\"#000000\"]\n"),
+            "teams.toml:1: missing field `league`\nteams.toml:1: missing field `name`\n\
+             teams.toml:3: unknown field `foo`; known are key, league, name, short_name, colors, crest\n\
+             teams.toml:4: `short_name`: invalid type: integer `4`, expected a string\n\
+             teams.toml:5: `colors`: invalid length 1, expected an array of length 2"
         );
+    }
+
+    #[test]
+    fn a_syntax_error_hides_no_fault_of_another_entry() {
+        let broken = "[[team]]\nkey = \"broken\"\nname = \"B\n".to_owned();
+        for (teams, expected) in [
+            (broken.clone() + &team("t", "l", "red"), ["teams.toml:3: ", "teams.toml:4: \"t\": colors"]),
+            (team("t", "l", "red") + &broken, ["teams.toml:1: \"t\": colors", "teams.toml:9: "]),
+            // A header without a bracket begins an entry as well.
+            (
+                team("t", "l", "red") + &team("u", "l", "#000000").replace("]]", "]"),
+                ["teams.toml:1: \"t\": colors", "teams.toml:7: "],
+            ),
+        ] {
+            let mut faults = ContentFaults::default();
+            let catalogue = Catalogue::read(Some(LEAGUE), Some(&teams), &mut faults);
+            let said: Vec<_> = faults.sorted().iter().map(ToString::to_string).collect();
+            assert_eq!(said.len(), 2, "{said:?}");
+            assert!(said.iter().zip(expected).all(|(fault, start)| fault.starts_with(start)), "{said:?}");
+            let other = if teams.contains("broken") { "broken" } else { "u" };
+            assert!(catalogue.has_team("t") && catalogue.has_team(other) && !catalogue.has_team("x"));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_missed() {
+        let mut faults = ContentFaults::default();
+        let catalogue = Catalogue::read(None, Some(&team("t", "x", "#000000")), &mut faults);
+        assert!(catalogue.has_team("t") && !catalogue.has_team("u"));
+        assert!(Catalogue::read(Some(LEAGUE), None, &mut faults).has_team("u"));
+        assert_eq!(faults.count(), 0, "{faults}");
+        // Without leagues, no team can be in one.
+        let said = Catalogue::parse("", &team("t", "x", "#000000")).unwrap_err().to_string();
+        assert_eq!(said, "teams.toml:1: \"t\": there is no league \"x\"");
     }
 }

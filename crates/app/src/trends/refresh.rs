@@ -88,7 +88,7 @@ impl App {
     async fn refresh_trends(&self) -> Result<(), StoreError> {
         let epoch = into_infallible(self.execute(BeginEpoch).await)?;
         self.sweep_trends(epoch.id).await?;
-        let (read, ranking) = self.reckon_trends(epoch).await?;
+        let (read, ranking) = self.compute_trends(epoch).await?;
         let portion = num::to_usize(PORTION);
         for posts in ranking.posts.chunks(portion) {
             self.add(AddTrends { epoch: epoch.id, posts: posts.to_vec(), topics: Vec::new() }).await?;
@@ -110,9 +110,9 @@ impl App {
     }
 
     /// Reads and ranks the window; also returns the number of posts read.
-    async fn reckon_trends(&self, epoch: TrendEpoch) -> Result<(u32, Ranking), StoreError> {
+    async fn compute_trends(&self, epoch: TrendEpoch) -> Result<(u32, Ranking), StoreError> {
         let since = epoch.begun_at.minus(self.config.trend_window);
-        let mut reckoning = TrendScorer::new(epoch.begun_at, self.config.trend_half_life);
+        let mut scorer = TrendScorer::new(epoch.begun_at, self.config.trend_half_life);
         let (mut read, mut after) = (0, None);
         while read < MOST_POSTS {
             let page = into_infallible(self.query(ReadCandidates { since, after }).await)?;
@@ -123,14 +123,14 @@ impl App {
                 tags.entry(post).or_default().push(tag);
             }
             for post in &page.posts {
-                reckoning.add(post, tags.remove(&post.post).into_iter().flatten());
+                scorer.add(post, tags.remove(&post.post).into_iter().flatten());
             }
             read = read.saturating_add(posts);
             if posts < PAGE {
                 break;
             }
         }
-        Ok((read, reckoning.finish()))
+        Ok((read, scorer.finish()))
     }
 
     /// Removes epochs before `own` that can no longer be read.

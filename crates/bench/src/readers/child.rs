@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
+use terrace_kernel::num;
 
 /// The hidden subcommand that runs this program as the readers.
 pub(crate) const COMMAND: &str = "stream-readers";
@@ -209,7 +210,7 @@ impl Crowd {
         let all = || self.connections.iter().map(|connection| &connection.seen);
         let first = all().next().copied().unwrap_or_default();
         Look {
-            readers: u64::try_from(self.connections.len()).unwrap_or(u64::MAX),
+            readers: num::to_u64(self.connections.len()),
             ended: self.ended,
             events: self.seen.events,
             bytes: self.seen.bytes,

@@ -27,11 +27,11 @@ pub(super) struct Recording {
 /// A round trip, and where it has the identifiers that vary.
 pub(super) struct Trip {
     bytes: Vec<u8>,
-    places: Vec<Place>,
+    places: Vec<IdPosition>,
 }
 
 /// The position of an identifier in a round trip, and its position in the list of identifiers.
-struct Place {
+struct IdPosition {
     at: usize,
     id: usize,
     form: fn(Uuid) -> Vec<u8>,
@@ -51,7 +51,7 @@ impl Trip {
             for form in FORMS {
                 let value = form(*value);
                 let found = bytes.windows(value.len()).enumerate().filter(|(_, window)| *window == value);
-                places.extend(found.map(|(at, _)| Place { at, id, form }));
+                places.extend(found.map(|(at, _)| IdPosition { at, id, form }));
             }
         }
         Self { bytes, places }
@@ -61,7 +61,7 @@ impl Trip {
     pub(super) fn write(&self, ids: &[Uuid], out: &mut Vec<u8>) {
         let start = out.len();
         out.extend(&self.bytes);
-        for Place { at, id, form } in &self.places {
+        for IdPosition { at, id, form } in &self.places {
             let Some(value) = ids.get(*id).map(|id| form(*id)) else { continue };
             if let Some(place) = out.get_mut(start + at..start + at + value.len()) {
                 place.copy_from_slice(&value);

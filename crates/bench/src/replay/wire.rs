@@ -2,6 +2,7 @@
 
 use crate::http::Extent;
 use anyhow::{Context, Result, bail};
+use terrace_kernel::num;
 
 /// The codes by which a client asks for encryption, which the server declines.
 const ASKS: [u32; 2] = [80_877_103, 80_877_104];
@@ -48,7 +49,7 @@ impl Message {
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         out.extend(self.kind);
-        let length = u32::try_from(self.content.len() + 4).unwrap_or(u32::MAX);
+        let length = num::to_u32(self.content.len() + 4);
         out.extend(length.to_be_bytes());
         out.extend(&self.content);
     }

@@ -88,7 +88,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
         log::info!("{rate:.0} requests a second");
         // The backlog of a rate that was too high must not affect the next one.
         process::until_quiet(&[day.terrace.pid()])?;
-        let step = Step { rate, sample: day.play(plan, rate, plan.duration * LONG, number)? };
+        let step = RateResult { rate, sample: day.play(plan, rate, plan.duration * LONG, number)? };
         climb.went(rate, step.is_kept());
         steps.push(step);
     }
@@ -191,12 +191,12 @@ fn newest(world: &World, terrace: &Terrace) -> Result<Vec<String>> {
 }
 
 /// The result of one rate.
-struct Step {
+struct RateResult {
     rate: f64,
     sample: Sample,
 }
 
-impl Step {
+impl RateResult {
     fn slow(&self) -> Duration {
         self.sample.latency.percentile(990)
     }
@@ -280,7 +280,7 @@ impl Deeds {
     }
 }
 
-fn figures(terrace: &Terrace, kind: Kind, steps: &[Step], plan: &Plan) -> Result<Vec<Figure>> {
+fn figures(terrace: &Terrace, kind: Kind, steps: &[RateResult], plan: &Plan) -> Result<Vec<Figure>> {
     let database = kind.name();
     let kept = steps.iter().rev().find(|step| step.is_kept());
     let sustained = kept.map_or(0.0, |step| step.sample.rate());
@@ -290,7 +290,7 @@ fn figures(terrace: &Terrace, kind: Kind, steps: &[Step], plan: &Plan) -> Result
         "fans": CROWD,
         "watching": WATCHING,
         "connections": CONNECTIONS,
-        "rates": steps.iter().map(Step::to_json).collect::<Vec<_>>(),
+        "rates": steps.iter().map(RateResult::to_json).collect::<Vec<_>>(),
     });
     let what = "match day, 2,000 watching";
     let bound = BOUND.as_millis();

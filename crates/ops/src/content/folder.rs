@@ -1,6 +1,6 @@
 //! Reads the files of a content folder.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, DirEntry};
 use std::io;
 use std::path::Path;
@@ -33,6 +33,8 @@ pub(super) const PICTURES: &str = "images";
 pub(super) struct Files {
     /// Text files by name.
     pub(super) texts: HashMap<&'static str, String>,
+    /// Names and paths of files that exist and cannot be read.
+    unreadable: BTreeSet<String>,
     /// Pictures by path in the folder, such as `images/crest.png`.
     pub(super) pictures: BTreeMap<String, Vec<u8>>,
 }
@@ -43,8 +45,9 @@ impl Files {
         let mut files = Self::default();
         each_file(folder, "", faults, |entry, name, faults| {
             if let Some(known) = FILES.iter().find(|known| **known == name) {
-                if let Some(text) = text(entry, name, faults) {
-                    files.texts.insert(known, text);
+                match text(entry, name, faults) {
+                    Some(text) => drop(files.texts.insert(known, text)),
+                    None => drop(files.unreadable.insert(name.to_owned())),
                 }
             } else if name != PICTURES {
                 let known = FILES.join(", ");
@@ -60,12 +63,27 @@ impl Files {
             each_file(&pictures, "images/", faults, |entry, name, faults| {
                 if files.pictures.len() >= MOST_PICTURES {
                     faults.add(name, None, format!("a folder holds at most {MOST_PICTURES} pictures"));
-                } else if let Some(bytes) = bytes(entry, name, LARGEST_PICTURE, faults) {
-                    files.pictures.insert(name.to_owned(), bytes);
+                    files.unreadable.insert(name.to_owned());
+                } else {
+                    match bytes(entry, name, LARGEST_PICTURE, faults) {
+                        Some(bytes) => drop(files.pictures.insert(name.to_owned(), bytes)),
+                        None => drop(files.unreadable.insert(name.to_owned())),
+                    }
                 }
             });
         }
         files
+    }
+
+    /// The text of a file: `None` if it exists and cannot be read, and empty if there is none.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        let is_readable = !self.unreadable.contains(name);
+        is_readable.then(|| self.texts.get(name).map(String::as_str).unwrap_or_default())
+    }
+
+    /// Whether there is a file of this name or path, readable or not.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.texts.contains_key(name) || self.pictures.contains_key(name) || self.unreadable.contains(name)
     }
 }
 

@@ -6,19 +6,19 @@ mod load;
 mod plan;
 
 pub use load::{LoadRefusal, load_content, plan_content, stored_content};
-pub use plan::{ContentChanges, Item};
+pub use plan::{ContentChanges, Item, listed};
 
 use folder::Files;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
-use terrace_app::content::{Club, ContentFaults, embedded_levels, read_levels};
+use terrace_app::content::{Club, ContentFaults, read_levels};
 use terrace_app::media::{PreparedPicture, prepare_picture};
 use terrace_app::packs::PackContent;
-use terrace_app::quests::{QuestContent, embedded_achievements, read_achievements};
+use terrace_app::quests::{QuestContent, read_achievements};
 use terrace_app::shop::ShopContent;
 use terrace_app::teams::Catalogue;
-use terrace_kernel::{TeamId, Timestamp};
+use terrace_kernel::{Currency, TeamId, Timestamp};
 use uuid::Uuid;
 
 /// The longest side of a picture of content, in pixels; larger ones are scaled down.
@@ -31,7 +31,6 @@ pub struct Content {
     pub club: Club,
     /// Leagues and teams.
     pub catalogue: Catalogue,
-    /// Quests.
     pub quests: QuestContent,
     /// Packs and collectibles.
     pub packs: PackContent,
@@ -41,7 +40,6 @@ pub struct Content {
     pub achievements: Option<String>,
     /// Text of the levels; `None` for those that come with the program.
     pub levels: Option<String>,
-    /// Text of the club.
     pub club_text: String,
     /// Pictures by path in the folder.
     pub pictures: BTreeMap<String, PreparedPicture>,
@@ -55,64 +53,62 @@ impl Content {
     /// # Errors
     ///
     /// All faults, with file and line. Rules that depend on stored content are checked when it is loaded.
-    pub fn read(folder: &Path, now: Timestamp) -> Result<Self, ContentFaults> {
+    pub fn read(folder: &Path) -> Result<Self, ContentFaults> {
         let mut faults = ContentFaults::default();
         let files = Files::read(folder, &mut faults);
-        let content = Self::of(&files, now, &mut faults);
-        match content {
-            Some(content) => faults.unless_any(content),
-            None => Err(faults.sorted()),
-        }
+        let content = Self::of(&files, &mut faults);
+        faults.unless_any(content)
     }
 
-    fn of(files: &Files, now: Timestamp, faults: &mut ContentFaults) -> Option<Self> {
-        let text = |name: &str| files.texts.get(name).map(String::as_str);
-        let club_text = text("club.toml");
-        if club_text.is_none() {
-            faults.add("club.toml", None, "is missing");
-        }
+    /// Quests, packs and products that closed before `now`, with file and line. They load only where they exist already.
+    pub fn closed(&self, now: Timestamp) -> ContentFaults {
+        let mut notes = ContentFaults::default();
+        self.quests.closed(now, &mut notes);
+        self.packs.closed(now, &mut notes);
+        self.shop.closed(now, &mut notes);
+        notes.sorted()
+    }
+
+    fn of(files: &Files, faults: &mut ContentFaults) -> Self {
         let pictures = pictures(files, faults);
-        let club = club_text.and_then(|text| Club::read(text, faults));
-        let catalogue = Catalogue::read(
-            text("leagues.toml").unwrap_or_default(),
-            text("teams.toml").unwrap_or_default(),
-            faults,
-        );
-        let quests = QuestContent::read(text("quests.toml").unwrap_or_default(), faults);
-        let packs = PackContent::read(text("packs.toml").unwrap_or_default(), faults);
-        let shop = ShopContent::read(
-            text("products.toml").unwrap_or_default(),
-            text("shipping.toml").unwrap_or_default(),
-            faults,
-        );
-        match text("achievements.toml") {
-            Some(text) => drop(read_achievements(text, faults)),
-            None => drop(embedded_achievements()),
+        let club = if files.has("club.toml") {
+            Club::read(files.text("club.toml"), faults)
+        } else {
+            faults.add("club.toml", None, "is missing");
+            None
+        };
+        let catalogue = Catalogue::read(files.text("leagues.toml"), files.text("teams.toml"), faults);
+        let quests = QuestContent::read(files.text("quests.toml"), faults);
+        let packs = PackContent::read(files.text("packs.toml"), faults);
+        let shop = ShopContent::read(files.text("products.toml"), files.text("shipping.toml"), faults);
+        if files.has("achievements.toml") {
+            read_achievements(files.text("achievements.toml"), faults);
         }
-        match text("levels.toml") {
-            Some(text) => drop(read_levels(text, faults)),
-            None => drop(embedded_levels()),
+        if files.has("levels.toml") {
+            read_levels(files.text("levels.toml"), faults);
         }
-        check_together(&catalogue, &quests, &packs, &shop, now, faults);
-        let logo = club.iter().filter_map(|club| Some(("club.toml", None, club.logo.as_deref()?)));
+        let currency = club.as_ref().map(|club| club.currency);
+        check_together(&catalogue, &quests, &packs, &shop, currency, faults);
+        let logo = club.iter().filter_map(|club| club.logo.as_ref());
+        let logo = logo.map(|(path, line)| ("club.toml", *line, path.as_str()));
         let named = catalogue.pictures().chain(packs.pictures()).chain(shop.pictures());
-        for (file, line, path) in logo.chain(named.map(|(file, line, path)| (file, Some(line), path))) {
-            if !pictures.contains_key(path) && !files.pictures.contains_key(path) {
+        for (file, line, path) in logo.chain(named) {
+            if !files.has(path) {
                 faults.add(file, line, format!("there is no picture {path:?} in the folder"));
             }
         }
-        Some(Self {
-            club: club?,
+        Self {
+            club: club.unwrap_or_default(),
             catalogue,
             quests,
             packs,
             shop,
-            achievements: text("achievements.toml").map(str::to_owned),
-            levels: text("levels.toml").map(str::to_owned),
-            club_text: club_text?.to_owned(),
+            achievements: files.texts.get("achievements.toml").cloned(),
+            levels: files.texts.get("levels.toml").cloned(),
+            club_text: files.text("club.toml").unwrap_or_default().to_owned(),
             pictures,
             digest: digest(files),
-        })
+        }
     }
 }
 
@@ -122,7 +118,7 @@ fn check_together(
     quests: &QuestContent,
     packs: &PackContent,
     shop: &ShopContent,
-    now: Timestamp,
+    currency: Option<Currency>,
     faults: &mut ContentFaults,
 ) {
     let mut ids = 0_u128;
@@ -131,18 +127,30 @@ fn check_together(
         Uuid::from_u128(ids)
     };
     let team = |key: &str| catalogue.has_team(key).then(|| TeamId::from_uuid(Uuid::nil()));
-    let known = terrace_quests::Known { quests: &[], team: &team };
+    let known = terrace_quests::Known { quests: &[], team: &team, closes_after: None };
     if let Err(errors) = terrace_quests::plan(&quests.drafts, &known, &mut new_id) {
         quests.locate(&errors, faults);
     }
-    let known = terrace_packs::Known { collectibles: &[], packs: &[], team: &team, now };
-    if let Err(errors) = packs.plan(&known, &mut new_id) {
+    let known = terrace_packs::Known {
+        collectibles: &[],
+        packs: &[],
+        team: &team,
+        now: None,
+        closes_after: None,
+        currency,
+    };
+    // Paths in the folder become paths of the service.
+    let path = |path: &str| Some(format!("/{path}"));
+    if let Err(errors) = packs.clone().with_pictures(path).plan(&known, &mut new_id) {
         faults.extend(errors);
     }
-    let known = terrace_shop::Known { catalogue: &terrace_shop::Catalogue::default(), team: &team };
-    // Paths in the folder become paths of the service.
-    let shop = shop.clone().with_pictures(|path| Some(format!("/{path}")));
-    if let Err(errors) = shop.plan(&known, &mut new_id) {
+    let known = terrace_shop::Known {
+        catalogue: &terrace_shop::Catalogue::default(),
+        team: &team,
+        closes_after: None,
+        currency,
+    };
+    if let Err(errors) = shop.clone().with_pictures(path).plan(&known, &mut new_id) {
         faults.extend(errors);
     }
 }

@@ -39,6 +39,36 @@ pub struct ContentChanges {
     pub retired: Vec<Item>,
 }
 
+/// The kinds of items: first those that fans own, buy or work on.
+const KINDS: [&str; 10] = [
+    "pack",
+    "quest",
+    "product",
+    "collectible",
+    "team",
+    "league",
+    "category",
+    "shipping method",
+    "tax rate",
+    "file",
+];
+/// The most items of a kind that are listed by name.
+const LISTED: usize = 30;
+
+/// Names items by kind, those that fans own or buy first; of many of a kind, the first ones and how many more there are.
+pub fn listed(items: &[Item]) -> Vec<String> {
+    let of_kind = |kind: &&'static str| {
+        let all: Vec<&Item> = items.iter().filter(|item| item.kind == *kind).collect();
+        let more = all.len().saturating_sub(LISTED);
+        let mut named: Vec<String> = all.into_iter().take(LISTED).map(Item::to_string).collect();
+        if more > 0 {
+            named.push(format!("{more} more of the kind {kind}"));
+        }
+        named
+    };
+    KINDS.iter().flat_map(of_kind).collect()
+}
+
 impl ContentChanges {
     /// Whether nothing would change.
     pub fn is_empty(&self) -> bool {
@@ -79,7 +109,7 @@ pub(super) struct Existing {
 impl Existing {
     pub(super) fn read(tx: &mut dyn OpsReadTx) -> Result<Self, StoreError> {
         Ok(Self {
-            leagues: crate::all_pages(|after| tx.leagues(terrace_kernel::Limit::MAX, after))?,
+            leagues: tx.all_leagues()?,
             teams: tx.all_teams()?,
             quests: tx.quests()?,
             packs: PackCatalogue { collectibles: tx.collectibles()?, packs: tx.packs()? },
@@ -131,7 +161,7 @@ pub(super) fn plan(
     let team_ids: HashMap<&str, TeamId> = teams.iter().map(|team| (team.key.as_str(), team.id)).collect();
     let team = |key: &str| team_ids.get(key).copied();
 
-    let known = terrace_quests::Known { quests: &existing.quests, team: &team };
+    let known = terrace_quests::Known { quests: &existing.quests, team: &team, closes_after: Some(now) };
     let quests = terrace_quests::plan(&content.quests.drafts, &known, &mut new_id).unwrap_or_else(|errors| {
         content.quests.locate(&errors, &mut faults);
         Vec::new()
@@ -140,7 +170,9 @@ pub(super) fn plan(
         collectibles: &existing.packs.collectibles,
         packs: &existing.packs.packs,
         team: &team,
-        now,
+        now: Some(now),
+        closes_after: Some(now),
+        currency: Some(content.club.currency),
     };
     let packs = content.packs.clone().with_pictures(picture);
     let packs = match packs.plan(&known, &mut new_id) {
@@ -150,7 +182,12 @@ pub(super) fn plan(
             PackCatalogue { collectibles: Vec::new(), packs: Vec::new() }
         }
     };
-    let known = terrace_shop::Known { catalogue: &existing.shop, team: &team };
+    let known = terrace_shop::Known {
+        catalogue: &existing.shop,
+        team: &team,
+        closes_after: Some(now),
+        currency: Some(content.club.currency),
+    };
     let shop = content.shop.clone().with_pictures(picture).plan(&known, &mut new_id);
     let shop = shop.unwrap_or_else(|errors| {
         faults.extend(errors);
@@ -162,7 +199,7 @@ pub(super) fn plan(
         club: content.club_text.clone(),
         achievements: content.achievements.clone(),
         levels: content.levels.clone(),
-        logo_url: content.club.logo.as_deref().and_then(picture),
+        logo_url: content.club.logo.as_ref().and_then(|(path, _)| picture(path)),
         loaded_at: now,
     };
     let changes = changes(existing, &leagues, &teams, &quests, (&packs, &shop), &stored);
@@ -180,7 +217,7 @@ fn changes(
     let mut changes = ContentChanges::default();
     let before = existing.leagues.iter().map(|league| (league.key.as_str(), league)).collect();
     changes.compare("league", before, leagues.iter().map(|league| (&league.key, league.clone())));
-    // Leagues without teams are not shown, and so not retired.
+    // Leagues without teams are not listed, and so not retired.
     changes.retired.clear();
     let before = existing.teams.iter().filter(|team| !team.is_retired);
     let before = before.map(|team| (team.key.as_str(), team)).collect();
@@ -235,4 +272,19 @@ fn shop_changes(changes: &mut ContentChanges, existing: &ShopCatalogue, shop: &S
     let keys: Vec<_> = existing.taxes.iter().map(key).collect();
     let before = keys.iter().map(String::as_str).zip(&existing.taxes).collect();
     changes.compare("tax rate", before, shop.taxes.iter().map(|one| (key(one), one.clone())));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_items_of_a_kind_hide_no_other_kind() {
+        let items = |kind, count: usize| (0..count).map(move |n| Item { kind, key: format!("k{n}") });
+        let all: Vec<Item> = items("team", 266).chain(items("quest", 1)).chain(items("pack", 31)).collect();
+        let said = listed(&all);
+        assert_eq!(said.len(), 30 + 1 + 1 + 30 + 1);
+        assert_eq!([&said[0], &said[30], &said[31]], ["pack k0", "1 more of the kind pack", "quest k0"]);
+        assert_eq!([&said[32], &said[62]], ["team k0", "236 more of the kind team"]);
+    }
 }

@@ -1,6 +1,7 @@
 //! Lines of a file, read one at a time and bounded in size, so that a file may have any size and content.
 
 use std::io::{self, BufRead};
+use terrace_kernel::num;
 
 /// A reader of lines. Memory is bounded by the maximum length, whatever the lines contain.
 #[derive(Debug)]
@@ -62,7 +63,7 @@ impl<R: BufRead> BoundedLines<R> {
             }
             let used = part.len() + usize::from(end.is_some());
             self.input.consume(used);
-            self.bytes += u64::try_from(used).unwrap_or(0);
+            self.bytes += num::to_u64(used);
             if end.is_some() {
                 self.number += 1;
                 return Ok(Some(kept));

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use terrace_app::App;
-use terrace_kernel::{Ctx, Failure, Outcome, StoreError};
+use terrace_kernel::{Ctx, Failure, Outcome, StoreError, num};
 use terrace_store::{Command, Ports, Tx};
 use tokio::sync::watch;
 
@@ -150,7 +150,7 @@ impl TaskContext {
         let command = Timed { command, begun: Arc::clone(&begun) };
         let outcome = if self.is_dry() { dry_run(app, command).await } else { app.execute(command).await };
         let took = begun.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
-        self.0.longest.fetch_max(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.0.longest.fetch_max(num::to_u64(took.as_micros()), Ordering::Relaxed);
         if self.0.is_task {
             yield_to_writers(took).await;
             if !self.is_dry() {

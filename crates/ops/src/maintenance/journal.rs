@@ -13,7 +13,6 @@ use uuid::Uuid;
 /// Name of the maintenance lease. All tasks share one: concurrent runs would break their order.
 const LEASE: &str = "maintenance";
 
-/// State of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunState {
     /// The run is in progress.

@@ -84,6 +84,8 @@ pub enum Need {
     Payments,
     /// A minter that receives changes of owned collectibles.
     Minter,
+    /// Storage of pictures, and the service's secret.
+    Demo,
 }
 
 type Doing = Arc<dyn Fn(Work) -> BoxFuture<'static, Result<(), TaskFailure>> + Send + Sync>;
@@ -139,7 +141,6 @@ impl Task {
         self.name
     }
 
-    /// Category of the task.
     pub fn category(&self) -> Category {
         self.category
     }
@@ -166,7 +167,7 @@ impl Task {
             Some(Need::Payments) if app.seed_cipher().is_err() => {
                 Some("the service's secret is not here (--secret-file)")
             }
-            Some(Need::Minter | Need::Media | Need::Payments) | None => None,
+            Some(Need::Minter | Need::Media | Need::Payments | Need::Demo) | None => None,
         }
     }
 }
@@ -181,7 +182,6 @@ impl fmt::Debug for Task {
     }
 }
 
-/// A list of tasks.
 #[derive(Debug, Clone, Default)]
 pub struct TaskList {
     tasks: Vec<Task>,
@@ -249,13 +249,12 @@ pub enum Wanted {
 /// Tasks in execution order.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    steps: Vec<Step>,
+    steps: Vec<PlannedTask>,
 }
 
 /// One task of a plan.
 #[derive(Debug, Clone)]
-pub struct Step {
-    /// The task.
+pub struct PlannedTask {
     pub task: Task,
     /// Whether it was requested; otherwise, a requested task depends on it.
     pub is_requested: bool,
@@ -265,7 +264,7 @@ pub struct Step {
 
 impl Plan {
     /// The tasks, in execution order.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[PlannedTask] {
         &self.steps
     }
 
@@ -345,7 +344,7 @@ impl TaskList {
         }
         let entries: Vec<_> = self.tasks.iter().map(|task| (task.name, task.after)).collect();
         let names = order::in_order(&entries, &asked)?;
-        let step = |task: &Task| Step {
+        let step = |task: &Task| PlannedTask {
             task: task.clone(),
             is_requested: asked.contains(&task.name),
             is_optional: !matches!(wanted, Wanted::Named(_)),
@@ -365,7 +364,7 @@ mod tests {
 
     /// Spec §1 rule 13: every category of maintenance has its tasks, and they have an order.
     #[test]
-    fn rule_13_the_catalogue_has_an_order_and_every_category() {
+    fn spec_1_rule_13_the_catalogue_has_an_order_and_every_category() {
         let tasks = catalogue();
         let plan = tasks.plan(&Wanted::All).unwrap();
         let planned = names(&plan);

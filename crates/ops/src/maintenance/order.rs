@@ -129,7 +129,7 @@ mod tests {
 
     /// Spec §1 rule 13: for some repairs the order of execution matters.
     #[test]
-    fn rule_13_what_a_task_comes_after_is_before_it_and_runs_with_it() {
+    fn spec_1_rule_13_what_a_task_comes_after_is_before_it_and_runs_with_it() {
         assert_eq!(order(&["sweep"]), ["sweep"]);
         assert_eq!(order(&["ranks"]), ["seasons", "totals", "ranks"]);
         assert_eq!(order(&["topics", "prizes"]), ["seasons", "totals", "ranks", "prizes", "topics"]);

@@ -33,7 +33,6 @@ pub struct Round {
 pub struct TaskRun {
     /// Name of the task.
     pub task: &'static str,
-    /// Outcome of the run.
     pub outcome: RunOutcome,
     /// Number of rows written by kind, or that a dry run would have written; without zeros.
     pub counts: BTreeMap<&'static str, u64>,
@@ -108,7 +107,7 @@ pub enum RoundFailure {
 }
 
 /// Holder of the lease and the data for the journal.
-struct Command {
+struct RunRequest {
     holder: Uuid,
     by: String,
     arguments: String,
@@ -136,13 +135,13 @@ pub async fn maintain(
     for left in &report.left {
         observer.left(left);
     }
-    let command = Command { holder: app.seed().open().new_id(), by, arguments, is_dry };
-    let ended = run_tasks(app, &command, tasks, observer, &stop, &mut report).await;
+    let request = RunRequest { holder: app.seed().open().new_id(), by, arguments, is_dry };
+    let ended = run_tasks(app, &request, tasks, observer, &stop, &mut report).await;
     if is_dry || matches!(ended, Err(RoundFailure::Busy(_))) {
         return ended.map(|()| report);
     }
     // Release the lease at once, so that others need not wait for it to expire.
-    let released = into_infallible(app.execute(ReleaseRun { holder: command.holder }).await);
+    let released = into_infallible(app.execute(ReleaseRun { holder: request.holder }).await);
     // The first failure is more informative.
     ended?;
     released?;
@@ -151,7 +150,7 @@ pub async fn maintain(
 
 async fn run_tasks(
     app: &Arc<App>,
-    command: &Command,
+    request: &RunRequest,
     tasks: Vec<Task>,
     observer: Arc<dyn Observer>,
     stop: &watch::Receiver<bool>,
@@ -162,11 +161,11 @@ async fn run_tasks(
             report.is_stopped = true;
             break;
         }
-        let run = if command.is_dry { None } else { Some(begin(app, command, &task).await?) };
+        let run = if request.is_dry { None } else { Some(begin(app, request, &task).await?) };
         observer.began(&task);
-        let pace = TaskContext::new(command.is_dry, stop.clone(), Arc::clone(&observer));
+        let pace = TaskContext::new(request.is_dry, stop.clone(), Arc::clone(&observer));
         let started = Instant::now();
-        let ended = see_task(app, &task, pace.clone(), run.map(|_| command.holder)).await;
+        let ended = see_task(app, &task, pace.clone(), run.map(|_| request.holder)).await;
         let (outcome, failure) = match ended {
             Ok(()) => (RunOutcome::Succeeded, None),
             Err(TaskFailure::Stopped) => (RunOutcome::Stopped, None),
@@ -228,13 +227,13 @@ fn fit(app: &App, plan: &Plan, left: &mut Vec<Left>) -> Result<Vec<Task>, RoundF
     Ok(tasks)
 }
 
-async fn begin(app: &App, command: &Command, task: &Task) -> Result<Uuid, RoundFailure> {
+async fn begin(app: &App, request: &RunRequest, task: &Task) -> Result<Uuid, RoundFailure> {
     let begin = BeginRun {
-        holder: command.holder,
+        holder: request.holder,
         life: app.config().job_lease,
         task: task.name,
-        by: command.by.clone(),
-        arguments: command.arguments.clone(),
+        by: request.by.clone(),
+        arguments: request.arguments.clone(),
     };
     into_infallible(app.execute(begin).await)?.map_err(RoundFailure::Busy)
 }

@@ -1,7 +1,6 @@
 //! Tasks that create what the service needs to start: seasons and the embedded content.
 
-use crate::all_pages;
-use crate::maintenance::{Category, Task, TaskFailure, Work};
+use crate::maintenance::{Category, Need, Task, TaskFailure, Work};
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::hash::Hash;
@@ -11,10 +10,10 @@ use terrace_app::packs::{LoadPacks, PackContent};
 use terrace_app::quests::{LoadQuests, QuestContent};
 use terrace_app::teams::Catalogue;
 use terrace_identity::{League, Team};
-use terrace_kernel::{Ctx, Failure, Limit, Outcome, StoreError, num};
+use terrace_kernel::{Ctx, Failure, Outcome, num};
 use terrace_packs::{Collectible, Pack};
 use terrace_quests::Quest;
-use terrace_store::{Command, OpsReadTx, OpsTx};
+use terrace_store::{Command, OpsTx};
 
 pub(super) fn seasons() -> Task {
     let about = "Creates the first seasons if there are none";
@@ -62,7 +61,12 @@ pub(super) fn packs() -> Task {
 pub(super) fn demo() -> Task {
     let about = "Loads the demo content unless it exists; the password of its fans is public";
     Task::new("demo", Category::SetUp, about, |work| async move {
-        let demo = work.app().demo(false).await?;
+        let exists = "the demo content, or an account of one of its names, is there";
+        if work.app().demo_before(false).await?.is_some() {
+            work.print(exists);
+            return Ok(());
+        }
+        let demo = work.app().demo(false, work.is_dry()).await?;
         let loaded = work.attempt(demo).await;
         work.app().forget_quest_book();
         work.app().forget_pack_book();
@@ -74,13 +78,14 @@ pub(super) fn demo() -> Task {
                 work.count("awards of points", num::to_u64(awards));
             }
             Ok(DemoOutcome::AlreadyThere | DemoOutcome::NotNew) | Err(_) => {
-                work.print("the demo content, or an account of one of its names, is there");
+                work.print(exists);
             }
         }
         Ok(())
     })
     // Awards need an active season.
     .after(&["seasons", "quests", "packs"])
+    .needs(Need::Demo)
     .by_name_only()
 }
 
@@ -134,10 +139,10 @@ impl Command for Load {
         }
         match &self.content {
             Content::Teams(catalogue) => {
-                let before = (leagues(tx)?, teams_of(tx)?);
+                let before: (Vec<League>, Vec<Team>) = (tx.all_leagues()?, tx.all_teams()?);
                 catalogue.load(tx, ctx)?;
-                let leagues = changed(before.0, &leagues(tx)?, |league| league.id);
-                Ok(vec![("leagues", leagues), ("teams", changed(before.1, &teams_of(tx)?, |team| team.id))])
+                let leagues = changed(before.0, &tx.all_leagues()?, |league| league.id);
+                Ok(vec![("leagues", leagues), ("teams", changed(before.1, &tx.all_teams()?, |team| team.id))])
             }
             Content::Quests(content) => {
                 let before: Vec<Quest> = tx.quests()?;
@@ -163,12 +168,4 @@ impl Command for Load {
 fn changed<T: PartialEq, I: Eq + Hash>(before: Vec<T>, after: &[T], id: impl Fn(&T) -> I) -> u64 {
     let known: HashMap<I, T> = before.into_iter().map(|row| (id(&row), row)).collect();
     num::to_u64(after.iter().filter(|row| known.get(&id(row)) != Some(*row)).count())
-}
-
-fn leagues(tx: &mut dyn OpsReadTx) -> Result<Vec<League>, StoreError> {
-    all_pages(|after| tx.leagues(Limit::MAX, after))
-}
-
-fn teams_of(tx: &mut dyn OpsReadTx) -> Result<Vec<Team>, StoreError> {
-    all_pages(|after| tx.teams(None, Limit::MAX, after))
 }

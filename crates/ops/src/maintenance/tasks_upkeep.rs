@@ -84,7 +84,6 @@ pub(super) fn repair_points() -> Task {
     .after(&["turn-seasons"])
 }
 
-/// Repairs balances.
 pub(super) fn repair_balances() -> Task {
     let about = "Repairs balances from the journal of transfers, and the journal from the records of points";
     Task::new("repair-balances", Category::Repair, about, |work| async move {

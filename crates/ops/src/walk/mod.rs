@@ -5,15 +5,15 @@
 //! and only differences that remain are reported and repaired. Other writers wait for the rows of one such transaction
 //! at most. Verification is a dry run: its transactions are rolled back.
 
+mod adaptive_batch;
 mod report;
-mod stride;
 
 pub use report::{CheckReport, WalkReport};
 
 use crate::maintenance::{TaskContext, TaskFailure};
+use adaptive_batch::AdaptiveBatch;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use stride::AdaptiveBatch;
 use terrace_app::App;
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId, num};
 use terrace_store::{Command, OpsReadTx, OpsTx, Query, into_infallible};
@@ -132,14 +132,14 @@ pub(crate) async fn walk<D: Derived>(
         let look = Look { derived: derived.clone(), after };
         Ok::<_, TaskFailure>(into_infallible(app.query(look).await)?)
     };
-    let mut stride = AdaptiveBatch::up_to(D::HELD);
+    let mut batch = AdaptiveBatch::up_to(D::HELD);
     let mut found = look(None).await?;
     while let Some(portion) = found {
         for (check, rows) in portion.checked {
             report.count(check, rows);
         }
         // Suspects are checked again under a lock, so the next page may be read meanwhile.
-        let settled = settle(app, pace, &derived, &mut stride, &portion.suspects, &mut report);
+        let settled = settle(app, pace, &derived, &mut batch, &portion.suspects, &mut report);
         let (settled, next) = tokio::join!(settled, look(Some(portion.last)));
         settled?;
         pace.advance(portion.rows);
@@ -153,13 +153,13 @@ async fn settle<D: Derived>(
     app: &App,
     pace: &TaskContext,
     derived: &D,
-    stride: &mut AdaptiveBatch,
+    batch: &mut AdaptiveBatch,
     suspects: &[D::Key],
     report: &mut WalkReport<D::Check>,
 ) -> Result<(), TaskFailure> {
     let mut rest = suspects;
     while !rest.is_empty() {
-        let (held, more) = stride.step(rest);
+        let (held, more) = batch.step(rest);
         let settle = Settle { derived: derived.clone(), suspects: held.to_vec() };
         let (outcome, took) = pace.carry_out(app, settle).await?;
         let settled = match outcome {
@@ -170,7 +170,7 @@ async fn settle<D: Derived>(
             pace.count(kind, *rows);
         }
         report.merge(settled);
-        stride.took(took);
+        batch.took(took);
         rest = more;
     }
     Ok(())

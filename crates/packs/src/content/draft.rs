@@ -5,9 +5,9 @@ use terrace_kernel::Timestamp;
 /// A catalogue as written in content.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CatalogueDraft {
-    /// The collectibles.
+    /// All collectibles, in the order of the content.
     pub collectibles: Vec<CollectibleDraft>,
-    /// The packs.
+    /// All packs, in the order of the content.
     pub packs: Vec<PackDraft>,
 }
 
@@ -55,6 +55,8 @@ pub struct PackDraft {
     pub guarantee: Option<String>,
     /// Keys of up to 1,000 collectibles, each with its weight among those of its rarity: 1 to 1,000,000.
     pub contents: Vec<(String, i64)>,
+    /// Whether some of these fields could not be read and hold others; rules on several fields are then not checked.
+    pub is_partial: bool,
 }
 
 /// A slot as written in content.

@@ -11,7 +11,7 @@ use crate::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use terrace_kernel::text::{TextError, line, paragraphs};
-use terrace_kernel::{MalformedCurrency, PriceError, PriceKind, PricePart};
+use terrace_kernel::{Currency, MalformedCurrency, PriceError, PriceKind, PricePart};
 use terrace_kernel::{MalformedKey, TeamId, Timestamp};
 use uuid::Uuid;
 
@@ -31,7 +31,7 @@ const LONGEST_DESCRIPTION: usize = 500;
 const LONGEST_ADDRESS: usize = 500;
 
 /// The list of the content that an item is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ContentItem {
     /// The list of collectibles.
     Collectible,
@@ -105,6 +105,17 @@ pub enum ContentProblem {
     /// The currency code is malformed.
     #[error("the price: {0}")]
     Currency(MalformedCurrency),
+    /// ISO 4217 has no such currency.
+    #[error("the price: ISO 4217 lists no currency {0}")]
+    UnknownCurrency(Currency),
+    /// The price is not in the club's currency.
+    #[error("the price is in {price}, and the currency of the club is {club}")]
+    OtherCurrency {
+        /// The currency of the price.
+        price: Currency,
+        /// The currency of the club.
+        club: Currency,
+    },
     /// The limit for each fan is zero, negative or too large.
     #[error("the limit must be 1 to {MOST_COPIES}")]
     Limit,
@@ -114,6 +125,9 @@ pub enum ContentProblem {
     /// The pack closes before it opens, or at the same instant.
     #[error("it must open before it closes")]
     Window,
+    /// A pack that is not stored yet closes before the content is loaded.
+    #[error("it is new, and closes in the past")]
+    ClosedBefore,
     /// The pack has no slots, or too many.
     #[error("a pack has 1 to {MOST_SLOTS} slots")]
     Slots,
@@ -147,7 +161,7 @@ pub enum ContentProblem {
     /// All collectibles of a rarity are limited, and their editions cannot fill a single copy.
     #[error("{slots} slots may give {rarity}, and only {editions} of it exist")]
     PoolTooSmall {
-        /// The rarity.
+        /// The rarity without unlimited collectibles.
         rarity: Rarity,
         /// The number of slots that may give it.
         slots: u32,
@@ -182,8 +196,12 @@ pub struct Known<'a> {
     pub packs: &'a [Pack],
     /// Looks up a team by its key.
     pub team: &'a dyn Fn(&str) -> Option<TeamId>,
-    /// The instant at which the content is loaded.
-    pub now: Timestamp,
+    /// The instant at which the content is loaded; `None` for a check without a database.
+    pub now: Option<Timestamp>,
+    /// The instant after which a pack that is not stored yet must close, if this is checked.
+    pub closes_after: Option<Timestamp>,
+    /// The currency of prices in money; `None` if it is not known.
+    pub currency: Option<Currency>,
 }
 
 /// A validated catalogue.
@@ -230,17 +248,30 @@ pub fn plan(
             found.note(ContentProblem::KeyTwice);
         }
         let shelf = Shelf { by_key: &by_key, drafted: &draft.collectibles };
-        packs.extend(pack(pack_draft, &shelf, known, &mut new_id, &mut found).map(|pack| (place, pack)));
+        let before = found.errors.len();
+        let Some(pack) = pack(pack_draft, &shelf, known, &mut new_id, &mut found) else { continue };
+        // In others, parts that were left out because of an error would only cause follow-up errors.
+        let is_whole = !pack_draft.is_partial
+            && found.errors.len() == before
+            && pack.contents.len() == pack_draft.contents.len();
+        packs.push(Planned { place, pack, is_whole });
     }
-    // Items left out because of an error would only cause follow-up errors.
+    whole::check(&packs, &collectibles, known, &mut found);
     if found.errors.is_empty() {
-        whole::check(&packs, &collectibles, known, &mut found);
-    }
-    if found.errors.is_empty() {
-        Ok(Catalogue { collectibles, packs: packs.into_iter().map(|(_, pack)| pack).collect() })
+        Ok(Catalogue { collectibles, packs: packs.into_iter().map(|planned| planned.pack).collect() })
     } else {
+        // `sort_by_key` keeps the order of the errors of an item.
+        found.errors.sort_by_key(|error| (error.item, error.place));
         Err(found.errors)
     }
+}
+
+/// A pack and its index in the content.
+struct Planned {
+    place: usize,
+    pack: Pack,
+    /// Whether all that it holds is valid by itself.
+    is_whole: bool,
 }
 
 /// The problems found so far, and the item that is being validated.
@@ -343,7 +374,7 @@ fn pack(
     let description =
         found.take(paragraphs(&draft.description, 0, LONGEST_DESCRIPTION), ContentProblem::Description);
     let image_url = found.image(draft.image_url.as_ref());
-    let price = price(&draft.price, found);
+    let price = price(&draft.price, known, found);
     let per_user_limit = found.copies(draft.per_user_limit, ContentProblem::Limit);
     let supply = found.copies(draft.supply, ContentProblem::Supply);
     if let (Some(opens), Some(closes)) = (draft.opens_at, draft.closes_at)
@@ -351,10 +382,15 @@ fn pack(
     {
         found.note(ContentProblem::Window);
     }
+    let before = known.packs.iter().find(|pack| pack.key.as_str() == draft.key);
+    if before.is_none()
+        && draft.closes_at.zip(known.closes_after).is_some_and(|(closes, after)| closes <= after)
+    {
+        found.note(ContentProblem::ClosedBefore);
+    }
     let slots = slots(&draft.slots, found);
     let guarantee = draft.guarantee.as_ref().and_then(|text| found.rarity(text));
     let contents = contents(&draft.contents, shelf, found);
-    let before = known.packs.iter().find(|pack| pack.key.as_str() == draft.key);
     Some(Pack {
         id: before.map_or_else(|| PackId::from_uuid(new_id()), |pack| pack.id),
         key: key?,
@@ -373,13 +409,21 @@ fn pack(
     })
 }
 
-fn price(draft: &PriceDraft, found: &mut Problems) -> Option<PricePart> {
+fn price(draft: &PriceDraft, known: &Known<'_>, found: &mut Problems) -> Option<PricePart> {
     let kind: Option<PriceKind> = found.take(draft.kind.parse(), |_| ContentProblem::PriceKind);
-    let currency = draft.currency.as_ref().map(|text| found.take(text.parse(), ContentProblem::Currency));
+    let currency =
+        draft.currency.as_ref().map(|text| found.take(text.parse::<Currency>(), ContentProblem::Currency));
     let currency = match currency {
         Some(currency) => Some(currency?),
         None => None,
     };
+    if let Some(price) = currency {
+        match known.currency {
+            _ if price.decimals().is_none() => found.note(ContentProblem::UnknownCurrency(price)),
+            Some(club) if price != club => found.note(ContentProblem::OtherCurrency { price, club }),
+            Some(_) | None => {}
+        }
+    }
     found.take(PricePart::new(kind?, draft.amount, currency), ContentProblem::Price)
 }
 

@@ -48,7 +48,8 @@ fn planned(
     packs: &[Pack],
     mut from: u128,
 ) -> Result<Catalogue, Vec<ContentError>> {
-    let known = Known { collectibles, packs, team: &team, now: Timestamp::from_micros(1_000) };
+    let (now, currency) = (Some(Timestamp::from_micros(1_000)), Some(Currency::EUR));
+    let known = Known { collectibles, packs, team: &team, now, closes_after: now, currency };
     plan(draft, &known, || {
         from += 1;
         Uuid::from_u128(from)
@@ -134,7 +135,7 @@ fn errors_name_the_pack_and_what_is_wrong_with_it() {
         (of_pack(|pack| pack.per_user_limit = Some(0)), "the limit must be 1 to 1000000000"),
         (of_pack(|pack| pack.supply = Some(-1)), "the supply must be 1 to 1000000000"),
         (
-            of_pack(|pack| (pack.opens_at, pack.closes_at) = (time(5), time(5))),
+            of_pack(|pack| (pack.opens_at, pack.closes_at) = (time(5_000), time(5_000))),
             "it must open before it closes",
         ),
         (slots(&[]), "a pack has 1 to 20 slots"),
@@ -326,4 +327,43 @@ fn everything_that_is_wrong_is_reported() {
             (ContentItem::Pack, 1, &ContentProblem::Supply),
         ]
     );
+}
+
+/// Rules that depend on what is stored do not hide each other.
+#[test]
+fn all_problems_with_what_is_stored_are_reported_at_once() {
+    let before = draft();
+    let Catalogue { collectibles, packs } = planned(&before, &[], &[], 0).unwrap();
+    let mut after = before;
+    after.collectibles[1].rarity = "rare".to_owned();
+    after.packs[0].slots[0].rarities[0].1 = 2;
+    after.packs[1].slots[0].rarities[0].1 = 2;
+    let mut late = pack("late");
+    late.closes_at = Some(Timestamp::from_micros(1_000));
+    after.packs.push(late);
+    let errors = planned(&after, &collectibles, &packs, 1_000).unwrap_err();
+    let problems: Vec<_> = errors.iter().map(|error| (error.key.as_str(), &error.problem)).collect();
+    assert_eq!(
+        problems,
+        [
+            ("flag", &ContentProblem::RarityChanged(Rarity::Common)),
+            ("starter", &ContentProblem::DrawChanged),
+            ("derby", &ContentProblem::DrawChanged),
+            ("late", &ContentProblem::ClosedBefore),
+        ]
+    );
+}
+
+#[test]
+fn prices_in_money_are_in_the_currency_of_the_club() {
+    let price = |currency: &str| {
+        of_pack(|pack| {
+            pack.price =
+                PriceDraft { kind: "money".to_owned(), amount: 499, currency: Some(currency.to_owned()) };
+        })
+    };
+    assert_eq!(price("EUR"), [""; 0]);
+    let said = |words: &str| [format!("pack \"derby\" (no. 2): {words}")];
+    assert_eq!(price("USD"), said("the price is in USD, and the currency of the club is EUR"));
+    assert_eq!(price("ZZZ"), said("the price: ISO 4217 lists no currency ZZZ"));
 }

@@ -1,11 +1,11 @@
 //! Rules that packs and collectibles must satisfy together, once each is valid by itself.
 
-use super::{ContentItem, ContentProblem, Known, Problems};
+use super::{ContentItem, ContentProblem, Known, Planned, Problems};
 use crate::{Collectible, CollectibleId, Pack};
 
-/// Notes the rules that these packs violate; each comes with its index in the content.
+/// Notes the rules that these packs violate. A pack that is not whole counts only as another one.
 pub(super) fn check(
-    packs: &[(usize, Pack)],
+    packs: &[Planned],
     collectibles: &[Collectible],
     known: &Known<'_>,
     found: &mut Problems,
@@ -14,13 +14,13 @@ pub(super) fn check(
         let named = collectibles.iter().chain(known.collectibles).find(|one| one.id == id);
         named.map_or_else(|| id.to_string(), |one| one.key.to_string())
     };
-    for (place, pack) in packs {
+    for Planned { place, pack, .. } in packs.iter().filter(|planned| planned.is_whole) {
         found.at(ContentItem::Pack, pack.key.as_str(), *place);
         slots_and_contents(pack, &name, found);
         pools(pack, found);
         // Packs that were removed from the content may still have sealed copies.
-        let gone = known.packs.iter().filter(|old| packs.iter().all(|(_, pack)| pack.id != old.id));
-        let others = packs.iter().map(|(_, pack)| pack).filter(|other| other.id != pack.id);
+        let gone = known.packs.iter().filter(|old| packs.iter().all(|planned| planned.pack.id != old.id));
+        let others = packs.iter().map(|planned| &planned.pack).filter(|other| other.id != pack.id);
         for other in others.chain(gone) {
             if let Some(shared) = shared(pack, other).or_else(|| shared(other, pack)) {
                 let (collectible, other) = (name(shared), other.key.to_string());
@@ -28,7 +28,8 @@ pub(super) fn check(
             }
         }
         let before = known.packs.iter().find(|before| before.id == pack.id);
-        if before.is_some_and(|before| before.was_on_sale(known.now) && !draws_alike(before, pack)) {
+        let was_on_sale = |before: &&Pack| known.now.is_some_and(|now| before.was_on_sale(now));
+        if before.filter(was_on_sale).is_some_and(|before| !draws_alike(before, pack)) {
             found.note(ContentProblem::DrawChanged);
         }
     }
@@ -80,6 +81,10 @@ fn shared(pack: &Pack, other: &Pack) -> Option<CollectibleId> {
     pooled.find(|content| is_in(content.collectible)).map(|content| content.collectible)
 }
 
+/// Compares what two packs draw, except for rarities and editions: those are rules of the collectibles.
 fn draws_alike(before: &Pack, after: &Pack) -> bool {
-    before.slots == after.slots && before.guarantee == after.guarantee && before.contents == after.contents
+    let weights = |pack: &Pack| -> Vec<_> {
+        pack.contents.iter().map(|content| (content.collectible, content.weight)).collect()
+    };
+    before.slots == after.slots && before.guarantee == after.guarantee && weights(before) == weights(after)
 }

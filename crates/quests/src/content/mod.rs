@@ -73,7 +73,7 @@ pub struct CheckDraft {
     pub count: Option<i64>,
     /// The number of points.
     pub points: Option<i64>,
-    /// The rank.
+    /// The rank to reach on the global board, from 1.
     pub rank: Option<i64>,
 }
 
@@ -143,6 +143,9 @@ pub enum ContentProblem {
     /// The quest closes before it opens, or at the same instant.
     #[error("it must open before it closes")]
     Window,
+    /// A quest that is not stored yet closes before the content is loaded.
+    #[error("it is new, and closes in the past")]
+    ClosedBefore,
     /// A daily quest is marked as an onboarding quest.
     #[error("a daily quest cannot be an onboarding one")]
     DailyOnboarding,
@@ -175,6 +178,8 @@ pub struct Known<'a> {
     pub quests: &'a [Quest],
     /// Looks up a team by its key.
     pub team: &'a dyn Fn(&str) -> Option<TeamId>,
+    /// The instant after which a quest that is not stored yet must close, if this is checked.
+    pub closes_after: Option<Timestamp>,
 }
 
 /// Validates content and builds the quests that it describes, in the order of the content. A quest or step whose key is
@@ -292,8 +297,13 @@ fn quest(
     if draft.is_onboarding && !draft.prerequisites.is_empty() {
         found.note(ContentProblem::OnboardingWaits);
     }
-    let prerequisites = prerequisites(draft, ids, found);
     let before = known.quests.iter().find(|quest| quest.key.as_str() == draft.key);
+    if before.is_none()
+        && draft.closes_at.zip(known.closes_after).is_some_and(|(closes, after)| closes <= after)
+    {
+        found.note(ContentProblem::ClosedBefore);
+    }
+    let prerequisites = prerequisites(draft, ids, found);
     let steps = steps(draft, before, new_id, found);
     Some(Quest {
         id: *ids.get(draft.key.as_str())?,

@@ -21,7 +21,7 @@ fn team(key: &str) -> Option<TeamId> {
 
 /// Plans content against stored quests, with ids that count up from a number.
 fn planned(drafts: &[QuestDraft], there: &[Quest], mut from: u128) -> Result<Vec<Quest>, Vec<ContentError>> {
-    plan(drafts, &Known { quests: there, team: &team }, || {
+    plan(drafts, &Known { quests: there, team: &team, closes_after: Some(Timestamp::from_micros(0)) }, || {
         from += 1;
         Uuid::from_u128(from)
     })
@@ -239,4 +239,14 @@ fn achievements_are_checked_as_quests_are() {
     let errors = plan_achievements(&[draft("popular", "fame"), draft("popular", "follows:1")]).unwrap_err();
     let problems: Vec<_> = errors.iter().map(|error| (error.place, &error.problem)).collect();
     assert_eq!(problems, [(0, &ContentProblem::Goal(MalformedGoal)), (1, &ContentProblem::KeyTwice)]);
+}
+
+#[test]
+fn a_quest_that_is_new_closes_in_the_future() {
+    let closes = |at: i64| QuestDraft { closes_at: Some(Timestamp::from_micros(at)), ..draft("derby") };
+    let errors = planned(&[closes(0)], &[], 0).unwrap_err();
+    assert_eq!(errors[0].problem, ContentProblem::ClosedBefore);
+    let stored = planned(&[closes(1)], &[], 0).unwrap();
+    // One that exists may have closed.
+    assert!(planned(&[closes(0)], &stored, 0).is_ok());
 }

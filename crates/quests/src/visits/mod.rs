@@ -115,7 +115,7 @@ pub struct Milestone {
     pub days: u32,
     /// The points in addition to those of the visit.
     pub points: i64,
-    /// The coins.
+    /// The coins in addition to the points; 0 if the length pays none.
     pub coins: i64,
 }
 
@@ -147,7 +147,7 @@ pub fn visit_status(state: Option<&Visits>, zone: Tz, now: Timestamp, rules: &Vi
     } else {
         first_instant(known.zone, today, now.minus(TWO_DAYS))
     };
-    let missed = u32::try_from(known.missed_before(today)).unwrap_or(u32::MAX);
+    let missed = num::to_u32(known.missed_before(today));
     let streak = if missed > known.freezes { 0 } else { known.streak };
     VisitStatus {
         streak,
@@ -263,7 +263,7 @@ impl Visits {
 
     /// The state after a visit on `today`, a date that is paid.
     fn paid(&self, today: NaiveDate, rules: &VisitRules) -> Self {
-        let missed = u32::try_from(self.missed_before(today)).unwrap_or(u32::MAX);
+        let missed = num::to_u32(self.missed_before(today));
         let goes_on = self.last_paid.is_some() && missed <= self.freezes;
         let streak = if goes_on { self.streak.saturating_add(1) } else { 1 };
         let earned = u32::from(streak.checked_rem(rules.freeze_every) == Some(0));

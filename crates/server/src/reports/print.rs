@@ -1,6 +1,7 @@
 //! Reports as text and as JSON.
 
 use serde_json::{Value, json};
+use terrace_kernel::num;
 use terrace_ops::reports::{
     ContentKind, CurrentText, Report, ReportFilter, ReportList, ReportedContent, ShownReports,
 };
@@ -98,7 +99,7 @@ pub(super) fn shown(shown: &ShownReports) -> Vec<String> {
     for report in reports {
         push_report(&mut lines, report, &mut printed);
     }
-    let more = summary.reports.saturating_sub(u64::try_from(reports.len()).unwrap_or(u64::MAX));
+    let more = summary.reports.saturating_sub(num::to_u64(reports.len()));
     if more > 0 {
         lines.push(format!("and {more} more reports"));
     }

@@ -40,16 +40,14 @@ pub(crate) enum Demo {
     Auto,
     /// Unless it is there already.
     Always,
-    /// Never.
+    /// Not even into a new database.
     Never,
 }
 
 /// On or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Switch {
-    /// On.
     On,
-    /// Off.
     Off,
 }
 
@@ -124,7 +122,6 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// The URL of the database.
     pub(crate) fn database_url(&self) -> anyhow::Result<String> {
         let default = || format!("sqlite:{}", self.data_dir.join("terrace.db").display());
         Ok(self.secrets.database_url()?.unwrap_or_else(default))

@@ -5,9 +5,9 @@ use terrace_kernel::Timestamp;
 /// The shop as written in content.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CatalogueDraft {
-    /// The categories.
+    /// The categories, parents first.
     pub categories: Vec<CategoryDraft>,
-    /// The products.
+    /// The products with their variants.
     pub products: Vec<ProductDraft>,
     /// The shipping methods.
     pub methods: Vec<MethodDraft>,
@@ -70,6 +70,9 @@ pub struct VariantDraft {
     pub prices: Vec<Vec<PartDraft>>,
     /// 0 to 1,000,000,000 units; `None` for no limit.
     pub stock: Option<i64>,
+    /// Whether prices are missing or incomplete, because they could not be read. What depends on all of them is not
+    /// checked.
+    pub is_partial: bool,
 }
 
 /// A part of a price as written in content.

@@ -16,6 +16,7 @@ use std::fmt;
 use terrace_kernel::text::{TextError, line, paragraphs};
 use terrace_kernel::{
     Currency, Grant, MalformedCurrency, MalformedKey, Price, PriceError, PriceKind, PricePart, TeamId,
+    Timestamp,
 };
 use uuid::Uuid;
 
@@ -115,6 +116,9 @@ pub enum ContentProblem {
     /// The product closes before it opens, or at the same instant.
     #[error("it must open before it closes")]
     Window,
+    /// A product that is not stored yet closes before the content is loaded.
+    #[error("it is new, and closes in the past")]
+    ClosedBefore,
     /// The product grants something that products cannot grant.
     #[error("products grant coins, not {0:?}")]
     GrantKind(String),
@@ -150,9 +154,17 @@ pub enum ContentProblem {
     /// A currency code is malformed.
     #[error("a price: {0}")]
     Currency(MalformedCurrency),
-    /// Prices are in different currencies, so that they could not be paid together.
-    #[error("a shop has one currency: {0} and {1} are two")]
-    Currencies(Currency, Currency),
+    /// ISO 4217 has no such currency.
+    #[error("a price: ISO 4217 lists no currency {0}")]
+    UnknownCurrency(Currency),
+    /// A price is not in the club's currency, so that it could not be paid together with others.
+    #[error("a price is in {price}, and the currency of the club is {club}")]
+    OtherCurrency {
+        /// The currency of the price.
+        price: Currency,
+        /// The currency of the club.
+        club: Currency,
+    },
     /// The stock is negative or too large.
     #[error("the stock of variant {0:?} must be 0 to {MOST_UNITS}")]
     Stock(String),
@@ -182,12 +194,17 @@ pub struct Known<'a> {
     pub catalogue: &'a Catalogue,
     /// Looks up a team by its key.
     pub team: &'a dyn Fn(&str) -> Option<TeamId>,
+    /// The instant after which a product that is not stored yet must close, if this is checked.
+    pub closes_after: Option<Timestamp>,
+    /// The currency of the club; `None` if it is not known. All prices in money are in one currency.
+    pub currency: Option<Currency>,
 }
 
 #[derive(Default)]
 struct Problems {
     errors: Vec<ContentError>,
     here: Option<(ContentItem, String, usize)>,
+    /// The club's currency, or that of the first price.
     currency: Option<Currency>,
 }
 
@@ -236,10 +253,11 @@ impl Problems {
             Some(code) => Some(self.take(code.parse(), ContentProblem::Currency)?),
             None => None,
         };
-        if let Some(own) = currency {
+        if let Some(price) = currency {
             match self.currency {
-                Some(known) if known != own => self.note(ContentProblem::Currencies(known, own)),
-                Some(_) | None => self.currency = Some(own),
+                _ if price.decimals().is_none() => self.note(ContentProblem::UnknownCurrency(price)),
+                Some(club) if price != club => self.note(ContentProblem::OtherCurrency { price, club }),
+                Some(_) | None => self.currency = Some(price),
             }
         }
         self.take(PricePart::new(kind?, draft.amount, currency), ContentProblem::Price)
@@ -262,19 +280,21 @@ pub fn plan(
     known: &Known<'_>,
     mut new_id: impl FnMut() -> Uuid,
 ) -> Result<Catalogue, Vec<ContentError>> {
-    let mut found = Problems::default();
+    let mut found = Problems { currency: known.currency, ..Problems::default() };
+    let has_methods = !draft.methods.is_empty();
     let methods = methods(&draft.methods, &mut found);
     let taxes = taxes(&draft.taxes, &mut found);
     let categories = categories(&draft.categories, known, &mut new_id, &mut found);
     let mut seen = BTreeSet::new();
     let mut products = Vec::new();
+    let shelf = Shelf { categories: &categories, drafted: &draft.categories };
     for (place, draft) in draft.products.iter().enumerate() {
         found.at(ContentItem::Product, &draft.key, place);
         if !seen.insert(draft.key.as_str()) {
             found.note(ContentProblem::KeyTwice);
         }
-        products.extend(product(draft, &categories, known, &mut new_id, &mut found));
-        if draft.kind == ProductKind::Physical.as_str() && methods.is_empty() {
+        products.extend(product(draft, &shelf, known, &mut new_id, &mut found));
+        if draft.kind == ProductKind::Physical.as_str() && !has_methods {
             found.note(ContentProblem::NoMethod);
         }
     }
@@ -313,9 +333,16 @@ fn categories(
     categories
 }
 
+/// The categories that products may be in.
+struct Shelf<'a> {
+    categories: &'a [Category],
+    /// All categories as written: a key that is here but not in `categories` had an error, and is not unknown.
+    drafted: &'a [CategoryDraft],
+}
+
 fn product(
     draft: &ProductDraft,
-    categories: &[Category],
+    shelf: &Shelf<'_>,
     known: &Known<'_>,
     new_id: &mut impl FnMut() -> Uuid,
     found: &mut Problems,
@@ -330,8 +357,11 @@ fn product(
         found.take((known.team)(key).ok_or(key), |key| ContentProblem::UnknownTeam(key.clone()))
     });
     let category = draft.category.as_ref().and_then(|key| {
-        let category = categories.iter().find(|category| category.key.as_str() == key);
-        found.take(category.map(|one| one.id).ok_or(key), |key| ContentProblem::UnknownCategory(key.clone()))
+        let category = shelf.categories.iter().find(|category| category.key.as_str() == key);
+        if category.is_none() && shelf.drafted.iter().all(|draft| draft.key != *key) {
+            found.note(ContentProblem::UnknownCategory(key.clone()));
+        }
+        category.map(|one| one.id)
     });
     let limit = draft.per_user_limit;
     let per_user_limit = limit.and_then(|limit| found.within(limit, 1, MOST_UNITS, ContentProblem::Limit));
@@ -341,6 +371,11 @@ fn product(
         found.note(ContentProblem::Window);
     }
     let before = known.catalogue.products.iter().find(|one| one.key.as_str() == draft.key);
+    if before.is_none()
+        && draft.closes_at.zip(known.closes_after).is_some_and(|(closes, after)| closes <= after)
+    {
+        found.note(ContentProblem::ClosedBefore);
+    }
     if let (Some(before), Some(kind)) = (before, kind)
         && before.kind != kind
     {
@@ -427,8 +462,12 @@ fn variant(
     }
     let mut prices: Vec<VariantPrice> = Vec::new();
     let mut is_valid = (1..=MOST_PRICES).contains(&draft.prices.len());
-    for parts in &draft.prices {
-        let parts: Vec<_> = parts.iter().filter_map(|part| found.part(part)).collect();
+    for drafts in &draft.prices {
+        let parts: Vec<_> = drafts.iter().filter_map(|part| found.part(part)).collect();
+        // Without a part that had an error, the others are another price.
+        if draft.is_partial || parts.len() < drafts.len() {
+            continue;
+        }
         let Some(price) = found.take(Price::new(parts), ContentProblem::Price) else { continue };
         is_valid &= prices.iter().all(|other| other.price != price);
         let granted: i64 = grants.iter().map(|Grant::Coins(coins)| coins).sum();
@@ -440,7 +479,7 @@ fn variant(
         let id = same.map_or_else(|| PriceId::from_uuid(new_id()), |known| known.id);
         prices.push(VariantPrice { id, price });
     }
-    if !is_valid {
+    if !is_valid && !draft.is_partial {
         found.note(ContentProblem::Prices(draft.key.clone()));
     }
     let stock = draft
@@ -511,6 +550,7 @@ mod tests {
             options: vec![("size".to_owned(), "M".to_owned())],
             prices: vec![vec![part("money", 1999, Some("EUR"))], vec![part("coins", 500, None)]],
             stock: Some(3),
+            is_partial: false,
         };
         let scarf = ProductDraft {
             key: "scarf".to_owned(),
@@ -544,7 +584,8 @@ mod tests {
 
     fn planned(draft: &CatalogueDraft, before: &Catalogue) -> Result<Catalogue, Vec<ContentError>> {
         let mut ids = 100;
-        let known = Known { catalogue: before, team: &|_| None };
+        let (closes_after, currency) = (Some(Timestamp::from_micros(0)), Some(Currency::EUR));
+        let known = Known { catalogue: before, team: &|_| None, closes_after, currency };
         plan(draft, &known, || {
             ids += 1;
             Uuid::from_u128(ids)
@@ -579,13 +620,14 @@ mod tests {
             (|shop| shop.products[0].category = Some("x".to_owned()), "no category \"x\""),
             (|shop| shop.products[0].per_user_limit = Some(0), "the limit must be"),
             (|shop| shop.products[0].image_urls = vec!["//evil".to_owned()], "images"),
+            (|shop| shop.products[0].closes_at = Some(Timestamp::from_micros(0)), "closes in the past"),
             (|shop| shop.products[0].variants.clear(), "1 to 50 variants"),
             (|shop| shop.products[0].variants[0].prices.clear(), "1 to 4 different prices"),
             (|shop| shop.products[0].variants[0].prices[0].clear(), "a price has one part"),
             (|shop| shop.products[0].variants[0].prices[0][0].amount = 0, "a price must be 1 to"),
             (
                 |shop| shop.products[0].variants[0].prices[0][0].currency = Some("USD".to_owned()),
-                "one currency",
+                "a price is in USD",
             ),
             (|shop| shop.products[0].variants[0].stock = Some(-1), "the stock of variant \"m\""),
             (

@@ -3,7 +3,7 @@
 use super::adjacency::{insert, remove};
 use super::damping::Damping;
 use super::scratch::Pool;
-use super::walk::Place;
+use super::walk::WalkNode;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::collections::hash_map::{Entry, HashMap};
@@ -308,10 +308,10 @@ impl FollowGraph {
     }
 
     /// A name of a place that does not depend on the order of insertion; nodes do.
-    pub(super) fn name(&self, place: Place) -> (bool, [u8; 16]) {
+    pub(super) fn name(&self, place: WalkNode) -> (bool, [u8; 16]) {
         let (is_team, id) = match place {
-            Place::Person(node) => (false, self.person(node).map(|person| person.id.as_uuid())),
-            Place::Team(team) => (true, self.team(team).map(|team| team.id.as_uuid())),
+            WalkNode::Person(node) => (false, self.person(node).map(|person| person.id.as_uuid())),
+            WalkNode::Team(team) => (true, self.team(team).map(|team| team.id.as_uuid())),
         };
         (is_team, id.map(|id| *id.as_bytes()).unwrap_or_default())
     }

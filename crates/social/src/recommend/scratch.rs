@@ -1,7 +1,7 @@
 //! Working memory for computing a list, proportional to the number of people in the graph, and reused.
 
 use super::damping::Unit;
-use super::walk::{Candidate, Step};
+use super::walk::{Candidate, WalkStep};
 use std::sync::{Mutex, PoisonError};
 use terrace_kernel::num;
 
@@ -91,9 +91,9 @@ fn sum(sums: &mut [u64], node: u32) -> Option<&mut u64> {
 pub(super) struct Scratch {
     pub(super) near: Sums,
     pub(super) far: Sums,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<WalkStep>,
     /// The steps of the last walk, kept until the others are done.
-    pub(super) further: Vec<Step>,
+    pub(super) further: Vec<WalkStep>,
     /// The total cost of the steps of each weight class.
     pub(super) costs: Vec<u64>,
     pub(super) candidates: Vec<Candidate>,

@@ -15,15 +15,15 @@ pub(super) struct Candidate {
 
 /// A node from which a walk continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum WalkNode {
     Person(u32),
     Team(u32),
 }
 
 /// A step of a walk: all edges of one node.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step {
-    pub(super) place: Place,
+pub(super) struct WalkStep {
+    pub(super) place: WalkNode,
     /// The weight that each edge carries.
     pub(super) weight: u64,
     /// The number of edges.
@@ -46,19 +46,19 @@ impl FollowGraph {
         // People who follow the same: u → v ← w.
         let mut steps = std::mem::take(&mut scratch.steps);
         steps.clear();
-        steps.extend(follows.iter().map(|node| self.step(Place::Person(*node), self.followers_of(*node))));
+        steps.extend(follows.iter().map(|node| self.step(WalkNode::Person(*node), self.followers_of(*node))));
         steps.extend(
             person
                 .teams()
                 .iter()
-                .filter_map(|team| Some(self.step(Place::Team(*team), self.team(*team)?.supporters()))),
+                .filter_map(|team| Some(self.step(WalkNode::Team(*team), self.team(*team)?.supporters()))),
         );
         let alike = self.afford(&mut steps, quarter, &mut scratch.costs);
         scratch.far.begin(alike);
         for step in &steps {
             let nodes = match step.place {
-                Place::Person(node) => self.followers_of(node),
-                Place::Team(team) => self.team(team).map(Team::supporters).unwrap_or_default(),
+                WalkNode::Person(node) => self.followers_of(node),
+                WalkNode::Team(team) => self.team(team).map(Team::supporters).unwrap_or_default(),
             };
             scratch.far.reach(nodes, step.weight);
         }
@@ -68,15 +68,15 @@ impl FollowGraph {
         scratch.far.each(|node, weight| {
             let next = self.followed_by(node);
             if node != viewer && !next.is_empty() {
-                let step = self.step(Place::Person(node), next);
-                further.push(Step { weight: times(weight, step.weight), ..step });
+                let step = self.step(WalkNode::Person(node), next);
+                further.push(WalkStep { weight: times(weight, step.weight), ..step });
             }
         });
         scratch.far.clear();
 
         // The follows of followed people: u → v → x.
         steps.clear();
-        steps.extend(follows.iter().map(|node| self.step(Place::Person(*node), self.followed_by(*node))));
+        steps.extend(follows.iter().map(|node| self.step(WalkNode::Person(*node), self.followed_by(*node))));
         let near = self.afford(&mut steps, quarter, &mut scratch.costs);
         scratch.near.begin(near);
         self.go_on(&steps, &mut scratch.near);
@@ -94,14 +94,14 @@ impl FollowGraph {
         alike + near + far
     }
 
-    fn step(&self, place: Place, edges: &[u32]) -> Step {
-        Step { place, weight: self.damping().of(edges.len()), cost: edges.len() }
+    fn step(&self, place: WalkNode, edges: &[u32]) -> WalkStep {
+        WalkStep { place, weight: self.damping().of(edges.len()), cost: edges.len() }
     }
 
     /// Adds the weights of these steps to the follows of their people.
-    fn go_on(&self, steps: &[Step], sums: &mut Sums) {
+    fn go_on(&self, steps: &[WalkStep], sums: &mut Sums) {
         for step in steps {
-            if let Place::Person(node) = step.place {
+            if let WalkNode::Person(node) = step.place {
                 sums.reach(self.followed_by(node), step.weight);
             }
         }
@@ -109,8 +109,8 @@ impl FollowGraph {
 
     /// Keeps the steps that `work` suffices for, by descending weight, then by id; stops at the first step that exceeds
     /// it. Returns the total cost of the kept steps.
-    fn afford(&self, steps: &mut Vec<Step>, work: u64, costs: &mut Vec<u64>) -> u64 {
-        let cost = |step: &Step| num::to_u64(step.cost);
+    fn afford(&self, steps: &mut Vec<WalkStep>, work: u64, costs: &mut Vec<u64>) -> u64 {
+        let cost = |step: &WalkStep| num::to_u64(step.cost);
         let total = steps.iter().map(cost).fold(0, u64::saturating_add);
         if total <= work {
             return total;
@@ -182,9 +182,9 @@ mod tests {
         }
         let mut numbers = Numbers(1);
         for round in 0..200 {
-            let mut steps: Vec<Step> = (0..500)
-                .map(|node| Step {
-                    place: Place::Person(node),
+            let mut steps: Vec<WalkStep> = (0..500)
+                .map(|node| WalkStep {
+                    place: WalkNode::Person(node),
                     // Many of equal weight, a few of the same class, and both.
                     weight: 1 + numbers.below([3, 1 << 40, 1000][round % 3]),
                     cost: usize::try_from(numbers.below(20)).unwrap(),
@@ -195,7 +195,7 @@ mod tests {
             expected.sort_by_key(|step| (Reverse(step.weight), graph.name(step.place)));
             let mut used = 0;
             let mut left = work;
-            let places: Vec<Place> = expected
+            let places: Vec<WalkNode> = expected
                 .iter()
                 .map_while(|step| {
                     left = left.checked_sub(u64::try_from(step.cost).unwrap())?;

@@ -2,7 +2,7 @@
 
 use crate::search::{NameKey, Words};
 use crate::{PostView, Tag};
-use terrace_kernel::{Limit, Page, PostId, StoreError, Timestamp, UserId, Uuid};
+use terrace_kernel::{Limit, Page, PostId, StoreError, TeamId, Timestamp, UserId, Uuid};
 
 /// A place in a list of names: by the text that begins with the search text, so that exact matches come first, and of
 /// equal texts whole names first.
@@ -32,7 +32,7 @@ pub trait SearchRead<A, T> {
         after: Option<&NamePlace>,
     ) -> Result<Page<A, NamePlace>, StoreError>;
 
-    /// Teams with a name that begins with `name`: exact ones first.
+    /// Teams with a name that begins with `name`, without retired ones: exact ones first.
     fn teams_named(
         &mut self,
         name: &NameKey,
@@ -68,6 +68,12 @@ pub trait SearchWrite {
 
     /// Indexes these posts; those that are deleted are removed from the index.
     fn index_posts(&mut self, posts: &[PostId]) -> Result<u64, StoreError>;
+
+    /// Indexes the names of these teams; those of teams that do not exist are removed.
+    fn index_teams(&mut self, teams: &[TeamId]) -> Result<u64, StoreError>;
+
+    /// Makes the topics of these posts those of their texts, unless a post is deleted.
+    fn index_topics(&mut self, posts: &[PostId]) -> Result<u64, StoreError>;
 }
 
 /// Finds what the search index lacks.
@@ -84,4 +90,12 @@ pub trait SearchAudit {
 
     /// Those of the posts that are not indexed as their rows are. Posts that changed after `before` are left out.
     fn misindexed_posts(&mut self, posts: &[PostId], before: Timestamp) -> Result<Vec<PostId>, StoreError>;
+
+    /// The teams that are not indexed as their rows are, and owners of names of teams that are none. Names of teams are
+    /// indexed with their rows, so that none is on its way.
+    fn misindexed_teams(&mut self) -> Result<Vec<TeamId>, StoreError>;
+
+    /// Those of the posts whose topics are not those of their texts, without deleted posts. Topics are written with their
+    /// posts.
+    fn mistagged_posts(&mut self, posts: &[PostId]) -> Result<Vec<PostId>, StoreError>;
 }

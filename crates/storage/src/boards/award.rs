@@ -115,10 +115,10 @@ impl DieselTx<'_> {
             return Err(StoreError::defect("award", "these steps are SQLite's"));
         };
         let place = match place(conn, award).map_err(broken("find the place of an award"))? {
-            Place::Found(place) => place,
-            Place::Stale => return Ok(Awarding::Stale),
-            Place::NoBoard(team) => return Ok(Awarding::NoBoard(team)),
-            Place::NotActive => return Ok(Awarding::NotActive),
+            AwardTarget::Found(place) => place,
+            AwardTarget::Stale => return Ok(Awarding::Stale),
+            AwardTarget::NoBoard(team) => return Ok(Awarding::NoBoard(team)),
+            AwardTarget::NotActive => return Ok(Awarding::NotActive),
         };
         if !insert_record(conn, award, place.board).map_err(broken("write a record of points"))? {
             return Ok(Awarding::AlreadyThere);
@@ -197,7 +197,7 @@ fn awarding((_, fresh, team, board, written, detail): Answer) -> Result<Awarding
 }
 
 /// The destination of an award.
-enum Place {
+enum AwardTarget {
     Found(Found),
     Stale,
     NoBoard(TeamId),
@@ -219,7 +219,7 @@ struct SeasonPlace {
     global: Option<Key>,
 }
 
-fn place(conn: &mut SqliteConnection, award: &Award<'_>) -> QueryResult<Place> {
+fn place(conn: &mut SqliteConnection, award: &Award<'_>) -> QueryResult<AwardTarget> {
     let fan: Option<(Option<Key>, String, bool)> = users::table
         .find(award.user)
         .select((users::favorite_team_id, users::status, users::leaderboard_visible))
@@ -230,7 +230,7 @@ fn place(conn: &mut SqliteConnection, award: &Award<'_>) -> QueryResult<Place> {
         status == active || (award.by_maintenance && status == AccountStatus::Suspended.as_str())
     };
     let Some((favorite, status, is_visible)) = fan.filter(|(_, status, _)| may(status)) else {
-        return Ok(Place::NotActive);
+        return Ok(AwardTarget::NotActive);
     };
     let season = season(conn, award)?;
     let is_open =
@@ -238,14 +238,14 @@ fn place(conn: &mut SqliteConnection, award: &Award<'_>) -> QueryResult<Place> {
     if season.as_ref().map(|(id, ..)| *id) != award.season
         || season.as_ref().is_some_and(|(_, status, _)| !award.by_maintenance && !is_open(status))
     {
-        return Ok(Place::Stale);
+        return Ok(AwardTarget::Stale);
     }
     let team = if award.finds_board { award.team.or(favorite) } else { None };
     let board = match team {
         None => award.recorded_board.filter(|_| !award.finds_board),
         Some(team) => {
             let own = leaderboards::table.filter(leaderboards::team_id.eq(team)).select(leaderboards::id);
-            let Some(board) = own.first(conn).optional()? else { return Ok(Place::NoBoard(team.id())) };
+            let Some(board) = own.first(conn).optional()? else { return Ok(AwardTarget::NoBoard(team.id())) };
             Some(board)
         }
     };
@@ -258,7 +258,7 @@ fn place(conn: &mut SqliteConnection, award: &Award<'_>) -> QueryResult<Place> {
         }
     };
     let is_shown = is_visible && status == active;
-    Ok(Place::Found(Found { is_shown, team: team.map(Key::id), board, season }))
+    Ok(AwardTarget::Found(Found { is_shown, team: team.map(Key::id), board, season }))
 }
 
 /// The season of the award, according to the current tables.

@@ -19,27 +19,27 @@ use terrace_scoring::{
 };
 
 /// Accounts, and whether boards may list them.
-const ACCOUNTS: &str = "SELECT id, status, leaderboard_visible FROM users WHERE id {whose}";
+const ACCOUNTS: &str = "SELECT id, status, leaderboard_visible FROM users WHERE id {accounts}";
 
 /// Totals, looked up by primary key for each season and board, regardless of the sizes of the tables.
 const TOTALS: &str = "\
     SELECT t.season_id, t.leaderboard_id, t.user_id, t.points, t.reached_at, t.version, t.listed \
     FROM seasons s CROSS JOIN leaderboards b \
     JOIN board_totals t ON t.season_id = s.id AND t.leaderboard_id = b.id \
-        AND t.user_id {whose}";
+        AND t.user_id {accounts}";
 
 /// The sums of the ledger, computed only from the columns of its records.
 const SUMS: &str = "\
     SELECT user_id, season_id, leaderboard_id, CAST(sum(amount) AS bigint) AS points, \
         max(CASE WHEN amount <> 0 THEN happened_at END) AS latest \
-    FROM points_history WHERE user_id {whose} AND season_id IS NOT NULL \
+    FROM points_history WHERE user_id {accounts} AND season_id IS NOT NULL \
     GROUP BY user_id, season_id, leaderboard_id";
 
 /// Entries, looked up in the same way as the totals.
 const ENTRIES: &str = "\
     SELECT e.leaderboard_id, e.user_id, e.points, e.season_id, e.created_at, e.left_at \
     FROM leaderboards b CROSS JOIN leaderboard_entries e \
-    WHERE e.leaderboard_id = b.id AND e.user_id {whose}";
+    WHERE e.leaderboard_id = b.id AND e.user_id {accounts}";
 
 const SORTED: &str = "\
     SELECT user_id, points, reached_at, \
@@ -231,12 +231,12 @@ impl From<AccountRow> for FanPoints {
 }
 
 impl DieselTx<'_> {
-    fn points_kept(&mut self, whose: AccountSelector<'_>) -> Result<Vec<FanPoints>, StoreError> {
+    fn points_kept(&mut self, selector: AccountSelector<'_>) -> Result<Vec<FanPoints>, StoreError> {
         let fail = broken("read what is kept of points");
-        let accounts: Vec<AccountRow> = whose.load(&mut self.conn, ACCOUNTS).map_err(&fail)?;
-        let totals: Vec<OwnedTotalRow> = whose.load(&mut self.conn, TOTALS).map_err(&fail)?;
-        let sums: Vec<SumRow> = whose.load(&mut self.conn, SUMS).map_err(&fail)?;
-        let entries: Vec<EntryRow> = whose.load(&mut self.conn, ENTRIES).map_err(&fail)?;
+        let accounts: Vec<AccountRow> = selector.load(&mut self.conn, ACCOUNTS).map_err(&fail)?;
+        let totals: Vec<OwnedTotalRow> = selector.load(&mut self.conn, TOTALS).map_err(&fail)?;
+        let sums: Vec<SumRow> = selector.load(&mut self.conn, SUMS).map_err(&fail)?;
+        let entries: Vec<EntryRow> = selector.load(&mut self.conn, ENTRIES).map_err(&fail)?;
         let mut fans: BTreeMap<Key, FanPoints> =
             accounts.into_iter().map(|account| (account.id, account.into())).collect();
         for row in totals {

@@ -79,7 +79,7 @@ fn into_page(rows: Vec<EdgeRow>, limit: Limit) -> Result<Page<FollowEdge<AuthorC
 }
 
 #[derive(QueryableByName)]
-struct TiesRow {
+struct RelationshipRow {
     #[diesel(sql_type = Bool)]
     following: bool,
     #[diesel(sql_type = Bool)]
@@ -169,7 +169,7 @@ impl GraphRead<AuthorCard> for DieselTx<'_> {
     }
 
     fn ties(&mut self, viewer: UserId, other: UserId) -> Result<Relationship, StoreError> {
-        let TiesRow { following, follows_you, hidden } = on!(self.conn, |conn| {
+        let RelationshipRow { following, follows_you, hidden } = on!(self.conn, |conn| {
             diesel::sql_query(TIES)
                 .bind::<Uid, _>(Key::of(viewer))
                 .bind::<Uid, _>(Key::of(other))

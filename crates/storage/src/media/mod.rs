@@ -27,12 +27,12 @@ pub enum MediaUrlError {
 
 /// The location of pictures, as specified by a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
+enum PictureLocation {
     Folder(PathBuf),
     Bucket { name: String, prefix: String },
 }
 
-impl Place {
+impl PictureLocation {
     fn parse(url: &str) -> Result<Self, MediaUrlError> {
         let (scheme, rest) = url.trim().split_once(':').ok_or(MediaUrlError::Unknown)?;
         match scheme.to_ascii_lowercase().as_str() {
@@ -73,9 +73,9 @@ impl MediaObjects {
     /// Opens the location that a URL specifies: `file:FOLDER`, or `s3://BUCKET/PREFIX` with credentials and other
     /// settings from the environment, as for the AWS command line.
     pub fn open(url: &str) -> Result<Self, StoreError> {
-        match Place::parse(url).map_err(|error| StoreError::defect("media URL", error))? {
-            Place::Folder(path) => Self::folder(&path),
-            Place::Bucket { name, prefix } => Self::bucket(&name, prefix),
+        match PictureLocation::parse(url).map_err(|error| StoreError::defect("media URL", error))? {
+            PictureLocation::Folder(path) => Self::folder(&path),
+            PictureLocation::Bucket { name, prefix } => Self::bucket(&name, prefix),
         }
     }
 
@@ -184,11 +184,12 @@ mod tests {
 
     #[test]
     fn urls_name_folders_and_buckets() {
-        let bucket =
-            |name: &str, prefix: &str| Ok(Place::Bucket { name: name.to_owned(), prefix: prefix.to_owned() });
+        let bucket = |name: &str, prefix: &str| {
+            Ok(PictureLocation::Bucket { name: name.to_owned(), prefix: prefix.to_owned() })
+        };
         for (url, expected) in [
-            ("file:data/media", Ok(Place::Folder("data/media".into()))),
-            ("file:///srv/media", Ok(Place::Folder("/srv/media".into()))),
+            ("file:data/media", Ok(PictureLocation::Folder("data/media".into()))),
+            ("file:///srv/media", Ok(PictureLocation::Folder("/srv/media".into()))),
             ("s3://fans", bucket("fans", "")),
             ("s3://fans/a/b/", bucket("fans", "a/b")),
             ("S3://fans/a", bucket("fans", "a")),
@@ -199,7 +200,7 @@ mod tests {
             ("https://fans.example/media", Err(MediaUrlError::Unknown)),
             ("data/media", Err(MediaUrlError::Unknown)),
         ] {
-            assert_eq!(Place::parse(url), expected, "{url}");
+            assert_eq!(PictureLocation::parse(url), expected, "{url}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! Events, idempotency keys, jobs, leases and retention.
 
+mod account_selector;
 mod events;
 mod export;
 mod idempotency;
@@ -7,6 +8,5 @@ mod jobs;
 mod leases;
 pub(crate) mod schema;
 mod sweep;
-mod whose;
 
-pub(crate) use whose::AccountSelector;
+pub(crate) use account_selector::AccountSelector;

@@ -25,7 +25,7 @@ const OF_VISITS: &str = "daily_visit:%";
 /// there.
 const OF_ELSEWHERE: &str = "import:PointsHistory/%";
 
-const RUNLESS: &str = "\
+const ORPHAN_PROGRESS: &str = "\
     SELECT done.user_id, step.quest_id, done.period, min(done.completed_at) AS first_at \
     FROM user_step_status AS done JOIN quest_steps AS step ON step.id = done.step_id \
     WHERE done.user_id >= $1 AND done.user_id <= $2 AND NOT EXISTS (SELECT 1 FROM user_quest_status AS run \
@@ -137,7 +137,11 @@ impl FactsAudit for DieselTx<'_> {
         Ok(visits)
     }
 
-    fn boardless_between(&mut self, first: UserId, last: UserId) -> Result<Vec<UnassignedAward>, StoreError> {
+    fn unassigned_awards_between(
+        &mut self,
+        first: UserId,
+        last: UserId,
+    ) -> Result<Vec<UnassignedAward>, StoreError> {
         let rows: Vec<(Key, String, At)> = on!(self.conn, |conn| {
             points_history::table
                 .filter(points_history::user_id.ge(Key::of(first)))
@@ -149,11 +153,11 @@ impl FactsAudit for DieselTx<'_> {
                 .load(conn)
         })
         .map_err(broken("read the records without a board"))?;
-        let boardless = |(user, source, at): (Key, String, At)| {
+        let award = |(user, source, at): (Key, String, At)| {
             let source = named("points_history", "source_key", &source)?;
             Ok(UnassignedAward { user: user.id(), source, at: at.0 })
         };
-        rows.into_iter().map(boardless).collect()
+        rows.into_iter().map(award).collect()
     }
 
     fn favorites_between(
@@ -192,17 +196,24 @@ impl FactsAudit for DieselTx<'_> {
         Ok(all.map(|(id, team)| (id.0, team.map(Key::id))).collect())
     }
 
-    fn runless_between(&mut self, first: UserId, last: UserId) -> Result<Vec<OrphanProgress>, StoreError> {
+    fn orphan_progress_between(
+        &mut self,
+        first: UserId,
+        last: UserId,
+    ) -> Result<Vec<OrphanProgress>, StoreError> {
         let rows: Vec<OrphanProgressRow> = on!(self.conn, |conn| {
-            diesel::sql_query(RUNLESS).bind::<Uid, _>(Key::of(first)).bind::<Uid, _>(Key::of(last)).load(conn)
+            diesel::sql_query(ORPHAN_PROGRESS)
+                .bind::<Uid, _>(Key::of(first))
+                .bind::<Uid, _>(Key::of(last))
+                .load(conn)
         })
         .map_err(broken("find steps without a run"))?;
-        let runless = |row: OrphanProgressRow| {
+        let orphan = |row: OrphanProgressRow| {
             let period = named("user_step_status", "period", &row.period)?;
             let (user, quest) = (row.user_id.id(), row.quest_id.id());
             Ok(OrphanProgress { user, quest, period, first_at: row.first_at.0 })
         };
-        rows.into_iter().map(runless).collect()
+        rows.into_iter().map(orphan).collect()
     }
 
     fn step_places(&mut self) -> Result<Vec<(QuestId, StepId, u32)>, StoreError> {

@@ -25,9 +25,9 @@ const STEPS: &str = "\
     SELECT done.user_id, done.step_id AS subject_id, done.period, done.completed_at, \
         paying.points, paying.title, paying.team_id \
     FROM user_step_status AS done CROSS JOIN paying \
-    WHERE paying.id = done.step_id AND done.user_id {whose} \
+    WHERE paying.id = done.step_id AND done.user_id {accounts} \
         AND NOT EXISTS (SELECT 1 FROM points_history AS record \
-            WHERE record.user_id = done.user_id AND record.user_id {whose} \
+            WHERE record.user_id = done.user_id AND record.user_id {accounts} \
                 AND record.source_key = paying.source \
                     || CASE done.period WHEN '' THEN '' ELSE ':' || done.period END) \
     ORDER BY done.user_id, done.completed_at, done.step_id";
@@ -42,10 +42,10 @@ const QUESTS: &str = "\
     SELECT done.user_id, done.quest_id AS subject_id, done.period, done.completed_at, \
         paying.points, paying.title, paying.team_id \
     FROM user_quest_status AS done CROSS JOIN paying \
-    WHERE paying.id = done.quest_id AND done.user_id {whose} \
+    WHERE paying.id = done.quest_id AND done.user_id {accounts} \
         AND done.status = 'completed' AND done.completed_at IS NOT NULL \
         AND NOT EXISTS (SELECT 1 FROM points_history AS record \
-            WHERE record.user_id = done.user_id AND record.user_id {whose} \
+            WHERE record.user_id = done.user_id AND record.user_id {accounts} \
                 AND record.source_key = paying.source \
                     || CASE done.period WHEN '' THEN '' ELSE ':' || done.period END) \
     ORDER BY done.user_id, done.quest_id";
@@ -77,23 +77,23 @@ impl DieselTx<'_> {
     /// The steps, followed by the quests, without a record.
     pub(crate) fn completed_without_record(
         &mut self,
-        whose: AccountSelector<'_>,
+        selector: AccountSelector<'_>,
     ) -> Result<Vec<Unrecorded>, StoreError> {
         let of_step = |id, period: Period| SourceKey::quest_step(id, period.local_date());
         let of_quest = |id, period: Period| SourceKey::quest(id, period.local_date());
-        let steps = self.completed(STEPS, whose).map_err(broken("find steps without a record"))?;
-        let runs = self.completed(QUESTS, whose).map_err(broken("find quests without a record"))?;
+        let steps = self.completed(STEPS, selector).map_err(broken("find steps without a record"))?;
+        let runs = self.completed(QUESTS, selector).map_err(broken("find quests without a record"))?;
         let steps = steps.into_iter().map(|row| row.into_fact("user_step_status", of_step));
         let runs = runs.into_iter().map(|row| row.into_fact("user_quest_status", of_quest));
         steps.chain(runs).collect()
     }
 
-    fn completed(&mut self, query: &str, whose: AccountSelector<'_>) -> QueryResult<Vec<CompletedRow>> {
+    fn completed(&mut self, query: &str, selector: AccountSelector<'_>) -> QueryResult<Vec<CompletedRow>> {
         let id = match &self.conn {
             Conn::Pg(_) => ID_OF_POSTGRES,
             Conn::Sqlite(_) => ID_OF_SQLITE,
         };
-        whose.load(&mut self.conn, &query.replace("{id}", id))
+        selector.load(&mut self.conn, &query.replace("{id}", id))
     }
 }
 

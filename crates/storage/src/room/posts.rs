@@ -91,7 +91,6 @@ impl From<RoomRow> for PostTeam {
     }
 }
 
-/// The picture of a post.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = media)]
 pub(crate) struct PictureRow {

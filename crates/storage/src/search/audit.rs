@@ -2,13 +2,16 @@
 
 use crate::conn::on;
 use crate::error::broken;
-use crate::schema::{posts, users};
+use crate::schema::{posts, search_names, users};
+use crate::search::TEAM;
+use crate::search::index::names_of_team;
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
-use std::collections::BTreeSet;
-use terrace_kernel::{PostId, StoreError, Timestamp, UserId, Uuid};
-use terrace_social::search::{SearchAudit, words};
+use std::collections::{BTreeSet, HashMap};
+use terrace_identity::TeamRead;
+use terrace_kernel::{PostId, StoreError, TeamId, Timestamp, UserId, Uuid};
+use terrace_social::search::{NameEntry, SearchAudit, words};
 
 impl SearchAudit for DieselTx<'_> {
     fn users_to_index(&mut self, after: Option<UserId>, limit: u32) -> Result<Vec<UserId>, StoreError> {
@@ -69,5 +72,34 @@ impl SearchAudit for DieselTx<'_> {
         let stored = self.indexed_posts(&due.iter().map(|(id, _)| *id).collect())?;
         let is_wrong = |(id, body): &(Key, String)| stored.get(id).is_none_or(|row| row.words != words(body));
         Ok(due.into_iter().filter(is_wrong).map(|(id, _)| id.id()).collect())
+    }
+
+    fn misindexed_teams(&mut self) -> Result<Vec<TeamId>, StoreError> {
+        let of_teams = search_names::table.filter(search_names::kind.eq(TEAM));
+        let mut owners: BTreeSet<Key> =
+            on!(self.conn, |conn| of_teams.select(search_names::owner_id).distinct().load::<Key>(conn))
+                .map_err(broken("list teams with indexed names"))?
+                .into_iter()
+                .collect();
+        let names: HashMap<Key, Vec<NameEntry>> =
+            self.all_teams()?.iter().map(|team| (Key::of(team.id), names_of_team(team))).collect();
+        owners.extend(names.keys());
+        let stored = self.stored_names(&owners)?;
+        let wrong = owners.into_iter().filter(|team| names.get(team) != stored.get(team));
+        Ok(wrong.map(Key::id).collect())
+    }
+
+    fn mistagged_posts(&mut self, asked: &[PostId]) -> Result<Vec<PostId>, StoreError> {
+        let posts: Vec<(Key, At, String)> = on!(self.conn, |conn| {
+            posts::table
+                .filter(posts::id.eq_any(asked.iter().copied().map(Key::of)))
+                .filter(posts::deleted_at.is_null())
+                .order(posts::id)
+                .select((posts::id, posts::created_at, posts::body))
+                .load(conn)
+        })
+        .map_err(broken("read posts to compare their topics"))?;
+        let posts: Vec<_> = posts.into_iter().map(|(id, at, body)| (id, at.0, body)).collect();
+        Ok(self.mistagged(&posts)?.into_iter().map(|(id, _)| id.id()).collect())
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::schema::{posts, search_names, search_posts, users};
+use crate::schema::{post_topics, posts, search_names, search_posts, teams, users};
 use crate::search::{TEAM, USER};
+use crate::teams::TeamRow;
 use crate::tx::DieselTx;
 use crate::types::{At, Key, Uid};
 use diesel::dsl::sql;
@@ -11,8 +12,9 @@ use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Text};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use terrace_identity::{AccountStatus, Team};
-use terrace_kernel::{PostId, StoreError, Timestamp, UserId, num};
+use terrace_kernel::{PostId, StoreError, TeamId, TimeKey, Timestamp, UserId, num};
 use terrace_social::search::{NameEntry, NameKey, SearchWrite, Words, name_entries, words};
+use terrace_social::{Tag, TopicWrite, tags};
 
 /// The key of the advisory lock on PostgreSQL under which the index is written: "search" in ASCII. The rows that are
 /// indexed are read after it is taken, so that of two writers the later one has read the newer rows.
@@ -57,6 +59,9 @@ pub(super) struct Indexed {
     pub(super) words: Words,
 }
 
+/// A post and the topics of its text.
+pub(super) type Mistagged = (Key, Vec<(TimeKey, Tag)>);
+
 /// By how many posts the number of posts that contain each word changes.
 #[derive(Default)]
 struct Change(BTreeMap<String, i64>);
@@ -100,6 +105,34 @@ impl SearchWrite for DieselTx<'_> {
         self.remove_indexed(&indexed.into_values().collect::<Vec<_>>(), change)?;
         Ok(changed)
     }
+
+    fn index_teams(&mut self, asked: &[TeamId]) -> Result<u64, StoreError> {
+        let ids: BTreeSet<Key> = asked.iter().copied().map(Key::of).collect();
+        let held = teams::table.filter(teams::id.eq_any(ids.iter().copied())).order(teams::id);
+        let rows: Vec<TeamRow> = match &mut self.conn {
+            // A load of content that renames them waits.
+            Conn::Pg(conn) => held.for_share().select(TeamRow::as_select()).load(*conn),
+            Conn::Sqlite(conn) => held.select(TeamRow::as_select()).load(*conn),
+        }
+        .map_err(broken("hold teams to index them"))?;
+        let names = rows.into_iter().map(Team::from).map(|team| (Key::of(team.id), names_of_team(&team)));
+        self.put_names(TEAM, &ids, &names.collect())
+    }
+
+    fn index_topics(&mut self, posts: &[PostId]) -> Result<u64, StoreError> {
+        let posts = self.hold_texts(&posts.iter().copied().map(Key::of).collect())?;
+        let wrong = self.mistagged(&posts)?;
+        for (post, tags) in &wrong {
+            self.remove_tags(post.id())?;
+            self.insert_tags(tags)?;
+        }
+        Ok(num::to_u64(wrong.len()))
+    }
+}
+
+/// What is to be indexed of a team.
+pub(super) fn names_of_team(team: &Team) -> Vec<NameEntry> {
+    name_entries(&[&team.name, &team.short_name])
 }
 
 impl DieselTx<'_> {
@@ -115,8 +148,7 @@ impl DieselTx<'_> {
 
     /// Indexes the names of a team.
     pub(crate) fn index_team(&mut self, id: Key, team: &Team) -> Result<(), StoreError> {
-        let entries = name_entries(&[&team.name, &team.short_name]);
-        self.put_names(TEAM, &BTreeSet::from([id]), &HashMap::from([(id, entries)])).map(drop)
+        self.put_names(TEAM, &BTreeSet::from([id]), &HashMap::from([(id, names_of_team(team))])).map(drop)
     }
 
     /// Removes posts from the index, before their rows are removed.
@@ -210,6 +242,34 @@ impl DieselTx<'_> {
         .map_err(broken("hold posts to index them"))?;
         rows.sort_unstable_by_key(|(id, at, _)| (at.0, *id));
         Ok(rows.into_iter().map(|(id, at, body)| (id, at.0, body)).collect())
+    }
+
+    /// Those of the posts whose topics are not those of their texts.
+    pub(super) fn mistagged(
+        &mut self,
+        posts: &[(Key, Timestamp, String)],
+    ) -> Result<Vec<Mistagged>, StoreError> {
+        let rows: Vec<(Key, String, At)> = on!(self.conn, |conn| {
+            post_topics::table
+                .filter(post_topics::post_id.eq_any(posts.iter().map(|(id, ..)| *id)))
+                .select((post_topics::post_id, post_topics::tag, post_topics::created_at))
+                .load(conn)
+        })
+        .map_err(broken("read the topics of posts"))?;
+        let mut stored: HashMap<Key, BTreeSet<(String, Timestamp)>> = HashMap::new();
+        for (post, tag, at) in rows {
+            stored.entry(post).or_default().insert((tag, at.0));
+        }
+        let mut wrong = Vec::new();
+        for (post, at, body) in posts {
+            let key = TimeKey { at: *at, id: post.0 };
+            let tags: Vec<(TimeKey, Tag)> = tags(body).into_iter().map(|tag| (key, tag)).collect();
+            let expected = tags.iter().map(|(_, tag)| (tag.as_str().to_owned(), *at)).collect();
+            if stored.remove(post).unwrap_or_default() != expected {
+                wrong.push((*post, tags));
+            }
+        }
+        Ok(wrong)
     }
 
     pub(super) fn indexed_posts(&mut self, ids: &BTreeSet<Key>) -> Result<HashMap<Key, Indexed>, StoreError> {

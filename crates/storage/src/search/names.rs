@@ -30,6 +30,9 @@ impl From<PlaceRow> for NamePlace {
     }
 }
 
+/// The SQL condition that a team is not retired.
+const SHOWN_TEAM: &str = "(SELECT NOT t.is_retired FROM teams AS t WHERE t.id = n.owner_id)";
+
 /// The places after `($2, $4, $5)` of the names of kind `$1` from `$6` to before `$3`, in their order. An owner with
 /// several such names is found at the first of them.
 fn statement(shown: &str, last: &str) -> String {
@@ -79,7 +82,7 @@ impl DieselTx<'_> {
     ) -> Result<Page<Team, NamePlace>, StoreError> {
         let start = start(name, after);
         let rows: Vec<PlaceRow> = on!(self.conn, |conn| {
-            diesel::sql_query(statement("TRUE", "$7"))
+            diesel::sql_query(statement(SHOWN_TEAM, "$7"))
                 .bind::<Text, _>(TEAM)
                 .bind::<Text, _>(start.key.as_str())
                 .bind::<Text, _>(name.end())

@@ -106,7 +106,11 @@ impl TeamRead for DieselTx<'_> {
 
     fn leagues(&mut self, limit: Limit, after: Option<&str>) -> Result<Page<League, String>, StoreError> {
         let rows: Vec<LeagueRow> = on!(self.conn, |conn| {
-            let mut query = leagues::table.select(LeagueRow::as_select()).into_boxed();
+            let with_teams = teams::table.filter(teams::is_retired.eq(false)).select(teams::league_id);
+            let mut query = leagues::table
+                .filter(leagues::id.eq_any(with_teams))
+                .select(LeagueRow::as_select())
+                .into_boxed();
             if let Some(key) = after {
                 query = query.filter(leagues::key.gt(key));
             }
@@ -115,6 +119,15 @@ impl TeamRead for DieselTx<'_> {
         .map_err(broken("list leagues"))?;
         let leagues = rows.into_iter().map(League::from).collect();
         Ok(Page::from_overfull(leagues, limit, |league: &League| league.key.clone()))
+    }
+
+    fn all_leagues(&mut self) -> Result<Vec<League>, StoreError> {
+        let rows: Vec<LeagueRow> = on!(self.conn, |conn| leagues::table
+            .select(LeagueRow::as_select())
+            .order(leagues::key)
+            .load(conn))
+        .map_err(broken("list all leagues"))?;
+        Ok(rows.into_iter().map(League::from).collect())
     }
 
     fn league(&mut self, id: LeagueId) -> Result<Option<League>, StoreError> {
@@ -231,6 +244,7 @@ mod tests {
     on_each_database! {
         an_upsert_keeps_ids_and_counters,
         lists_follow_the_keys,
+        a_league_is_listed_with_a_team_that_is_not_retired,
     }
 
     fn an_upsert_keeps_ids_and_counters(kind: DatabaseKind) {
@@ -255,6 +269,24 @@ mod tests {
         let renamed = League { id: LeagueId::from(uuid(78)), name: "Renamed".to_owned(), ..league.clone() };
         assert_eq!(tx.upsert_league(&renamed, at(9)).unwrap(), league.id);
         assert_eq!(tx.league(league.id).unwrap(), Some(League { id: league.id, ..renamed }));
+    }
+
+    fn a_league_is_listed_with_a_team_that_is_not_retired(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        for n in [1, 2] {
+            team(tx, n);
+        }
+        let without_teams = League {
+            id: LeagueId::from(uuid(77)),
+            key: "league-3".to_owned(),
+            ..tx.league(LeagueId::from(uuid(1))).unwrap().unwrap()
+        };
+        tx.upsert_league(&without_teams, at(1)).unwrap();
+        tx.retire_teams(&["team-2"]).unwrap();
+        let keys = |leagues: Vec<League>| leagues.into_iter().map(|league| league.key).collect::<Vec<_>>();
+        assert_eq!(keys(tx.leagues(Limit::MAX, None).unwrap().items), ["league-2"]);
+        assert_eq!(keys(tx.all_leagues().unwrap()), ["league-1", "league-2", "league-3"]);
     }
 
     fn lists_follow_the_keys(kind: DatabaseKind) {

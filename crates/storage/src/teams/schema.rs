@@ -1,6 +1,6 @@
 //! The tables of the area as diesel knows them.
 
-use diesel::table;
+use diesel::{allow_tables_to_appear_in_same_query, table};
 
 table! {
     use diesel::sql_types::Text;
@@ -34,3 +34,5 @@ table! {
         is_retired -> Bool,
     }
 }
+
+allow_tables_to_appear_in_same_query!(leagues, teams);

@@ -1,6 +1,6 @@
 //! Accounts, profiles and sessions.
 
-use crate::dto::{IdText, Time, UserCard, given, media_url, nullable};
+use crate::dto::{IdText, Time, UserCard, given, media_url, names, nullable};
 use crate::teams::dto::Team;
 use serde::{Deserialize, Serialize};
 use terrace_app::accounts::{OwnProfile as OwnProfileView, PublicView};
@@ -121,6 +121,18 @@ pub(crate) struct UserEnvelope {
     pub(crate) user: UserCard,
 }
 
+names! {
+    /// How a device signed in: a browser with a cookie, or a native client with tokens.
+    SessionKind(terrace_identity::SessionKind): terrace_identity::SessionKind::ALL, terrace_identity::SessionKind::as_str
+}
+
+/// The type of a token (RFC 6750).
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+pub(crate) enum TokenType {
+    /// Sent as `Authorization: Bearer …`.
+    Bearer,
+}
+
 /// The tokens of a native client.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -129,9 +141,8 @@ pub(crate) struct TokenPair {
     pub(crate) access_token: String,
     /// The refresh token, valid for one exchange for the next pair.
     pub(crate) refresh_token: String,
-    /// Always `Bearer`.
-    #[schema(example = "Bearer")]
-    pub(crate) token_type: &'static str,
+    /// The type of the access token.
+    pub(crate) token_type: TokenType,
     /// Lifetime of the access token in seconds.
     #[schema(example = 900)]
     pub(crate) expires_in: u64,
@@ -375,9 +386,8 @@ impl PublicProfile {
 pub(crate) struct Session {
     /// The id of the session.
     id: Uuid,
-    /// `browser` or `mobile`.
-    #[schema(example = "browser")]
-    kind: &'static str,
+    /// How the device signed in.
+    kind: SessionKind,
     /// The name of the device, as its owner entered it.
     #[schema(required)]
     device_name: Option<String>,
@@ -396,7 +406,7 @@ impl Session {
     pub(crate) fn new(session: &DeviceSession, current: SessionId) -> Self {
         Self {
             id: session.id.as_uuid(),
-            kind: session.kind.as_str(),
+            kind: SessionKind(session.kind),
             device_name: session.device_name.clone(),
             created_at: Time(session.created_at),
             last_seen_at: Time(session.last_seen_at),

@@ -1,6 +1,7 @@
 //! Sessions in the export of an account.
 
 use crate::account_data::{ExportPart, pages_with};
+use crate::accounts::dto::SessionKind;
 use crate::dto::Time;
 use serde::Serialize;
 use terrace_app::accounts::export;
@@ -23,9 +24,8 @@ pub(crate) const EXPORT: &[ExportPart] = &[ExportPart::of::<ExportedSession>(
 pub(crate) struct ExportedSession {
     /// The id of the session.
     id: Uuid,
-    /// `browser` or `mobile`.
-    #[schema(example = "browser")]
-    kind: &'static str,
+    /// How the device signed in.
+    kind: SessionKind,
     /// The name of the device, as its owner entered it.
     #[schema(required)]
     device_name: Option<String>,
@@ -48,7 +48,7 @@ impl ExportedSession {
         let KeptSession { session, ended_at } = kept;
         Self {
             id: session.id.as_uuid(),
-            kind: session.kind.as_str(),
+            kind: SessionKind(session.kind),
             device_name: session.device_name.clone(),
             created_at: Time(session.created_at),
             last_seen_at: Time(session.last_seen_at),

@@ -1,7 +1,7 @@
 //! Deletion of the signed-in account, and the export of its data.
 
 use crate::account_data::{ExportPart, Pages, Schemas, gone};
-use crate::accounts::dto::{DeleteAccountBody, OwnProfile};
+use crate::accounts::dto::{AccountRole, DeleteAccountBody, OwnProfile};
 use crate::dto::Time;
 use crate::edge::{Shell, holding};
 use crate::error::ApiError;
@@ -114,9 +114,8 @@ struct ExportHead {
     exported_at: Time,
     /// The profile.
     profile: OwnProfile,
-    /// The role of the account: `fan`, `team_manager`, `admin` or `super_admin`.
-    #[schema(example = "fan")]
-    role: &'static str,
+    /// The role of the account.
+    role: AccountRole,
 }
 
 /// The lists of all areas, in the order of the document.
@@ -143,7 +142,7 @@ impl Export {
     async fn begin(&mut self) -> Result<String, ApiError> {
         let exported_at = Time(self.app.now());
         let own = self.app.query(GetOwnProfile { user: self.viewer.user_id }).await.map_err(gone)?;
-        let role = own.account.role.as_str();
+        let role = own.account.role.into();
         let profile = OwnProfile::new(&own, &self.app.club().await?.levels);
         let head = ExportHead { exported_at, profile, role };
         let mut text = serde_json::to_string(&head).map_err(ApiError::internal)?;

@@ -1,6 +1,8 @@
 //! Registration, sign-in and sign-out.
 
-use crate::accounts::dto::{LoginBody, MobileLoginBody, RefreshBody, RegisterBody, TokenPair, UserEnvelope};
+use crate::accounts::dto::{
+    LoginBody, MobileLoginBody, RefreshBody, RegisterBody, TokenPair, TokenType, UserEnvelope,
+};
 use crate::dto::UserCard;
 use crate::edge::{PasswordSlot, Shell, holding};
 use crate::error::{ApiError, Invalid};
@@ -245,7 +247,7 @@ fn token_pair(signed_up: &SignedUp, app: &App) -> Result<Json<TokenPair>, ApiErr
         Grant::Bearer { access, refresh } => Ok(Json(TokenPair {
             access_token: access.expose().to_owned(),
             refresh_token: refresh.expose().to_owned(),
-            token_type: "Bearer",
+            token_type: TokenType::Bearer,
             expires_in: app.config().access_life.as_secs(),
             user: UserCard::from(&signed_up.profile.account.card),
         })),

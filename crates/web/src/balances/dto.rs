@@ -120,7 +120,7 @@ pub(crate) struct CashBalance {
 }
 
 impl CashBalance {
-    pub(crate) fn new(amount: i64) -> Self {
-        Self { amount, currency: Currency::DEFAULT.to_string() }
+    pub(crate) fn new(amount: i64, currency: Currency) -> Self {
+        Self { amount, currency: currency.to_string() }
     }
 }

@@ -49,6 +49,7 @@ pub(crate) async fn read_cash_balance(
     SignedIn(viewer): SignedIn,
     app: Data<App>,
 ) -> Result<Json<CashBalance>, ApiError> {
-    let amount = app.query(ReadCash { user: viewer.user_id }).await?;
-    Ok(Json(CashBalance::new(amount)))
+    let currency = app.club().await?.club.currency;
+    let amount = app.query(ReadCash { user: viewer.user_id, currency }).await?;
+    Ok(Json(CashBalance::new(amount, currency)))
 }

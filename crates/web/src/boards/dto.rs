@@ -1,13 +1,13 @@
 //! Boards, seasons and points.
 
-use crate::dto::{IdText, Time, UserCard, given};
+use crate::dto::{IdText, Time, UserCard, given, names, open_set};
 use serde::{Deserialize, Serialize};
 use terrace_app::boards::OwnPoints;
 use terrace_app::{BoardLine, BoardPage, ShownBoard};
 use terrace_kernel::{TeamId, Timestamp, UserId};
 use terrace_scoring::{
     Board as ScoredBoard, BoardId, BoardScope, PointsRecord, Season as ScoredSeason,
-    SeasonStatus as ScoredStatus, Standing,
+    SeasonStatus as ScoredStatus, SourceKind, Standing,
 };
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -271,6 +271,16 @@ pub(crate) struct JoinedBoard {
     pub(crate) me: Option<OwnStanding>,
 }
 
+names! {
+    /// A kind of reason for points.
+    PointsSource(SourceKind): SourceKind::ALL, SourceKind::as_str
+}
+
+open_set! {
+    /// The kind of reason for points.
+    OpenPointsSource of PointsSource
+}
+
 /// A record of points.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -281,9 +291,8 @@ pub(crate) struct PointsEntry {
     amount: i64,
     /// The reason, as a text.
     reason: String,
-    /// The kind of reason: `quest_step`, `quest`, `daily_visit`, `game`, `import` or `reversal`.
-    #[schema(example = "daily_visit")]
-    source: &'static str,
+    #[schema(inline)]
+    source: OpenPointsSource,
     /// The season that the points count in; null if they never count.
     #[schema(required)]
     season_id: Option<Uuid>,
@@ -300,7 +309,7 @@ impl From<&PointsRecord> for PointsEntry {
             id: record.id.as_uuid(),
             amount: record.amount.get(),
             reason: record.reason.clone(),
-            source: record.source.kind().as_str(),
+            source: OpenPointsSource(PointsSource(record.source.kind())),
             season_id: record.season.map(Uuid::from),
             leaderboard_id: record.board.map(Uuid::from),
             created_at: Time(record.at),

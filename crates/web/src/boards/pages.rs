@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use terrace_app::{App, BoardSnapshot, BoardStamp, ReadBoard, ShownBoard};
 use terrace_identity::Viewer;
-use terrace_kernel::{UserId, Uuid};
+use terrace_kernel::{UserId, Uuid, num};
 use terrace_scoring::{BoardId, RankKey, SeasonId};
 
 /// Maximum size of all pages in bytes.
@@ -69,7 +69,7 @@ pub(crate) struct BoardPages(Cache<Name, Arc<Encoded>>);
 
 impl BoardPages {
     pub(crate) fn new() -> Self {
-        let weigh = |_: &Name, page: &Arc<Encoded>| u32::try_from(page.body.len() + 256).unwrap_or(u32::MAX);
+        let weigh = |_: &Name, page: &Arc<Encoded>| num::to_u32(page.body.len() + 256);
         Self(Cache::builder().weigher(weigh).max_capacity(MOST_BYTES).build())
     }
 

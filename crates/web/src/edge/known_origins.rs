@@ -57,12 +57,12 @@ mod tests {
 
     #[test]
     fn the_latest_are_remembered_up_to_the_limit() {
-        let familiar = KnownOrigins::of(10);
-        (0..100).for_each(|key| familiar.remember(key));
-        assert!((90..100).all(|key| familiar.knows(&key)));
-        assert_eq!((0..100).filter(|key| familiar.knows(key)).count(), 10);
-        familiar.remember(95);
-        (100..109).for_each(|key| familiar.remember(key));
-        assert!(familiar.knows(&95), "a returning client is the newest again");
+        let origins = KnownOrigins::of(10);
+        (0..100).for_each(|key| origins.remember(key));
+        assert!((90..100).all(|key| origins.knows(&key)));
+        assert_eq!((0..100).filter(|key| origins.knows(key)).count(), 10);
+        origins.remember(95);
+        (100..109).for_each(|key| origins.remember(key));
+        assert!(origins.knows(&95), "a returning client is the newest again");
     }
 }

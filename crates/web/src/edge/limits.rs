@@ -183,7 +183,7 @@ struct Limiters {
     password_slots: PasswordSlots,
     /// For names that have signed in from the address before; see [`crate::edge::known_origins`].
     login_familiar: Keyed<(NameDigest, Address)>,
-    familiar: KnownOrigins<(NameDigest, Address)>,
+    known_origins: KnownOrigins<(NameDigest, Address)>,
 }
 
 /// A digest instead of the name, so that a long name costs no more memory than a short one.
@@ -214,7 +214,7 @@ impl RateLimits {
             password_proof: Keyed::new(config.password_proof),
             password_slots: PasswordSlots::default(),
             login_familiar: Keyed::new(config.login_name),
-            familiar: KnownOrigins::new(),
+            known_origins: KnownOrigins::new(),
         }))
     }
 
@@ -248,7 +248,7 @@ impl RateLimits {
     pub(crate) fn check_login(&self, address: Address, name: &str) -> Result<(), ApiError> {
         let Some(limiters) = &self.0 else { return Ok(()) };
         let name = digest(name);
-        if limiters.familiar.knows(&(name, address)) {
+        if limiters.known_origins.knows(&(name, address)) {
             return limiters.login_familiar.check(&(name, address));
         }
         limiters.login_failures.check(address)?;
@@ -260,7 +260,7 @@ impl RateLimits {
     /// logins have a separate limit.
     pub(crate) fn note_failed_login(&self, address: Address, name: &str) {
         if let Some(limiters) = &self.0
-            && !limiters.familiar.knows(&(digest(name), address))
+            && !limiters.known_origins.knows(&(digest(name), address))
         {
             limiters.login_failures.count(address);
         }
@@ -291,7 +291,7 @@ impl RateLimits {
     /// Records a successful login: `name` is known at this address from now on.
     pub(crate) fn note_login(&self, address: Address, name: &str) {
         if let Some(limiters) = &self.0 {
-            limiters.familiar.remember((digest(name), address));
+            limiters.known_origins.remember((digest(name), address));
         }
     }
 
@@ -328,7 +328,7 @@ impl RateLimits {
             password_proof,
             password_slots: _,
             login_familiar,
-            familiar: _,
+            known_origins: _,
         } = limiters;
         for limiter in [address, anonymous_reads, anonymous_writes, register] {
             limiter.prune();

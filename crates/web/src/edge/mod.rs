@@ -32,6 +32,7 @@ mod shell;
 mod shell_tests;
 mod slots;
 
+pub(crate) use area::Area;
 #[cfg(test)]
 pub(crate) use backend::Backend;
 pub(crate) use compressed::constant;

@@ -15,10 +15,10 @@ use utoipa::openapi::{OpenApi, PathItem, RefOr, SecurityRequirement};
 
 /// The query parameters of each operation, by path template and method.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Parameters(HashMap<String, Vec<(Method, Known)>>);
+pub(crate) struct Parameters(HashMap<String, Vec<(Method, OperationParameters)>>);
 
 #[derive(Debug, Clone)]
-struct Known {
+struct OperationParameters {
     names: Vec<String>,
     /// Whether it accepts requests without a session.
     open: bool,
@@ -27,8 +27,9 @@ struct Known {
 impl Parameters {
     /// The parameters of all operations in the document.
     pub(crate) fn new(document: &OpenApi) -> Self {
-        let known =
-            |item| operations(item).map(|(method, operation)| (method, Known::of(operation))).collect();
+        let known = |item| {
+            operations(item).map(|(method, operation)| (method, OperationParameters::of(operation))).collect()
+        };
         Self(document.paths.paths.iter().map(|(path, item)| (path.clone(), known(item))).collect())
     }
 
@@ -51,7 +52,7 @@ impl Parameters {
     }
 }
 
-impl Known {
+impl OperationParameters {
     /// Whether every name is declared in its literal form: most queries need no decoding.
     fn is_plain(&self, query: &str) -> bool {
         query.split('&').all(|part| {
@@ -112,7 +113,7 @@ mod tests {
 
     #[test]
     fn an_operation_accepts_the_parameters_of_its_document() {
-        let parameters = Parameters::new(&crate::docs::openapi());
+        let parameters = Parameters::new(&crate::openapi());
         let pointers = |method: Method, template: &str, query: &str, signed_in: bool| {
             let refused = parameters.check(template, &method, query, signed_in).err();
             refused.map(|error| error.errors().first().map(|part| part.pointer.clone()).unwrap_or_default())

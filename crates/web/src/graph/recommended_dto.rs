@@ -1,9 +1,36 @@
 //! Whom to follow.
 
-use crate::dto::UserCard;
+use crate::dto::{UserCard, open_set};
 use serde::Serialize;
 use terrace_app::{Suggestion, SuggestionReason};
 use utoipa::ToSchema;
+
+/// A kind of reason to recommend a fan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ReasonKind {
+    /// People that the caller follows follow the fan.
+    FollowedBy,
+    /// The fan follows the caller.
+    FollowsYou,
+    /// The fan supports a team of the caller.
+    SupportsTeam,
+    /// People with similar follows follow the fan.
+    FollowedByAlike,
+    /// Supporters of a team of the caller follow the fan.
+    PopularInTeam,
+    /// Supporters of teams in a league of the caller follow the fan.
+    PopularInLeague,
+    /// Many follow the fan.
+    Popular,
+    /// The fan was here lately.
+    Active,
+}
+
+open_set! {
+    /// The reason of a recommendation, for clients with their own texts.
+    OpenReasonKind of ReasonKind
+}
 
 /// A recommended fan.
 #[derive(Serialize, ToSchema)]
@@ -16,10 +43,8 @@ pub(crate) struct Recommended {
     /// The reason as a text that completes a sentence about the fan.
     #[schema(example = "followed by 3 people you follow")]
     reason: String,
-    /// The reason for clients with their own texts: `followed_by`, `follows_you`, `supports_team`,
-    /// `followed_by_alike`, `popular_in_team`, `popular_in_league`, `popular` or `active`. More may be added.
-    #[schema(example = "followed_by")]
-    reason_kind: &'static str,
+    #[schema(inline)]
+    reason_kind: OpenReasonKind,
 }
 
 /// People to follow, best first.
@@ -36,29 +61,33 @@ impl From<&Suggestion> for Recommended {
             user: UserCard::from(&suggestion.card),
             mutual_count: suggestion.mutual_count,
             reason,
-            reason_kind,
+            reason_kind: OpenReasonKind(reason_kind),
         }
     }
 }
 
 /// The kind, and the words.
-fn described(reason: &SuggestionReason) -> (&'static str, String) {
+fn described(reason: &SuggestionReason) -> (ReasonKind, String) {
     match reason {
-        SuggestionReason::FollowedBy(1) => ("followed_by", "followed by someone you follow".to_owned()),
-        SuggestionReason::FollowedBy(count) => {
-            ("followed_by", format!("followed by {count} people you follow"))
+        SuggestionReason::FollowedBy(1) => {
+            (ReasonKind::FollowedBy, "followed by someone you follow".to_owned())
         }
-        SuggestionReason::FollowsYou => ("follows_you", "follows you".to_owned()),
-        SuggestionReason::SupportsTeam(team) => ("supports_team", format!("also supports {team}")),
+        SuggestionReason::FollowedBy(count) => {
+            (ReasonKind::FollowedBy, format!("followed by {count} people you follow"))
+        }
+        SuggestionReason::FollowsYou => (ReasonKind::FollowsYou, "follows you".to_owned()),
+        SuggestionReason::SupportsTeam(team) => (ReasonKind::SupportsTeam, format!("also supports {team}")),
         SuggestionReason::FollowedByAlike => {
-            ("followed_by_alike", "followed by people with similar follows".to_owned())
+            (ReasonKind::FollowedByAlike, "followed by people with similar follows".to_owned())
         }
         SuggestionReason::PopularInTeam(team) => {
-            ("popular_in_team", format!("popular with supporters of {team}"))
+            (ReasonKind::PopularInTeam, format!("popular with supporters of {team}"))
         }
-        SuggestionReason::PopularInLeague(league) => ("popular_in_league", format!("popular in {league}")),
-        SuggestionReason::Popular => ("popular", "popular here".to_owned()),
-        SuggestionReason::Active => ("active", "was here lately".to_owned()),
+        SuggestionReason::PopularInLeague(league) => {
+            (ReasonKind::PopularInLeague, format!("popular in {league}"))
+        }
+        SuggestionReason::Popular => (ReasonKind::Popular, "popular here".to_owned()),
+        SuggestionReason::Active => (ReasonKind::Active, "was here lately".to_owned()),
     }
 }
 
@@ -69,10 +98,14 @@ mod tests {
     #[test]
     fn every_reason_has_words() {
         for (reason, kind, words) in [
-            (SuggestionReason::FollowedBy(1), "followed_by", "followed by someone you follow"),
-            (SuggestionReason::FollowedBy(3), "followed_by", "followed by 3 people you follow"),
-            (SuggestionReason::SupportsTeam("Foxes".into()), "supports_team", "also supports Foxes"),
-            (SuggestionReason::PopularInLeague("North".into()), "popular_in_league", "popular in North"),
+            (SuggestionReason::FollowedBy(1), ReasonKind::FollowedBy, "followed by someone you follow"),
+            (SuggestionReason::FollowedBy(3), ReasonKind::FollowedBy, "followed by 3 people you follow"),
+            (SuggestionReason::SupportsTeam("Foxes".into()), ReasonKind::SupportsTeam, "also supports Foxes"),
+            (
+                SuggestionReason::PopularInLeague("North".into()),
+                ReasonKind::PopularInLeague,
+                "popular in North",
+            ),
         ] {
             assert_eq!(described(&reason), (kind, words.to_owned()));
         }

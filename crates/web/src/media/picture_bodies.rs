@@ -7,7 +7,7 @@ use crate::error::{ApiError, Code};
 use bytes::Bytes;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use terrace_kernel::UserId;
+use terrace_kernel::{UserId, num};
 
 /// The gauge of reserved bytes.
 const GAUGE: &str = "terrace_picture_body_bytes";
@@ -61,7 +61,7 @@ impl PictureBodies {
 impl Reserved {
     fn set_bytes(&mut self, bytes: usize) {
         self.bytes = bytes;
-        metrics::gauge!(GAUGE).set(f64::from(u32::try_from(bytes).unwrap_or(u32::MAX)));
+        metrics::gauge!(GAUGE).set(num::to_f64(bytes));
     }
 }
 

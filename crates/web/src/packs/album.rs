@@ -6,7 +6,7 @@ use crate::error::ApiError;
 use crate::extract::{MaybeSignedIn, PathId, Query};
 use crate::packs::dto::{Collectible, Rarity};
 use crate::packs::own_packs::read;
-use crate::packs::own_packs_dto::OwnedFrom;
+use crate::packs::own_packs_dto::{OpenOwnedFrom, OwnedFrom};
 use crate::platform::{PageQuery, asked, next_cursor};
 use actix_web::web::{Data, Json};
 use actix_web::{HttpResponse, get};
@@ -88,8 +88,8 @@ struct AlbumQuery {
 
 /// List the album.
 ///
-/// Every collectible of the packs that were ever on sale, in the order of the content; with the caller's copies when
-/// signed in. Responses carry an `ETag`.
+/// Every collectible of the packs whose sale has begun, in the order of the content; with the caller's copies when signed
+/// in. What only retired packs held is listed for those who own it. Responses carry an `ETag`.
 #[utoipa::path(
     tag = "Packs",
     operation_id = "listAlbum",
@@ -116,14 +116,15 @@ pub(crate) async fn list_album(
         None => None,
     };
     let book = app.pack_book().await?;
-    let fits = |collectible: &&DomainCollectible| {
+    let fits = |(_, collectible): &(u32, &DomainCollectible)| {
         team.is_none_or(|team| collectible.team == Some(team))
             && rarity.is_none_or(|rarity| collectible.rarity == rarity)
     };
-    let all: Vec<_> = book.album(pack, app.now()).filter(fits).collect();
+    let is_owned = |collectible| own.as_ref().is_some_and(|own| own.contains_key(&collectible));
     // No collectible is ever removed; in another order of the content, a page begins after the same one.
-    let after = page.after.and_then(|key| all.iter().position(|one| one.key.as_str() == key));
-    let mut rest = all.into_iter().skip(after.map_or(0, |place| place.saturating_add(1)));
+    let after = page.after.and_then(|key| book.numbered(&key)).map_or(0, |(number, _)| number);
+    let all = book.album(pack, app.now(), is_owned).filter(fits);
+    let mut rest = all.filter(|(number, _)| *number > after).map(|(_, collectible)| collectible);
     let shown: Vec<_> = rest.by_ref().take(usize::from(page.limit.rows())).collect();
     let last = shown.last().filter(|_| rest.next().is_some()).map(|one| one.key.to_string());
     let body = Album {
@@ -150,8 +151,8 @@ pub(crate) struct ShownCollectible {
     edition: Option<u32>,
     /// When the fan received the collectible.
     acquired_at: Time,
-    /// The source of the collectible.
-    source: OwnedFrom,
+    #[schema(inline)]
+    source: OpenOwnedFrom,
 }
 
 impl ShownCollectible {
@@ -163,7 +164,7 @@ impl ShownCollectible {
             serial: owned.serial,
             edition: collectible.and_then(|collectible| collectible.edition),
             acquired_at: Time(owned.acquired_at),
-            source: OwnedFrom::Pack,
+            source: OpenOwnedFrom(OwnedFrom::Pack),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::account_data::{ExportPart, pages};
 use crate::dto::Time;
 use crate::packs::dto::PackPrice;
-use crate::packs::own_packs_dto::{PurchaseStatus, UserPackStatus};
+use crate::packs::own_packs_dto::{ClientSeedSource, PurchaseStatus, UserPackStatus};
 use serde::Serialize;
 use terrace_app::packs::export::{self, KeptCopy};
 use terrace_packs::{Owned, OwnedSource, Purchase};
@@ -83,15 +83,15 @@ pub(crate) struct ExportedCopy {
     /// The client seed of the draw; null before the copy is opened.
     #[schema(required)]
     client_seed: Option<String>,
-    /// The origin of the client seed: `client` or `server`.
-    #[schema(example = "client", required)]
-    client_seed_source: Option<&'static str>,
+    /// The origin of the client seed; null before the copy is opened.
+    #[schema(required)]
+    client_seed_source: Option<ClientSeedSource>,
 }
 
 impl From<&KeptCopy> for ExportedCopy {
     fn from(KeptCopy { copy, client_seed }: &KeptCopy) -> Self {
         let (seed, source) =
-            client_seed.as_ref().map(|(seed, source)| (seed.to_string(), source.as_str())).unzip();
+            client_seed.as_ref().map(|(seed, source)| (seed.to_string(), ClientSeedSource(*source))).unzip();
         Self {
             id: copy.id.as_uuid(),
             pack_id: copy.pack.as_uuid(),

@@ -1,6 +1,6 @@
 //! What fans buy, open and own.
 
-use crate::dto::{IdText, Time, given};
+use crate::dto::{IdText, Time, given, names, open_set};
 use crate::packs::dto::{Collectible, PackPrice, Rarity};
 use serde::{Deserialize, Serialize};
 use terrace_app::PackBook;
@@ -257,11 +257,16 @@ pub(crate) struct UserPackList {
 }
 
 /// The source of a collectible.
-#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OwnedFrom {
     /// An opened pack.
     Pack,
+}
+
+open_set! {
+    /// Where a collectible is from.
+    OpenOwnedFrom of OwnedFrom
 }
 
 /// A collectible that a fan owns.
@@ -281,8 +286,8 @@ pub(crate) struct OwnedCollectible {
     edition: Option<u32>,
     /// When the fan received the collectible.
     acquired_at: Time,
-    /// The source of the collectible.
-    source: OwnedFrom,
+    #[schema(inline)]
+    source: OpenOwnedFrom,
     /// The id of the copy that contained it.
     user_pack_id: Uuid,
 }
@@ -297,7 +302,7 @@ impl OwnedCollectible {
             serial: owned.serial,
             edition: collectible.and_then(|collectible| collectible.edition),
             acquired_at: Time(owned.acquired_at),
-            source: OwnedFrom::Pack,
+            source: OpenOwnedFrom(OwnedFrom::Pack),
             user_pack_id: copy.as_uuid(),
         }
     }
@@ -371,22 +376,35 @@ impl From<&Tables> for DrawTable {
     }
 }
 
+names! {
+    /// An algorithm of draws.
+    DrawAlgorithm(terrace_packs::Algorithm): terrace_packs::Algorithm::ALL, terrace_packs::Algorithm::as_str
+}
+
+open_set! {
+    /// The name of an algorithm of draws.
+    OpenDrawAlgorithm of DrawAlgorithm
+}
+
+names! {
+    /// The origin of a client seed: the fan, or the service if the fan gave none.
+    ClientSeedSource(terrace_packs::ClientSeedSource): terrace_packs::ClientSeedSource::ALL, terrace_packs::ClientSeedSource::as_str
+}
+
 /// All input for recomputing a draw.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Proof {
-    /// The name of the algorithm.
-    #[schema(example = "hmac-sha256-v1")]
-    algorithm: &'static str,
+    #[schema(inline)]
+    algorithm: OpenDrawAlgorithm,
     /// The revealed server seed: 64 hexadecimal digits.
     server_seed: String,
     /// The SHA-256 of the server seed, as published at the purchase.
     server_seed_hash: String,
     /// The client seed.
     client_seed: String,
-    /// The origin of the client seed: `client` or `server`.
-    #[schema(example = "client")]
-    client_seed_source: &'static str,
+    /// The origin of the client seed.
+    client_seed_source: ClientSeedSource,
     /// The position of the copy in its purchase, from 1.
     nonce: u32,
     /// The tables of the slots.
@@ -398,11 +416,11 @@ pub(crate) struct Proof {
 impl From<&DomainProof> for Proof {
     fn from(proof: &DomainProof) -> Self {
         Self {
-            algorithm: proof.algorithm.as_str(),
+            algorithm: OpenDrawAlgorithm(DrawAlgorithm(proof.algorithm)),
             server_seed: proof.server_seed.reveal(),
             server_seed_hash: proof.server_seed_hash.to_string(),
             client_seed: proof.client_seed.to_string(),
-            client_seed_source: proof.client_seed_source.as_str(),
+            client_seed_source: ClientSeedSource(proof.client_seed_source),
             nonce: proof.nonce,
             table: DrawTable::from(&proof.tables),
             table_hash: proof.table_hash.to_string(),

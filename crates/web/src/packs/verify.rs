@@ -33,19 +33,19 @@ pub enum OpeningFault {
 
 #[derive(Deserialize)]
 struct Answer {
-    collectibles: Vec<Given>,
-    proof: GivenProof,
+    collectibles: Vec<ResponseSlot>,
+    proof: ResponseProof,
 }
 
 #[derive(Deserialize)]
-struct Given {
-    collectible: GivenCollectible,
+struct ResponseSlot {
+    collectible: ResponseCollectible,
     #[serde(default)]
     serial: Option<u32>,
 }
 
 #[derive(Deserialize)]
-struct GivenCollectible {
+struct ResponseCollectible {
     id: String,
     rarity: String,
     #[serde(default)]
@@ -54,32 +54,32 @@ struct GivenCollectible {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct GivenProof {
+struct ResponseProof {
     algorithm: String,
     server_seed: String,
     server_seed_hash: String,
     client_seed: String,
     client_seed_source: String,
     nonce: u32,
-    table: GivenTables,
+    table: ResponseTables,
     table_hash: String,
 }
 
 #[derive(Deserialize)]
-struct GivenTables {
+struct ResponseTables {
     guarantee: Option<String>,
-    slots: Vec<Vec<GivenRow>>,
+    slots: Vec<Vec<ResponseRow>>,
 }
 
 #[derive(Deserialize)]
-struct GivenRow {
+struct ResponseRow {
     rarity: String,
     weight: u32,
-    collectibles: Vec<GivenWeight>,
+    collectibles: Vec<ResponseWeight>,
 }
 
 #[derive(Deserialize)]
-struct GivenWeight {
+struct ResponseWeight {
     id: String,
     weight: u32,
 }
@@ -88,7 +88,7 @@ fn read<T: FromStr<Err: Display>>(name: &str, text: &str) -> Result<T, OpeningFa
     text.parse().map_err(|error: T::Err| OpeningFault::Malformed(format!("{name}: {error}")))
 }
 
-impl GivenProof {
+impl ResponseProof {
     fn proof(&self) -> Result<Proof, OpeningFault> {
         Ok(Proof {
             algorithm: read("algorithm", &self.algorithm)?,
@@ -103,18 +103,18 @@ impl GivenProof {
     }
 }
 
-impl GivenTables {
+impl ResponseTables {
     fn tables(&self) -> Result<Tables, OpeningFault> {
-        let row = |row: &GivenRow| {
+        let row = |row: &ResponseRow| {
             let weighted =
-                |given: &GivenWeight| Ok((read::<CollectibleId>("table", &given.id)?, given.weight));
+                |entry: &ResponseWeight| Ok((read::<CollectibleId>("table", &entry.id)?, entry.weight));
             Ok(RarityRow {
                 rarity: read("table", &row.rarity)?,
                 weight: row.weight,
                 collectibles: row.collectibles.iter().map(weighted).collect::<Result<_, OpeningFault>>()?,
             })
         };
-        let slot = |slot: &Vec<GivenRow>| {
+        let slot = |slot: &Vec<ResponseRow>| {
             Ok(Table { rarities: slot.iter().map(row).collect::<Result<_, OpeningFault>>()? })
         };
         let guarantee = self.guarantee.as_deref().map(|rarity| read("guarantee", rarity)).transpose()?;
@@ -134,12 +134,12 @@ impl GivenTables {
 pub fn verify_opening(text: &str) -> Result<Vec<VerifiedSlot>, OpeningFault> {
     let answer: Answer =
         serde_json::from_str(text).map_err(|error| OpeningFault::Malformed(error.to_string()))?;
-    let slot = |given: &Given| {
+    let slot = |drawn: &ResponseSlot| {
         Ok::<_, OpeningFault>(VerifiedSlot {
-            rarity: read("rarity", &given.collectible.rarity)?,
-            collectible: read("id", &given.collectible.id)?,
-            name: given.collectible.name.clone(),
-            serial: given.serial,
+            rarity: read("rarity", &drawn.collectible.rarity)?,
+            collectible: read("id", &drawn.collectible.id)?,
+            name: drawn.collectible.name.clone(),
+            serial: drawn.serial,
         })
     };
     let slots: Vec<_> = answer.collectibles.iter().map(slot).collect::<Result<_, _>>()?;

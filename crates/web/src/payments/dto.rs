@@ -3,6 +3,7 @@
 use crate::dto::{IdText, Time};
 use serde::{Deserialize, Serialize};
 use terrace_app::PurchasesReconciled;
+use terrace_kernel::num;
 use terrace_packs::PurchaseId;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -90,7 +91,7 @@ impl From<PurchasesReconciled> for PurchaseReconcileReport {
         let PurchasesReconciled { refreshed, took, report } = reconciled;
         Self {
             refreshed,
-            duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            duration_ms: num::to_u64(took.as_millis()),
             looked_at: report.map(|report| report.looked_at),
             completed: report.map(|report| report.completed),
             expired: report.map(|report| report.expired),

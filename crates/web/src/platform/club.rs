@@ -1,5 +1,6 @@
 //! What a client needs for its first page: who the club is, and what the service offers; the club's theme and manifest.
 
+use crate::dto::{names, open_set};
 use crate::edge::{Shell, Tag, conditional_json, tagged};
 use crate::error::{ApiError, Code};
 use crate::extract::MaybeSignedIn;
@@ -8,13 +9,34 @@ use actix_web::{HttpResponse, get};
 use bytes::Bytes;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::convert::identity;
 use terrace_app::App;
 use terrace_app::content::CurrentClub;
-use terrace_kernel::Currency;
+use terrace_app::payments::Sandbox;
 use utoipa::ToSchema;
 
 /// `payments` of a service that sells nothing for money.
 const NO_PAYMENTS: &str = "off";
+
+names! {
+    /// A payment provider; `off` stands for none.
+    Payments(&'static str): [NO_PAYMENTS, Sandbox::NAME], identity
+}
+
+open_set! {
+    /// The payment provider; `off` if nothing is sold for money.
+    OpenPayments of Payments
+}
+
+names! {
+    /// An area of the service.
+    Feature(&'static str): crate::FEATURES, identity
+}
+
+open_set! {
+    /// An area of the service.
+    OpenFeature of Feature
+}
 
 /// The club, and what its service offers.
 #[derive(Serialize, ToSchema)]
@@ -31,17 +53,16 @@ pub(crate) struct Club {
     logo_url: Option<String>,
     /// The club's own texts, by key.
     texts: BTreeMap<String, String>,
-    /// The ISO 4217 code of the currency of balances of money.
+    /// The ISO 4217 code of the currency of prices and balances in money.
     #[schema(example = "EUR")]
     currency: String,
-    /// The payment provider, such as `sandbox`; `off` if nothing is sold for money.
-    #[schema(example = "sandbox")]
-    payments: &'static str,
+    #[schema(inline)]
+    payments: OpenPayments,
     /// Whether the service sends push messages.
     push: bool,
-    /// The areas of the service; further ones may be added.
-    #[schema(example = json!(["packs", "quests"]))]
-    features: Vec<&'static str>,
+    /// The areas of the service.
+    #[schema(inline, example = json!(["packs", "quests"]))]
+    features: Vec<OpenFeature>,
 }
 
 /// Read the club.
@@ -68,10 +89,12 @@ pub(crate) async fn get_club(
         colors: current.club.colors.to_vec(),
         logo_url: current.logo_url.clone(),
         texts: current.club.texts.clone(),
-        currency: Currency::DEFAULT.to_string(),
-        payments: app.payments().map_or(NO_PAYMENTS, terrace_app::payments::Payments::provider_name),
+        currency: current.club.currency.to_string(),
+        payments: OpenPayments(Payments(
+            app.payments().map_or(NO_PAYMENTS, |payments| payments.provider_name()),
+        )),
         push: false,
-        features: crate::FEATURES.to_vec(),
+        features: crate::FEATURES.iter().copied().map(|area| OpenFeature(Feature(area))).collect(),
     };
     conditional_json(None, &club)
 }
@@ -84,7 +107,7 @@ pub(crate) async fn get_club(
     tag = "Platform",
     operation_id = "getTheme",
     responses(
-        (status = 200, description = "The style sheet.", content(("text/css"))),
+        (status = 200, description = "The style sheet.", content((String = "text/css"))),
         (status = 304, description = "Nothing has changed."),
     ),
     security(()),
@@ -102,7 +125,7 @@ pub(crate) async fn get_theme(app: Data<App>) -> Result<HttpResponse, ApiError> 
     tag = "Platform",
     operation_id = "getManifest",
     responses(
-        (status = 200, description = "The manifest.", content(("application/manifest+json"))),
+        (status = 200, description = "The manifest.", content((Object = "application/manifest+json"))),
         (status = 304, description = "Nothing has changed."),
     ),
     security(()),

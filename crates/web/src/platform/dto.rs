@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use terrace_app::{BoardsSynced, QuestsSynced};
+use terrace_kernel::num;
 use utoipa::ToSchema;
 
 /// The result of synchronising the leaderboards.
@@ -28,7 +29,7 @@ pub(crate) struct LeaderboardSyncReport {
 impl From<BoardsSynced> for LeaderboardSyncReport {
     fn from(synced: BoardsSynced) -> Self {
         let BoardsSynced { refreshed, took, repaired, seasons_turned, steps_completed } = synced;
-        let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        let duration_ms = num::to_u64(took.as_millis());
         Self { refreshed, duration_ms, mended: repaired, seasons_turned, steps_completed }
     }
 }
@@ -64,7 +65,7 @@ impl From<QuestsSynced> for QuestSyncReport {
         let QuestsSynced { refreshed, took, sweep } = synced;
         Self {
             refreshed,
-            duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            duration_ms: num::to_u64(took.as_millis()),
             fans_checked: sweep.map(|sweep| sweep.fans),
             steps_completed: sweep.map(|sweep| sweep.steps),
             quests_completed: sweep.map(|sweep| sweep.quests),

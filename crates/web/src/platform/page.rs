@@ -57,7 +57,6 @@ impl PageQuery {
     }
 }
 
-/// The cursor of the next page.
 pub(crate) fn next_cursor<K: CursorKey>(
     app: &App,
     next: Option<&K>,

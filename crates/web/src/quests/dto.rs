@@ -1,42 +1,77 @@
 //! Quests and what fans do in them.
 
-use crate::dto::{IdText, Time};
+use crate::dto::{IdText, Time, names};
 use serde::{Deserialize, Serialize};
 use terrace_app::QuestBook;
 use terrace_app::quests::{CompletedQuest as Completed, DailyVisit as VisitMade, OwnQuests};
 use terrace_kernel::Timestamp;
 use terrace_quests::{
-    Achievement as Known, AchievementFacts, Check, Quest as DomainQuest, QuestId, RunStatus,
+    Achievement as DomainAchievement, AchievementFacts, Check, Quest as DomainQuest, QuestId,
     Step as DomainStep, StepId, VisitStatus as Visits,
 };
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// The condition of a step: its kind, and for some kinds a number.
+names! {
+    /// How often a quest can be done: a single time, or once on each date.
+    Cadence(terrace_quests::Cadence): terrace_quests::Cadence::ALL, terrace_quests::Cadence::as_str
+}
+
+names! {
+    /// The status of a quest that was started.
+    RunStatus(terrace_quests::RunStatus): terrace_quests::RunStatus::ALL, terrace_quests::RunStatus::as_str
+}
+
+/// The condition of a step.
 #[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct StepCheck {
-    /// `follow_user`, `upload_profile_picture`, `choose_favorite_team`, `complete_profile`, `get_followers`,
-    /// `join_leaderboard`, `points_threshold` or `rank_threshold`.
-    kind: &'static str,
-    /// The number of fans, for `follow_user` and `get_followers`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    count: Option<i64>,
-    /// The number of points in the season, for `points_threshold`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    points: Option<i64>,
-    /// The rank to reach, for `rank_threshold`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    rank: Option<i64>,
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(crate) enum StepCheck {
+    /// Follow people.
+    FollowUser {
+        /// The number of people.
+        #[schema(minimum = 1)]
+        count: u32,
+    },
+    /// Have a profile picture.
+    UploadProfilePicture,
+    /// Have a favourite team.
+    ChooseFavoriteTeam,
+    /// Have a display name, a biography, a picture and a favourite team.
+    CompleteProfile,
+    /// Be followed.
+    GetFollowers {
+        /// The number of followers.
+        #[schema(minimum = 1)]
+        count: u32,
+    },
+    /// Have joined a leaderboard.
+    JoinLeaderboard,
+    /// Have points in the season.
+    PointsThreshold {
+        /// The number of points.
+        #[schema(minimum = 1)]
+        points: i64,
+    },
+    /// Reach a rank on the global leaderboard.
+    RankThreshold {
+        /// The rank, or a better one.
+        #[schema(minimum = 1)]
+        rank: u32,
+    },
 }
 
 impl From<&Check> for StepCheck {
     fn from(check: &Check) -> Self {
-        let named = |name: &str| check.parameter().filter(|(own, _)| *own == name).map(|(_, value)| value);
-        Self { kind: check.kind(), count: named("count"), points: named("points"), rank: named("rank") }
+        match *check {
+            Check::FollowUser { count } => Self::FollowUser { count },
+            Check::UploadProfilePicture => Self::UploadProfilePicture,
+            Check::ChooseFavoriteTeam => Self::ChooseFavoriteTeam,
+            Check::CompleteProfile => Self::CompleteProfile,
+            Check::GetFollowers { count } => Self::GetFollowers { count },
+            Check::JoinLeaderboard => Self::JoinLeaderboard,
+            Check::PointsThreshold { points } => Self::PointsThreshold { points },
+            Check::RankThreshold { rank } => Self::RankThreshold { rank },
+        }
     }
 }
 
@@ -150,9 +185,8 @@ pub(crate) struct Quest {
     title: String,
     /// The description of the quest.
     description: String,
-    /// `once` or `daily`.
-    #[schema(example = "once")]
-    cadence: &'static str,
+    /// How often the quest can be done.
+    cadence: Cadence,
     /// The team whose leaderboard the points count on.
     #[schema(required)]
     team_id: Option<Uuid>,
@@ -183,8 +217,8 @@ impl Quest {
     pub(crate) fn new(quest: &DomainQuest, book: &QuestBook, own: &OwnQuests) -> Self {
         let status = match own.runs.get(&quest.id).map(|(run, _)| run.status) {
             None => QuestStatus::Available,
-            Some(RunStatus::Active) => QuestStatus::Active,
-            Some(RunStatus::Completed) => QuestStatus::Completed,
+            Some(terrace_quests::RunStatus::Active) => QuestStatus::Active,
+            Some(terrace_quests::RunStatus::Completed) => QuestStatus::Completed,
         };
         let required = |id: &QuestId| {
             book.quest(*id).map(|before| RequiredQuest {
@@ -198,7 +232,7 @@ impl Quest {
             key: quest.key.to_string(),
             title: quest.title.clone(),
             description: quest.description.clone(),
-            cadence: quest.cadence.as_str(),
+            cadence: Cadence(quest.cadence),
             team_id: quest.team.map(Uuid::from),
             bonus: quest.bonus,
             total_points: quest.total_points(),
@@ -432,7 +466,11 @@ pub(crate) struct Achievement {
 }
 
 impl Achievement {
-    pub(crate) fn new(achievement: &Known, known: &AchievementFacts, unlocked_at: Option<Timestamp>) -> Self {
+    pub(crate) fn new(
+        achievement: &DomainAchievement,
+        known: &AchievementFacts,
+        unlocked_at: Option<Timestamp>,
+    ) -> Self {
         let (progress, target) = achievement.progress(known);
         Self {
             key: achievement.key.to_string(),

@@ -2,6 +2,7 @@
 
 use crate::account_data::{ExportPart, pages};
 use crate::dto::Time;
+use crate::quests::dto::RunStatus;
 use serde::Serialize;
 use terrace_app::quests::export;
 use terrace_kernel::Timestamp;
@@ -39,9 +40,8 @@ pub(crate) struct ExportedQuest {
     /// The local date, for a daily quest.
     #[schema(format = Date, example = "2026-05-01", required)]
     date: Option<String>,
-    /// `active` or `completed`.
-    #[schema(example = "completed")]
-    status: &'static str,
+    /// The status.
+    status: RunStatus,
     /// When the quest was started.
     started_at: Time,
     /// When the quest was completed, if it was.
@@ -54,7 +54,7 @@ impl From<&Run> for ExportedQuest {
         Self {
             quest_id: run.quest.as_uuid(),
             date: run.period.local_date().map(|date| date.to_string()),
-            status: run.status.as_str(),
+            status: RunStatus(run.status),
             started_at: Time(run.started_at),
             completed_at: run.completed_at.map(Time),
         }

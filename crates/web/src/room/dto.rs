@@ -1,14 +1,21 @@
 //! Posts, comments and reactions.
 
-use crate::dto::{IdText, Time, UserCard, given, media_url};
+use crate::dto::{IdText, Time, UserCard, given, media_url, names};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use terrace_app::room::{FeedPage, FeedScope};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{CommentId, MediaId, TeamId};
-use terrace_social::{PostView, ReactionCounts, ReactionKind};
-use utoipa::ToSchema;
+use terrace_social::{PostView, ReactionCounts};
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
+use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
+
+names! {
+    /// A kind of reaction.
+    ReactionKind(terrace_social::ReactionKind): terrace_social::ReactionKind::ALL, terrace_social::ReactionKind::as_str
+}
 
 /// A post to create.
 #[derive(Deserialize, ToSchema)]
@@ -63,8 +70,8 @@ pub(crate) struct CreateCommentBody {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ReactBody {
-    /// The kind: `like`, `love`, `fire`, `clap`, `laugh` or `sad`.
-    #[schema(example = "like", pattern = "^(like|love|fire|clap|laugh|sad)$")]
+    /// The kind.
+    #[schema(value_type = ReactionKind, example = "like")]
     pub(crate) kind: String,
 }
 
@@ -106,11 +113,10 @@ pub(crate) struct Post {
     /// The number of reactions.
     reaction_count: i64,
     /// The number of reactions of each kind; kinds without reactions are omitted.
-    #[schema(value_type = std::collections::HashMap<String, i64>, example = json!({"like": 3}))]
     reactions: Reactions,
     /// The caller's own reaction; null if there is none or the caller is signed out.
-    #[schema(example = "like", required)]
-    my_reaction: Option<&'static str>,
+    #[schema(required)]
+    my_reaction: Option<ReactionKind>,
     /// When the post was created.
     created_at: Time,
     /// When the author last edited the text; null if never.
@@ -133,7 +139,7 @@ impl From<&PostView<AuthorCard>> for Post {
             comment_count: post.comment_count,
             reaction_count: post.reactions.total(),
             reactions: Reactions(post.reactions),
-            my_reaction: view.my_reaction.map(ReactionKind::as_str),
+            my_reaction: view.my_reaction.map(ReactionKind),
             created_at: Time(post.created_at),
             edited_at: post.edited_at.map(Time),
         }
@@ -232,7 +238,7 @@ pub(crate) struct Reactions(pub(crate) ReactionCounts);
 impl Serialize for Reactions {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        for kind in ReactionKind::ALL {
+        for kind in terrace_social::ReactionKind::ALL {
             let count = self.0.of(kind);
             if count != 0 {
                 map.serialize_entry(kind.as_str(), &count)?;
@@ -241,6 +247,24 @@ impl Serialize for Reactions {
         map.end()
     }
 }
+
+impl PartialSchema for Reactions {
+    fn schema() -> RefOr<Schema> {
+        let count = || {
+            let format = SchemaFormat::KnownFormat(KnownFormat::Int64);
+            ObjectBuilder::new().schema_type(Type::Integer).format(Some(format)).minimum(Some(1))
+        };
+        let kinds = terrace_social::ReactionKind::ALL.map(terrace_social::ReactionKind::as_str);
+        kinds
+            .into_iter()
+            .fold(ObjectBuilder::new(), |object, kind| object.property(kind, count()))
+            .description(Some("The number of reactions of each kind; kinds without reactions are omitted."))
+            .examples([serde_json::json!({"like": 3})])
+            .into()
+    }
+}
+
+impl ToSchema for Reactions {}
 
 /// A comment.
 #[derive(Serialize, ToSchema)]

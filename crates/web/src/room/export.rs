@@ -2,6 +2,7 @@
 
 use crate::account_data::{ExportPart, pages};
 use crate::dto::{Time, media_url};
+use crate::room::dto::ReactionKind;
 use serde::Serialize;
 use terrace_app::room::export;
 use terrace_kernel::{CommentId, TeamId};
@@ -112,9 +113,8 @@ impl From<&terrace_social::Comment<()>> for ExportedComment {
 pub(crate) struct ExportedReaction {
     /// The id of the post.
     post_id: Uuid,
-    /// The kind: `like`, `love`, `fire`, `clap`, `laugh` or `sad`.
-    #[schema(example = "like")]
-    kind: &'static str,
+    /// The kind.
+    kind: ReactionKind,
     /// When the reaction was set.
     created_at: Time,
 }
@@ -123,7 +123,7 @@ impl From<&terrace_social::OwnReaction> for ExportedReaction {
     fn from(reaction: &terrace_social::OwnReaction) -> Self {
         Self {
             post_id: reaction.post.as_uuid(),
-            kind: reaction.kind.as_str(),
+            kind: ReactionKind(reaction.kind),
             created_at: Time(reaction.created_at),
         }
     }

@@ -8,7 +8,8 @@ use terrace_social::Tag;
 use utoipa::ToSchema;
 
 /// A kind of results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
+#[schema(rename_all = "snake_case")]
 pub(crate) enum SearchKind {
     Users,
     Teams,

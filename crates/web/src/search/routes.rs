@@ -30,7 +30,15 @@ struct SearchQuery {
     #[param(min_length = 1, max_length = 256, example = "save")]
     q: String,
     /// The kinds of results, separated by commas; by default all.
-    #[param(pattern = "^(users|teams|posts|topics)(,(users|teams|posts|topics))*$", example = "users,posts")]
+    #[param(
+        style = Form,
+        explode = false,
+        inline,
+        nullable = false,
+        value_type = Option<Vec<SearchKind>>,
+        min_items = 1,
+        example = json!(["users", "posts"])
+    )]
     kind: Option<String>,
     /// The number of results of each kind: 1 to 100, by default 25.
     #[param(minimum = 1, maximum = 100, default = 25)]

@@ -51,10 +51,10 @@ pub(crate) struct MergeBody {
     pub(crate) lines: Vec<GuestLineBody>,
 }
 
-/// An address.
-#[derive(Deserialize, Serialize, ToSchema)]
+/// Where an order is to be sent.
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Address {
+pub(crate) struct AddressBody {
     /// The name of the recipient: 1 to 120 characters.
     #[schema(example = "Mia Kurz", min_length = 1, max_length = 120)]
     pub(crate) name: String,
@@ -62,7 +62,7 @@ pub(crate) struct Address {
     #[schema(example = "Hafenstr. 7", min_length = 1, max_length = 120)]
     pub(crate) line1: String,
     /// Further details: 1 to 120 characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "given")]
     #[schema(min_length = 1, max_length = 120, nullable = false)]
     pub(crate) line2: Option<String>,
     /// The postal code: 1 to 20 characters.
@@ -72,12 +72,39 @@ pub(crate) struct Address {
     #[schema(example = "Hamburg", min_length = 1, max_length = 120)]
     pub(crate) city: String,
     /// The region or state: 1 to 120 characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "given")]
     #[schema(min_length = 1, max_length = 120, nullable = false)]
     pub(crate) region: Option<String>,
     /// The ISO 3166-1 code of the country: two capital letters.
     #[schema(example = "DE", pattern = "^[A-Z]{2}$")]
     pub(crate) country: String,
+}
+
+/// An address.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Address {
+    /// The name of the recipient.
+    #[schema(example = "Mia Kurz")]
+    name: String,
+    /// Street and number.
+    #[schema(example = "Hafenstr. 7")]
+    line1: String,
+    /// Further details.
+    #[schema(required)]
+    line2: Option<String>,
+    /// The postal code.
+    #[schema(example = "20459")]
+    postal_code: String,
+    /// The city.
+    #[schema(example = "Hamburg")]
+    city: String,
+    /// The region or state.
+    #[schema(required)]
+    region: Option<String>,
+    /// The ISO 3166-1 code of the country.
+    #[schema(example = "DE")]
+    country: String,
 }
 
 impl From<&DomainAddress> for Address {
@@ -103,7 +130,7 @@ pub(crate) struct ShippingBody {
     pub(crate) method: String,
     /// The address.
     #[serde(deserialize_with = "object")]
-    pub(crate) address: Address,
+    pub(crate) address: AddressBody,
 }
 
 /// The code of a problem.

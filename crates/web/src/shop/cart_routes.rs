@@ -3,7 +3,7 @@
 use crate::error::{ApiError, Invalid};
 use crate::extract::{JsonBody, PathId, SignedIn};
 use crate::shop::cart_dto::{
-    Address, Cart, CartEnvelope, CartLineBody, GuestLineBody, MergeBody, MergedCart, ShippingBody,
+    AddressBody, Cart, CartEnvelope, CartLineBody, GuestLineBody, MergeBody, MergedCart, ShippingBody,
 };
 use actix_web::web::{Data, Json};
 use actix_web::{delete, get, post, put};
@@ -105,7 +105,7 @@ pub(crate) async fn merge_cart(
 }
 
 /// Validates an address; the errors of its parts are reported together.
-fn address(body: &Address) -> Result<DomainAddress, ApiError> {
+fn address(body: &AddressBody) -> Result<DomainAddress, ApiError> {
     let mut invalid = Invalid::default();
     let name = invalid.check("/address/name", address_line(&body.name));
     let line1 = invalid.check("/address/line1", address_line(&body.line1));

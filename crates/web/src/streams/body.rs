@@ -6,7 +6,7 @@ use crate::streams::frame::Frame;
 use crate::streams::hub::{Hub, Next};
 use crate::streams::interest::{Interest, Output};
 use crate::streams::kind::{KINDS, Kind};
-use crate::streams::log::Place;
+use crate::streams::log::LogCursor;
 use crate::streams::readers::Seat;
 use crate::streams::slot::Slot;
 use crate::streams::view::Part;
@@ -55,7 +55,7 @@ enum Stage {
     Begins(Start),
     /// Waits for a query on the event table. The position is the last one that the client has, if it sent one.
     Asks(BoxFuture<'static, Found>, Option<Position>),
-    Reads(Place),
+    Reads(LogCursor),
     IsOver,
 }
 
@@ -72,7 +72,6 @@ pub(super) struct Opening {
     pub(super) retry: u64,
 }
 
-/// A stream.
 pub(super) struct StreamBody {
     hub: Rc<Hub>,
     number: u64,

@@ -61,7 +61,6 @@ struct StreamedPost {
     /// The number of reactions.
     reaction_count: i64,
     /// The number of reactions of each kind; kinds without reactions are omitted.
-    #[schema(value_type = std::collections::HashMap<String, i64>, example = json!({"like": 3}))]
     reactions: Reactions,
     /// When the post was created.
     created_at: Time,
@@ -182,7 +181,6 @@ pub(crate) struct CommentDeleted {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ReactionChanged {
     post_id: Uuid,
-    #[schema(value_type = std::collections::HashMap<String, i64>, example = json!({"like": 3}))]
     reactions: Reactions,
     reaction_count: i64,
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use terrace_app::App;
 use terrace_app::streams::{Audience, Fed, StreamBatch, StreamWhat, Wanted};
-use terrace_kernel::{Event, EventKind, StoreError, Topic, UserId};
+use terrace_kernel::{Event, EventKind, StoreError, Topic, UserId, num};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 /// How long to wait after a failure.
@@ -35,14 +35,10 @@ async fn watch_sessions(streams: &Streams, app: &App) {
         }
         for kind in KINDS {
             let (events, bytes) = streams.log(kind).size();
-            metrics::gauge!("terrace_stream_kept_events", "stream" => kind.name()).set(figure(events));
-            metrics::gauge!("terrace_stream_kept_bytes", "stream" => kind.name()).set(figure(bytes));
+            metrics::gauge!("terrace_stream_kept_events", "stream" => kind.name()).set(num::to_f64(events));
+            metrics::gauge!("terrace_stream_kept_bytes", "stream" => kind.name()).set(num::to_f64(bytes));
         }
     }
-}
-
-fn figure(count: usize) -> f64 {
-    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
 /// Selects the events that open streams need. A log that was not selected for a batch skips that batch.
@@ -143,8 +139,7 @@ fn publish(streams: &Streams, listening: &Listening, batch: &StreamBatch) {
             Kind::Fans => true,
         };
         let frames = std::mem::take(frames.get_mut(kind));
-        metrics::counter!("terrace_stream_events_total")
-            .increment(u64::try_from(frames.len()).unwrap_or_default());
+        metrics::counter!("terrace_stream_events_total").increment(num::to_u64(frames.len()));
         if is_taken {
             streams.log(kind).append(frames, batch.reached);
         } else {

@@ -42,7 +42,6 @@ pub(crate) enum About {
     Room(RoomEvent),
     /// Readers of a leaderboard.
     Score {
-        /// The board.
         board: BoardId,
         /// Whether it is the global board of the displayed season.
         is_global: bool,
@@ -60,7 +59,6 @@ pub(crate) enum About {
 /// The properties of a locker room event that decide who sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RoomEvent {
-    /// The post.
     pub(crate) post: PostId,
     /// The team to whose room the post belongs.
     pub(crate) team: Option<TeamId>,

@@ -3,7 +3,7 @@
 use crate::streams::frame::About;
 use crate::streams::interest::{Interest, Output};
 use crate::streams::kind::{ByKind, KINDS, Kind};
-use crate::streams::log::{Place, Read, Snapshot};
+use crate::streams::log::{LogCursor, Read, Snapshot};
 use crate::streams::slot::{Scan, Slot, Slots};
 use crate::streams::view::Reader;
 use crate::streams::{Streams, frame};
@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use terrace_kernel::Position;
+use terrace_kernel::{Position, num};
 use tokio::task::yield_now;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
@@ -33,12 +33,12 @@ struct Common {
     interest: Interest,
     versions: ByKind<Option<u64>>,
     /// Where the original reader stood.
-    from: Place,
+    from: LogCursor,
     /// The position of the first event in `body`. The output is valid for every reader whose position lies in
     /// `from.reached..first`.
     first: Position,
     body: Bytes,
-    to: Place,
+    to: LogCursor,
 }
 
 /// The hub of a worker. It stays on the worker's thread.
@@ -56,9 +56,9 @@ pub(crate) struct Hub {
 /// The result of reading a log.
 pub(super) enum Next {
     /// Output to send, and the new place.
-    Chunk(Bytes, Place),
+    Chunk(Bytes, LogCursor),
     /// No relevant event up to this place.
-    Nothing(Place),
+    Nothing(LogCursor),
     /// The next events must be read from the table.
     Behind,
     /// The reader was too slow: its next events have left the log.
@@ -98,7 +98,7 @@ impl Hub {
     }
 
     /// Reads the events for a connection that stands at `place`.
-    pub(super) fn read(&self, slot: &Slot, place: Place, reader: Option<&Reader>) -> Next {
+    pub(super) fn read(&self, slot: &Slot, place: LogCursor, reader: Option<&Reader>) -> Next {
         let place = slot.resume(place, &self.seen);
         let interest = &slot.interest;
         let view = reader.map(|reader| (reader.user, reader.view()));
@@ -117,10 +117,10 @@ impl Hub {
     }
 
     /// Reads for a reader that gets what all readers of the shared parts get.
-    fn read_common(&self, interest: &Interest, logs: &Snapshot<'_>, place: Place) -> Next {
+    fn read_common(&self, interest: &Interest, logs: &Snapshot<'_>, place: LogCursor) -> Next {
         let (versions, reached) = (logs.shared_versions(), logs.reached());
         let private = *place.next.get(Kind::Fans);
-        let with_private = |mut place: Place, number| {
+        let with_private = |mut place: LogCursor, number| {
             *place.next.get_mut(Kind::Fans) = number;
             place
         };
@@ -193,7 +193,11 @@ impl Hub {
 }
 
 /// Passes over the private events of others; `None` if the reader gets private events now, or was too slow for them.
-fn without_private_events(interest: &Interest, logs: &Snapshot<'_>, mut place: Place) -> Option<Place> {
+fn without_private_events(
+    interest: &Interest,
+    logs: &Snapshot<'_>,
+    mut place: LogCursor,
+) -> Option<LogCursor> {
     let Some(fan) = interest.fan() else { return Some(place) };
     let next = place.next.get_mut(Kind::Fans);
     let (number, position) = logs.find(Kind::Fans, *next, |about| *about == About::Fan(fan))?;
@@ -219,7 +223,7 @@ async fn wake(slots: Vec<Rc<Slot>>) -> u32 {
         }
         yield_now().await;
     }
-    u32::try_from(slots.len()).unwrap_or(u32::MAX)
+    num::to_u32(slots.len())
 }
 
 fn next(read: Read, out: Bytes) -> Next {

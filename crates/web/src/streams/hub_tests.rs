@@ -4,7 +4,7 @@ use crate::streams::frame::{About, Frame, RoomEvent};
 use crate::streams::hub::{Hub, Next};
 use crate::streams::interest::Interest;
 use crate::streams::kind::{KINDS, Kind};
-use crate::streams::log::Place;
+use crate::streams::log::LogCursor;
 use crate::streams::slot::Slot;
 use crate::streams::view::{Part, Visibility};
 use crate::streams::{StreamConfig, Streams};
@@ -30,7 +30,7 @@ fn frames(positions: impl IntoIterator<Item = i64>) -> Vec<Frame> {
 }
 
 /// What a reader at `place` receives.
-fn chunk(hub: &Rc<Hub>, interest: &Interest, place: Place) -> (String, Place) {
+fn chunk(hub: &Rc<Hub>, interest: &Interest, place: LogCursor) -> (String, LogCursor) {
     let (number, slot) = hub.join(Slot::new(interest.clone(), None, None, Instant::now()));
     let next = hub.read(&slot, place, None);
     hub.leave(number, &slot);
@@ -42,7 +42,7 @@ fn chunk(hub: &Rc<Hub>, interest: &Interest, place: Place) -> (String, Place) {
 }
 
 /// The ids that a reader at `place` receives.
-fn sent(hub: &Rc<Hub>, interest: &Interest, place: Place) -> Vec<i64> {
+fn sent(hub: &Rc<Hub>, interest: &Interest, place: LogCursor) -> Vec<i64> {
     let (text, _) = chunk(hub, interest, place);
     text.lines().filter_map(|line| line.strip_prefix("id: ")?.parse().ok()).collect()
 }
@@ -166,7 +166,7 @@ fn interest(which: usize) -> Interest {
 /// A connection that reads when it is woken.
 struct Connection {
     slot: Rc<Slot>,
-    place: Place,
+    place: LogCursor,
     is_woken: bool,
     seen: Vec<i64>,
 }

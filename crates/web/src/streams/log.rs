@@ -9,7 +9,7 @@ use crate::streams::kind::{ByKind, KINDS, Kind};
 use std::collections::VecDeque;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
-use terrace_kernel::Position;
+use terrace_kernel::{Position, num};
 
 /// How long a log is kept after its last reader has left, since readers usually reconnect.
 const LINGER: Duration = Duration::from_mins(1);
@@ -50,7 +50,7 @@ struct Ring {
 
 /// The place of a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct LogCursor {
     /// The number of the next frame of each log that it reads.
     pub(crate) next: ByKind<u64>,
     /// The reader has every event up to this position.
@@ -61,7 +61,7 @@ pub(crate) struct Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Read {
     /// All frames were offered, or as many as were taken.
-    UpTo(Place),
+    UpTo(LogCursor),
     /// The next frames of a log were never in its ring: they must be read from the table.
     Behind,
     /// The next frames of a log left its ring before the reader took them.
@@ -79,7 +79,7 @@ pub(crate) enum Taken {
 
 impl Ring {
     fn end(&self) -> u64 {
-        self.first + u64::try_from(self.frames.len()).unwrap_or(u64::MAX)
+        self.first + num::to_u64(self.frames.len())
     }
 
     fn frame(&self, number: u64) -> Option<&Frame> {
@@ -97,7 +97,7 @@ impl Ring {
             return None;
         }
         let passed = self.frames.partition_point(|frame| frame.position <= position);
-        Some(self.first + u64::try_from(passed).ok()?)
+        Some(self.first + num::to_u64(passed))
     }
 }
 
@@ -238,19 +238,19 @@ impl<'a> Snapshot<'a> {
 
     /// The place of a reader that has every event up to `position`; `None` if the rings do not hold all later
     /// events.
-    pub(crate) fn place_after(&self, position: Position) -> Option<Place> {
+    pub(crate) fn place_after(&self, position: Position) -> Option<LogCursor> {
         self.place_with_private(position, position)
     }
 
     /// The place of a reader that has every event up to `position`, and for whom there are no private events from there
     /// to `private`.
-    pub(crate) fn place_with_private(&self, position: Position, private: Position) -> Option<Place> {
+    pub(crate) fn place_with_private(&self, position: Position, private: Position) -> Option<LogCursor> {
         let mut next = ByKind::default();
         for (kind, ring) in self.rings() {
             let known = if kind == Kind::Fans { private } else { position };
             *next.get_mut(kind) = ring.after(known)?;
         }
-        Some(Place { next, reached: position })
+        Some(LogCursor { next, reached: position })
     }
 
     /// The version of each log, which changes with every change of its content; `None` for a log of private events and
@@ -279,7 +279,7 @@ impl<'a> Snapshot<'a> {
 
     /// Offers the frames after `place` in the order of their positions, up to the position that all logs have reached.
     /// Stops only between positions. Withdrawn frames are passed over.
-    pub(crate) fn read(&self, place: Place, mut take: impl FnMut(&Frame) -> Taken) -> Read {
+    pub(crate) fn read(&self, place: LogCursor, mut take: impl FnMut(&Frame) -> Taken) -> Read {
         for (kind, ring) in self.rings() {
             let next = *place.next.get(kind);
             if next < ring.first {

@@ -3,7 +3,7 @@
 
 use crate::streams::frame::{About, Away, Frame, RoomEvent};
 use crate::streams::kind::{ByKind, KINDS, Kind};
-use crate::streams::log::{Bounds, Log, Place, Read, Snapshot, Taken};
+use crate::streams::log::{Bounds, Log, LogCursor, Read, Snapshot, Taken};
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,12 +52,12 @@ fn locked(log: &Log) -> Snapshot<'_> {
     Snapshot::of(ByKind::of(|kind| (kind == Kind::Room).then_some(log)))
 }
 
-fn place_after(log: &Log, position: Position) -> Option<Place> {
+fn place_after(log: &Log, position: Position) -> Option<LogCursor> {
     locked(log).place_after(position)
 }
 
 /// The positions after `place`, at most `most`, and the reader's new place.
-fn read(log: &Log, place: Place, most: usize) -> Result<(Vec<i64>, Place), Read> {
+fn read(log: &Log, place: LogCursor, most: usize) -> Result<(Vec<i64>, LogCursor), Read> {
     let mut seen = Vec::new();
     let read = locked(log).read(place, |frame| {
         seen.push(frame.position.get());
@@ -265,7 +265,7 @@ proptest! {
                 log.append(frames(positions), at(first + count));
             }
             // Reads the events from the table and continues in the log.
-            let mut from_table = |known: Place| {
+            let mut from_table = |known: LogCursor| {
                 seen.extend(published.iter().copied().filter(|position| *position > known.reached.get()));
                 place_after(&log, log.reached().unwrap()).unwrap()
             };

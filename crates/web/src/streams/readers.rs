@@ -27,11 +27,11 @@ pub(crate) struct Caps {
 /// All readers of this process.
 pub(crate) struct Readers {
     caps: Caps,
-    known: Mutex<Known>,
+    known: Mutex<OpenReaders>,
 }
 
 #[derive(Default)]
-struct Known {
+struct OpenReaders {
     users: HashMap<UserId, Listening>,
     sessions: HashMap<SessionId, (Arc<Session>, u32)>,
     addresses: HashMap<Address, u32>,
@@ -104,7 +104,7 @@ impl Readers {
         Self { caps, known: Mutex::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, OpenReaders> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -4,7 +4,7 @@ use crate::edge::Pulse;
 use crate::streams::frame::About;
 use crate::streams::interest::Interest;
 use crate::streams::kind::{ByKind, KINDS, Kind};
-use crate::streams::log::Place;
+use crate::streams::log::LogCursor;
 use crate::streams::view::{Part, Session};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -142,7 +142,7 @@ impl Slot {
 
     /// Ends the waiting; returns the place without the frames that the hub, which has scanned up to `seen`, knows to be
     /// irrelevant.
-    pub(super) fn resume(&self, mut place: Place, seen: &ByKind<Cell<u64>>) -> Place {
+    pub(super) fn resume(&self, mut place: LogCursor, seen: &ByKind<Cell<u64>>) -> LogCursor {
         let from = match self.waits.replace(Waits::Not) {
             Waits::Not => return place,
             Waits::Armed => ByKind::of(|kind| seen.get(kind).get()),

@@ -3,9 +3,9 @@
 use crate::dto::Time;
 use crate::room::dto::Post;
 use serde::Serialize;
-use std::time::Duration;
 use terrace_app::Synced;
 use terrace_app::trends::Trends;
+use terrace_kernel::num;
 use terrace_social::RankedTopic;
 use utoipa::ToSchema;
 
@@ -70,10 +70,6 @@ pub(crate) struct SyncReport {
 impl From<Synced> for SyncReport {
     fn from(synced: Synced) -> Self {
         let Synced { refreshed, took, refreshed_at } = synced;
-        Self { refreshed, duration_ms: millis(took), refreshed_at: refreshed_at.map(Time) }
+        Self { refreshed, duration_ms: num::to_u64(took.as_millis()), refreshed_at: refreshed_at.map(Time) }
     }
-}
-
-fn millis(span: Duration) -> u64 {
-    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,5 +1,5 @@
 import type { Api } from '$lib/api/client';
-import { failureOf, type Failure } from '$lib/api/errors';
+import { More, pageQuery, type Paged } from '$lib/api/more.svelte';
 import { Resource } from '$lib/api/resource.svelte';
 import type { FollowingList, Team, User } from '$lib/api/types';
 import type { People } from './people.svelte';
@@ -7,7 +7,7 @@ import { readFan } from './profiles';
 
 export type Direction = 'followers' | 'following';
 
-export interface FollowPage {
+interface FollowPage {
   owner: { id: string; displayName: string };
   fans: User[];
   teams: Team[];
@@ -18,10 +18,9 @@ export interface FollowPage {
 type Rows = Pick<FollowingList, 'following' | 'teams' | 'total' | 'nextCursor'>;
 
 /** The fans who follow a fan, or whom the fan follows. */
-export class FollowList {
+export class FollowList implements Paged {
   readonly page: Resource<FollowPage>;
-  #isReadingMore = $state(false);
-  #moreFailure = $state.raw<Failure | null>(null);
+  readonly further: More<FollowPage>;
   readonly #api: Api;
   readonly #people: People;
   readonly #direction: Direction;
@@ -35,33 +34,14 @@ export class FollowList {
       const rows = await this.#read(id, null, signal);
       return { owner: { id, displayName }, ...rows };
     });
+    this.further = new More(this.page);
   }
 
-  get isReadingMore(): boolean {
-    return this.#isReadingMore;
-  }
-
-  get moreFailure(): Failure | null {
-    return this.#moreFailure;
-  }
-
-  async more(): Promise<void> {
-    const before = this.page.value;
-    if (this.#isReadingMore || before?.nextCursor == null) return;
-    this.#isReadingMore = true;
-    this.#moreFailure = null;
-    try {
-      const next = await this.#read(before.owner.id, before.nextCursor);
-      this.page.update((page) =>
-        page.nextCursor === before.nextCursor
-          ? { ...page, fans: [...page.fans, ...next.fans], nextCursor: next.nextCursor }
-          : page,
-      );
-    } catch (error) {
-      this.#moreFailure = failureOf(error);
-    } finally {
-      this.#isReadingMore = false;
-    }
+  more(): Promise<void> {
+    return this.further.read(
+      (cursor, { owner }) => this.#read(owner.id, cursor),
+      (page, { fans, nextCursor }) => ({ ...page, fans: [...page.fans, ...fans], nextCursor }),
+    );
   }
 
   async #read(
@@ -69,8 +49,8 @@ export class FollowList {
     cursor: string | null,
     signal?: AbortSignal,
   ): Promise<Omit<FollowPage, 'owner'>> {
-    const query = { userId, ...(cursor === null ? {} : { cursor }) };
-    const rows = await this.#readRows({ params: { query }, ...(signal ? { signal } : {}) });
+    const query = { userId, ...pageQuery(cursor) };
+    const rows = await this.#readRows({ params: { query }, signal: signal ?? null });
     for (const { user, following } of rows.following) this.#people.keep(user.id, following);
     return {
       fans: rows.following.map(({ user }) => user),
@@ -82,7 +62,7 @@ export class FollowList {
 
   async #readRows(init: {
     params: { query: { userId: string; cursor?: string } };
-    signal?: AbortSignal;
+    signal: AbortSignal | null;
   }): Promise<Rows> {
     if (this.#direction === 'following') {
       return this.#api.call((client) => client.GET('/api/user/following', init));

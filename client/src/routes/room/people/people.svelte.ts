@@ -57,7 +57,7 @@ export class People {
     return this.#teamWishes.set(teamId, isWanted);
   }
 
-  /** Finds out which of these fans the reader follows. A list without that is still a list: a failure is not told. */
+  /** Finds out which of these fans the reader follows. The list is shown without it after a failure. */
   async readFans(ids: readonly string[]): Promise<void> {
     const unknown = ids.filter((id) => !this.#fans.has(id)).slice(0, MOST_FANS);
     if (this.#reader === null || unknown.length === 0) return;

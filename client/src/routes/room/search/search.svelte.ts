@@ -1,5 +1,6 @@
 import type { Api } from '$lib/api/client';
-import { failureOf, isAborted, type Failure } from '$lib/api/errors';
+import { failureOf, isAborted } from '$lib/api/errors';
+import { More, pageQuery, type Paged } from '$lib/api/more.svelte';
 import { Resource } from '$lib/api/resource.svelte';
 import type { Team, User } from '$lib/api/types';
 import type { People } from '../people/people.svelte';
@@ -7,7 +8,7 @@ import type { Room } from '../room.svelte';
 
 export const KINDS = ['users', 'teams', 'posts', 'topics'] as const;
 
-export type Kind = (typeof KINDS)[number];
+type Kind = (typeof KINDS)[number];
 
 /** How many of each kind are shown beside the others. */
 const FEW = 4;
@@ -32,56 +33,40 @@ export interface Found {
 }
 
 /** The results for one text, of all kinds or of one. */
-export class Search {
+export class Search implements Paged {
   readonly results: Resource<Found>;
-  #isReadingMore = $state(false);
-  #moreFailure = $state.raw<Failure | null>(null);
+  readonly further: More<Found>;
   readonly #api: Api;
   readonly #room: Room;
   readonly #people: People;
-  readonly #query: { q: string; kind?: Kind; limit?: number };
+  readonly #query: { q: string; kind?: Kind[]; limit?: number };
 
   constructor(api: Api, room: Room, people: People, q: string, kind: Kind | null) {
     this.#api = api;
     this.#room = room;
     this.#people = people;
-    this.#query = kind === null ? { q, limit: FEW } : { q, kind };
-    this.results = new Resource((signal) => this.#read({}, signal));
+    this.#query = kind === null ? { q, limit: FEW } : { q, kind: [kind] };
+    this.results = new Resource((signal) => this.#read(null, signal));
+    this.further = new More(this.results);
   }
 
-  get isReadingMore(): boolean {
-    return this.#isReadingMore;
-  }
-
-  get moreFailure(): Failure | null {
-    return this.#moreFailure;
-  }
-
-  async more(): Promise<void> {
-    const cursor = this.results.value?.nextCursor ?? null;
-    if (this.#isReadingMore || cursor === null) return;
-    this.#isReadingMore = true;
-    this.#moreFailure = null;
-    try {
-      const next = await this.#read({ cursor });
-      this.results.update((found) => ({
+  more(): Promise<void> {
+    return this.further.read(
+      (cursor) => this.#read(cursor),
+      (found, next) => ({
         users: [...found.users, ...next.users],
         teams: [...found.teams, ...next.teams],
         posts: [...found.posts, ...next.posts],
         topics: [...found.topics, ...next.topics],
         nextCursor: next.nextCursor,
-      }));
-    } catch (error) {
-      this.#moreFailure = failureOf(error);
-    } finally {
-      this.#isReadingMore = false;
-    }
+      }),
+    );
   }
 
-  async #read(page: { cursor?: string }, signal?: AbortSignal): Promise<Found> {
-    const params = { query: { ...this.#query, ...page } };
+  async #read(cursor: string | null, signal?: AbortSignal): Promise<Found> {
+    const params = { query: { ...this.#query, ...pageQuery(cursor) } };
     const found = await this.#api.call((client) =>
-      client.GET('/api/search', { params, ...(signal ? { signal } : {}) }),
+      client.GET('/api/search', { params, signal: signal ?? null }),
     );
     const posts = found.posts ?? [];
     const users = found.users ?? [];
@@ -146,7 +131,8 @@ export class Suggestions {
   }
 
   async #read(q: string, signal: AbortSignal): Promise<Suggestion[]> {
-    const params = { query: { q, kind: 'users,teams,topics', limit: SUGGESTED } };
+    const kind: Kind[] = ['users', 'teams', 'topics'];
+    const params = { query: { q, kind, limit: SUGGESTED } };
     const found = await this.#api.call((client) => client.GET('/api/search', { params, signal }));
     return [
       ...(found.users ?? []).map((fan) => ({

@@ -13,6 +13,7 @@ use crate::server::Terrace;
 use crate::world::{Ground, Kind, World};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
+use terrace_kernel::num;
 
 const PATH: &str = "/api/leaderboard";
 /// The maximum length of a page.
@@ -74,7 +75,7 @@ impl Board {
 
     /// The number of fans apart from the signed-in ones.
     fn in_bulk(&self) -> u64 {
-        crate::rows::boards::in_bulk(self.fans, u64::try_from(self.world.fans.len()).unwrap_or(u64::MAX))
+        crate::rows::boards::in_bulk(self.fans, num::to_u64(self.world.fans.len()))
     }
 
     /// Starts the service, and waits until the board is served from memory.

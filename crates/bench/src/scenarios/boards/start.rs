@@ -12,7 +12,7 @@ use crate::world::World;
 use anyhow::{Result, ensure};
 use serde_json::json;
 use std::time::Duration;
-use terrace_kernel::{Timestamp, UserId};
+use terrace_kernel::{Timestamp, UserId, num};
 use terrace_scoring::{Points, RankIndexBuilder, Total};
 use uuid::Uuid;
 
@@ -102,13 +102,13 @@ pub(super) fn run(plan: &Plan, board: &Board) -> Result<Vec<Figure>> {
 fn index_bytes(fans: u64) -> f64 {
     let mut builder = RankIndexBuilder::for_about(0);
     for number in 0..fans {
-        let points = Points::new(i64::try_from(10 * (1 + number / 4)).unwrap_or(i64::MAX));
-        let reached_at = Timestamp::from_micros(i64::try_from(number).unwrap_or(i64::MAX));
+        let points = Points::new(num::to_i64(10 * (1 + number / 4)));
+        let reached_at = Timestamp::from_micros(num::to_i64(number));
         let fan = UserId::from_uuid(Uuid::from_u128(boards::fan(number.wrapping_mul(boards::STEP), fans)));
         builder.apply(fan, &Total { points, reached_at, version: 1 });
     }
     let bytes = builder.finish().heap_bytes();
-    float(u64::try_from(bytes).unwrap_or(u64::MAX)) / float(fans.max(1))
+    float(num::to_u64(bytes)) / float(fans.max(1))
 }
 
 /// Milliseconds to the first response, since the service accepted connections and since it was started. Requests that

@@ -5,6 +5,7 @@ use super::edges::Edges;
 use crate::dice::Numbers;
 use crate::numbers::whole;
 use std::collections::BTreeSet;
+use terrace_kernel::num;
 
 /// All models on which recommendations are evaluated, with this many people each.
 pub(super) fn all(people: u32) -> Vec<Edges> {
@@ -166,7 +167,7 @@ pub(super) fn preferential(people: u32, follows: usize) -> Vec<(u32, u32)> {
 }
 
 fn at(number: u32) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
+    num::to_usize(number)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::report::{Figure, Quantity, Target};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
-use terrace_kernel::UserId;
+use terrace_kernel::{UserId, num};
 use terrace_social::recommend::Options;
 
 /// The minimum ratio to the result of counting common neighbours.
@@ -99,7 +99,7 @@ pub(super) fn on_given(plan: &Plan, edges: &Edges) -> Vec<Figure> {
 /// The generated graphs, which show whether the method was fitted to the given one.
 pub(super) fn on_generated(plan: &Plan) -> Vec<Figure> {
     // Ten thousand people, and fewer in a quick run.
-    let people = u32::try_from(plan.large / 100).unwrap_or(u32::MAX);
+    let people = num::to_u32(plan.large / 100);
     generated::all(people).iter().map(|edges| on_one(plan, edges)).collect()
 }
 
@@ -139,7 +139,7 @@ fn judge_once(edges: &Edges, seed: u64) -> Scores {
     Numbers::new(seed).shuffle(&mut pairs);
     let (hidden, left) = pairs.split_at(pairs.len() / HIDDEN);
     let people = edges.people();
-    let known = Known::new(people, left);
+    let known = Baseline::new(people, left);
     let lost = neighbours(people, hidden);
     let follows = graph(left, true);
     let numbers: HashMap<UserId, u32> = (0..).take(people).map(|number| (user(number), number)).collect();
@@ -156,12 +156,12 @@ fn judge_once(edges: &Edges, seed: u64) -> Scores {
 }
 
 /// The input of the other methods: the friends of each person, and all people by followers.
-struct Known {
+struct Baseline {
     friends: Vec<Vec<u32>>,
     by_followers: Vec<u32>,
 }
 
-impl Known {
+impl Baseline {
     fn new(people: usize, edges: &[(u32, u32)]) -> Self {
         let friends = neighbours(people, edges);
         let mut by_followers: Vec<u32> = (0..).take(people).collect();
@@ -214,7 +214,7 @@ fn neighbours(people: usize, edges: &[(u32, u32)]) -> Vec<Vec<u32>> {
 }
 
 fn float_of(count: usize) -> f64 {
-    float(u64::try_from(count).unwrap_or(u64::MAX))
+    float(num::to_u64(count))
 }
 
 #[cfg(test)]
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn the_others_count_as_they_should() {
         // 0 is friends with 1 and 2, who are both friends with 3; 2 is friends with 4 and 5, and 5 with 6.
-        let known = Known::new(7, &[(0, 1), (0, 2), (1, 3), (2, 3), (2, 4), (2, 5), (5, 6)]);
+        let known = Baseline::new(7, &[(0, 1), (0, 2), (1, 3), (2, 3), (2, 4), (2, 5), (5, 6)]);
         assert_eq!(known.common(0), [3, 5, 4]);
         assert_eq!(known.popular(0), [3, 5, 4, 6]);
     }

@@ -15,6 +15,7 @@ use crate::world::{FANS, Ground, Kind, World};
 use anyhow::{Context, Result};
 use serde_json::json;
 use std::collections::HashMap;
+use terrace_kernel::num;
 
 /// Events per second, and the bound on the 99th percentile of the delay, in milliseconds.
 const IN_ONE: (u32, f64) = (1000, 50.0);
@@ -101,7 +102,7 @@ fn pace(posted: &[Posted], first: u64) -> f64 {
     let counted = || posted.iter().filter(|posted| posted.number >= first);
     let begun = counted().map(|posted| posted.sent).min().unwrap_or(0);
     let done = counted().map(|posted| posted.answered).max().unwrap_or(0);
-    let count = u64::try_from(counted().count()).unwrap_or(u64::MAX);
+    let count = num::to_u64(counted().count());
     float(count) / clock::between(begun, done).as_secs_f64().max(f64::EPSILON)
 }
 

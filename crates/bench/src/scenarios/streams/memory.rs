@@ -10,6 +10,7 @@ use crate::world::{Ground, Kind, World};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::time::Instant;
+use terrace_kernel::num;
 
 /// The bound in kB per reader, with this many readers.
 const EACH: f64 = 14.0;
@@ -46,7 +47,7 @@ impl Held {
 
     /// The three values per reader, less those without readers.
     fn each(&self, baseline: &Self) -> [f64; 3] {
-        let count = float(u64::try_from(self.readers.max(1)).unwrap_or(u64::MAX));
+        let count = float(num::to_u64(self.readers.max(1)));
         let grown = |now: f64, before: f64| (now - before).max(0.0) / count;
         [
             grown(self.process, baseline.process),

@@ -15,6 +15,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::thread;
 use std::time::{Duration, Instant};
+use terrace_kernel::num;
 
 /// The minimum ratio to the rate of nchan, for the largest crowd.
 const OF_ITS_RATE: Target = Target::AtLeast(2.0);
@@ -143,7 +144,7 @@ pub(super) fn measure(plan: &Plan, crowd: usize, server: &mut impl Publisher) ->
 /// How many events may be in transit to a crowd: fewer to a larger one.
 fn ahead(crowd: usize) -> u64 {
     let (least, most) = AHEAD;
-    (UNDER_WAY / u64::try_from(crowd.max(1)).unwrap_or(u64::MAX)).clamp(least, most)
+    (UNDER_WAY / num::to_u64(crowd.max(1))).clamp(least, most)
 }
 
 struct Progress {

@@ -2,7 +2,7 @@
 //! by the line on which it starts.
 
 use crate::hostile::{file, is_fit, samples};
-use crate::import::legacy::known::{Here, Known};
+use crate::import::legacy::known::{Here, ReadState};
 use crate::import::legacy::records::{Header, Records};
 use crate::import::legacy::table::LegacyTable;
 use proptest::prelude::*;
@@ -79,7 +79,7 @@ fn here() -> Here {
     };
     let content = QuestContent::embedded().unwrap();
     let mut ids = 0;
-    let known = KnownQuests { quests: &[], team: &|_| Some(rovers) };
+    let known = KnownQuests { quests: &[], team: &|_| Some(rovers), closes_after: None };
     let quests = plan(&content.drafts, &known, || {
         ids += 1;
         Uuid::from_u128(ids)
@@ -99,7 +99,7 @@ fn here() -> Here {
 
 /// Reads the files as those of all tables, one after the other.
 fn read(files: &[(LegacyTable, Vec<u8>)], buffer: usize) {
-    let mut known = Known::new(here());
+    let mut known = ReadState::new(here());
     for (table, bytes) in files {
         let mut records = Records::new(BufReader::with_capacity(buffer, bytes.as_slice()));
         let header = match Header::read(*table, &mut records).unwrap() {

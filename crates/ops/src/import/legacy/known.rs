@@ -90,7 +90,7 @@ enum Board {
 
 /// State of reading. It grows with the number of fans, by some tens of bytes each, and with the small tables.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct ReadState {
     here: Here,
     /// Existing and new seasons.
     seasons: Seasons,
@@ -105,7 +105,7 @@ pub(super) struct Known {
     names: HashSet<Uuid>,
 }
 
-impl Known {
+impl ReadState {
     /// Creates a state that contains only the rows of the service.
     pub(super) fn new(here: Here) -> Self {
         Self {

@@ -33,7 +33,7 @@ pub use terrace_store::legacy::{
 };
 
 use crate::all_pages;
-use crate::import::legacy::known::{Here, Known, Read};
+use crate::import::legacy::known::{Here, Read, ReadState};
 use crate::import::legacy::moving::MoveLegacy;
 use crate::import::legacy::records::{Header, Records};
 use crate::import::legacy::staging::{BATCH, Staging};
@@ -207,14 +207,14 @@ async fn read_legacy(
     sources: &[LegacySource],
     mut staging: Option<&mut Staging<'_>>,
     watch: Watch<'_>,
-) -> Result<(Known, LegacyReport), LegacyError> {
+) -> Result<(ReadState, LegacyReport), LegacyError> {
     // Report an invalid header before reading millions of lines.
     for source in in_order(sources) {
         open(source)?;
     }
     let here = into_infallible(app.query(LookAround).await)?;
     let (mut report, mut bytes) = (LegacyReport { here: here.digest(), ..LegacyReport::default() }, 0);
-    let mut known = Known::new(here);
+    let mut known = ReadState::new(here);
     for source in in_order(sources) {
         let (mut records, header) = open(source)?;
         report.begin(source);
@@ -272,7 +272,7 @@ fn open(source: &LegacySource) -> Result<Opened, LegacyError> {
 fn read_batch(
     source: &LegacySource,
     (records, header): (&mut Records<BufReader<Box<dyn io::Read>>>, &Header),
-    known: &mut Known,
+    known: &mut ReadState,
     report: &mut LegacyReport,
 ) -> Result<Option<Vec<(u64, Read)>>, LegacyError> {
     let mut batch = Vec::new();
@@ -292,7 +292,7 @@ fn read_batch(
 
 /// Registers the fans of a row if their ids and names are free.
 fn admit(
-    known: &mut Known,
+    known: &mut ReadState,
     taken: &HashSet<String>,
     read: Read,
     (table, line): (LegacyTable, u64),

@@ -1,7 +1,7 @@
 //! The transaction that makes an import visible.
 
 use crate::balances::held_ledgers;
-use crate::import::legacy::known::Known;
+use crate::import::legacy::known::ReadState;
 use crate::import::legacy::seasons::fit;
 use crate::points::reconcile;
 use crate::search::{Indexed, forget_indexed};
@@ -72,7 +72,7 @@ pub(super) struct MoveLegacy {
 
 impl MoveLegacy {
     /// Moves `staged` rows, with the seasons and teams that they need.
-    pub(super) fn new(import: ImportId, staged: u64, known: &Known) -> Self {
+    pub(super) fn new(import: ImportId, staged: u64, known: &ReadState) -> Self {
         let (new_seasons, teams) = (known.new_seasons().to_vec(), known.teams_with_boards());
         Self { import, staged, new_seasons, seasons: known.seasons().clone(), teams }
     }

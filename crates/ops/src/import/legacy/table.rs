@@ -5,15 +5,11 @@ use std::fmt;
 /// A table that can be imported, in reading order: a table is read before the tables that refer to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LegacyTable {
-    /// Seasons.
     Season,
-    /// Teams.
     Team,
     /// Boards.
     Leaderboard,
-    /// Quests.
     Quest,
-    /// Steps of quests.
     QuestStep,
     /// Fans.
     User,

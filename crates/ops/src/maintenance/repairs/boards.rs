@@ -56,8 +56,8 @@ impl Derived for Boards {
 
     fn look(&self, page: Page<'_, UserId>) -> Looked<UserId> {
         page.fans(|tx, first, last| {
-            let boardless = tx.boardless_between(first, last)?;
-            if boardless.is_empty() {
+            let awards = tx.unassigned_awards_between(first, last)?;
+            if awards.is_empty() {
                 return Ok(Vec::new());
             }
             let teams = tx.teams_of_quests()?.into_iter().collect();
@@ -66,7 +66,7 @@ impl Derived for Boards {
                 record.source.kind() == SourceKind::Reversal
                     || team_of(&record.source, record.at, &teams, known.get(&record.user)).is_some()
             };
-            Ok(boardless.iter().filter(may_have).map(|record| record.user).collect())
+            Ok(awards.iter().filter(may_have).map(|record| record.user).collect())
         })
     }
 
@@ -77,7 +77,7 @@ impl Derived for Boards {
         let teams = tx.teams_of_quests()?.into_iter().collect();
         let known = favorites(tx, &held)?;
         let (reversals, records): (Vec<_>, Vec<_>) = tx
-            .boardless_between(held.first, held.last)?
+            .unassigned_awards_between(held.first, held.last)?
             .into_iter()
             .filter(|record| held.contains(record.user))
             .partition(|record| record.source.kind() == SourceKind::Reversal);
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_4_and_5_a_board_is_named_where_it_can_be_known() {
+    fn scoring_rules_4_and_5_a_board_is_named_where_it_can_be_known() {
         let team = |n| TeamId::from_uuid(Uuid::from_u128(n));
         let at = Timestamp::from_micros;
         let (of_team, of_none, unknown) = (Uuid::from_u128(10), Uuid::from_u128(11), Uuid::from_u128(12));

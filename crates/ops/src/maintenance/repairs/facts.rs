@@ -7,7 +7,7 @@ use crate::walk::{Derived, Held, Looked, Page, Settled, WalkReport, hold};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use terrace_app::boards::Awards;
-use terrace_kernel::{Ctx, StoreError, TeamId, UserId};
+use terrace_kernel::{Ctx, StoreError, TeamId, UserId, num};
 use terrace_quests::VisitRules;
 use terrace_scoring::{FavoriteAsOf, NewAward, Points, SourceKey, SourceKind, board_team};
 use terrace_store::{OpsReadTx, OpsTx};
@@ -107,7 +107,7 @@ impl Derived for Unpaid {
             };
             if let Some(given) = given {
                 report.wrote(kind, 1);
-                report.wrote("points", u64::try_from(given).unwrap_or(0));
+                report.wrote("points", num::to_u64(given));
                 concerned.push(award.user);
             }
         }

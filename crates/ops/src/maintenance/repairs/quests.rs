@@ -93,14 +93,16 @@ impl Derived for QuestRuns {
 
     fn look(&self, page: Page<'_, UserId>) -> Looked<UserId> {
         page.fans(|tx, first, last| {
-            Ok(tx.runless_between(first, last)?.into_iter().map(|one| one.user).collect())
+            Ok(tx.orphan_progress_between(first, last)?.into_iter().map(|one| one.user).collect())
         })
     }
 
     fn settle(&self, tx: &mut dyn OpsTx, _ctx: &mut Ctx, suspects: &[UserId]) -> Settled {
         let mut report = WalkReport::default();
         let Some(held) = hold(tx, suspects)? else { return Ok(report) };
-        for OrphanProgress { user, quest, period, first_at } in tx.runless_between(held.first, held.last)? {
+        for OrphanProgress { user, quest, period, first_at } in
+            tx.orphan_progress_between(held.first, held.last)?
+        {
             if !held.contains(user) || !tx.start_run(user, &Run::started(quest, period, first_at))? {
                 continue;
             }

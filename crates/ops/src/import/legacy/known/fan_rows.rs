@@ -1,6 +1,6 @@
 //! Interpretation of the rows that belong to fans.
 
-use crate::import::legacy::known::{Board, Known, KnownStep, Read, id, named, wrong};
+use crate::import::legacy::known::{Board, KnownStep, Read, ReadState, id, named, wrong};
 use crate::import::legacy::records::{Bad, Row};
 use crate::import::legacy::rows::id_of;
 use crate::import::legacy::seasons::Means;
@@ -17,7 +17,7 @@ use terrace_store::legacy::{
 /// a bound a single row could overflow the sum in the database.
 const MOST_TOTAL: Points = Points::new(1_000_000_000_000);
 
-impl Known {
+impl ReadState {
     pub(super) fn points(&self, row: &Row<'_>) -> Result<Read, Bad> {
         let id = id(row, "id")?;
         let source = SourceKey::import(&format!("{}/{id}", LegacyTable::PointsHistory));

@@ -1,1 +1,0 @@
-import{A as e,B as t,H as n,P as r,V as i,_t as a,at as o,gt as s,it as c,xt as l}from"./Icon-B34D9_lk.js";import{t as u}from"./index-client-B4GjMSQx.js";var d=n(`<aside class="beside"><!></aside>`);function f(n,f){a(f,!0);let p=new u(`(min-width: 64rem)`);var m=i(),h=o(m),g=n=>{var r=d(),i=c(r);e(i,()=>f.children),l(r),t(n,r)};r(h,e=>{p.current&&e(g)}),t(n,m),s()}export{f as t};

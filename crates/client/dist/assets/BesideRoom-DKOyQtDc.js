@@ -1,1 +1,0 @@
-import{B as e,H as t,at as n,st as r}from"./Icon-B34D9_lk.js";import{t as i}from"./Recommended-ObvkNyUK.js";import{t as a}from"./TopTable-CN0F2uv8.js";import{t as o}from"./Topics-BXeNfIPa.js";var s=t(`<!> <!> <!>`,1);function c(t){var c=s(),l=n(c);a(l,{});var u=r(l,2);o(u,{});var d=r(u,2);i(d,{}),e(t,c)}export{c as default};

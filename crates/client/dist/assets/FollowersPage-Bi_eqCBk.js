@@ -1,1 +1,0 @@
-import{_t as e,gt as t}from"./Icon-B34D9_lk.js";import{t as n}from"./FollowListPage-BJt5S-ra.js";function r(r,i){e(i,!0),n(r,{get username(){return i.params.username},direction:`followers`}),t()}export{r as default};

@@ -1,1 +1,0 @@
-var e=(e,t)=>(n,r)=>`${r} ${n===1?e:t}`;export{e as t};
