@@ -84,7 +84,7 @@ named! {
         Leaderboard = "leaderboard",
         /// Progress of fans in quests.
         Quests = "quests",
-        /// Purchases of fans.
+        /// Purchases and orders of fans.
         Packs = "packs",
         /// Content of the club.
         Content = "content",
@@ -155,6 +155,9 @@ named! {
         /// A purchase was started, or its state changed. Actor: the fan; subject: the purchase; detail: the new state
         /// (`pending`, `completed`, `expired`, `cancelled`, `refunded`).
         PurchaseChanged = "purchase.changed",
+        /// An order was placed, or its state or that of a line changed. Actor: the fan; subject: the order; detail: the
+        /// state (`pending`, `paid`, `completed`, `expired`, `cancelled`, `refunded`).
+        OrderChanged = "order.changed",
         /// A club's content was loaded. Subject: a new id.
         ContentChanged = "content.changed",
     }

@@ -60,11 +60,14 @@ pub enum House {
     Payments,
     /// Points that a reversal had to take back but that the fan had already spent.
     WrittenOff,
+    /// What is held for orders that wait for their payment; its balance is the sum of what they hold.
+    Held,
 }
 
 impl House {
     /// All accounts of the service.
-    pub const ALL: [Self; 4] = [Self::Issuance, Self::Revenue, Self::Payments, Self::WrittenOff];
+    pub const ALL: [Self; 5] =
+        [Self::Issuance, Self::Revenue, Self::Payments, Self::WrittenOff, Self::Held];
 
     /// The stable name, as used in tables.
     pub const fn as_str(self) -> &'static str {
@@ -73,6 +76,7 @@ impl House {
             Self::Revenue => "revenue",
             Self::Payments => "payments",
             Self::WrittenOff => "written_off",
+            Self::Held => "held",
         }
     }
 }

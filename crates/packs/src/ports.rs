@@ -60,7 +60,7 @@ pub struct OwnedFilter {
 pub struct Bought {
     /// Copies of the pack in pending and completed purchases; refunded ones do not count.
     pub copies: u32,
-    /// Purchases of any pack that are waiting for payment.
+    /// Purchases of any pack, and orders, that are waiting for payment.
     pub pending: u32,
 }
 

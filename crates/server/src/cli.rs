@@ -8,6 +8,7 @@ use crate::maintenance::{RunArgs, Which};
 use crate::reports::ReportsCommand;
 use crate::seed::Seed;
 use crate::settings::Settings;
+use crate::order::OrderCommand;
 use crate::stock::StockCommand;
 use crate::upkeep::SeasonCommand;
 use clap::{Parser, Subcommand};
@@ -62,6 +63,9 @@ pub(crate) enum Command {
     },
     /// Check the configuration, the database and the machine; exits with 1 if a check fails.
     Doctor,
+    /// List, show, send, deliver and refund orders of the shop.
+    #[command(subcommand)]
+    Order(OrderCommand),
     /// Change the stock of the shop.
     #[command(subcommand)]
     Stock(StockCommand),

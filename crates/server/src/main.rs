@@ -25,6 +25,7 @@ mod secret;
 mod seed;
 mod serve;
 mod settings;
+mod order;
 mod stock;
 mod upkeep;
 mod verify;
@@ -121,6 +122,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Import(command) => runtime()?.block_on(legacy::import(command, settings)),
         Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),
         Command::Reports(command) => runtime()?.block_on(reports::reports(command, settings)),
+        Command::Order(command) => runtime()?.block_on(order::order(command, settings)),
         Command::Stock(command) => runtime()?.block_on(stock::stock(command, settings)),
         Command::Account(command) => runtime()?.block_on(account::account(command, settings)),
         Command::Verify { place } => verify_opening::verify(&place),

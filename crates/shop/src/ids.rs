@@ -11,6 +11,10 @@ typed_ids! {
     VariantId;
     /// Id of a price. A price whose parts change is another price.
     PriceId;
+    /// Id of an order.
+    OrderId;
+    /// Id of a line of an order.
+    OrderLineId;
 }
 
 stable_keys! {

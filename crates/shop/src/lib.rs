@@ -4,11 +4,13 @@
 //! [`plan`] validates content as a whole and turns it into a [`Catalogue`] of [`Product`]s, whose [`Variant`]s are sold
 //! at one of several alternative prices. [`Stock`] says how many of a limited variant are left. [`tax_inside`] computes
 //! the tax that a price contains.
-//! [`Pricing`] prices a cart and says what is wrong with it; [`merge`] merges the cart of a guest into it.
+//! [`Pricing`] prices a cart and says what is wrong with it; [`merge`] merges the cart of a guest into it. An [`Order`] is
+//! what was bought of a cart; its states change as [`OrderState::may_become`] says.
 
 mod cart;
 mod content;
 mod ids;
+mod order;
 mod ports;
 mod product;
 mod shipping;
@@ -23,8 +25,14 @@ pub use content::{
     CatalogueDraft, CategoryDraft, ContentError, ContentItem, ContentProblem, GrantDraft, Known, MethodDraft,
     PartDraft, ProductDraft, TaxDraft, VariantDraft, plan,
 };
-pub use ids::{CategoryId, CategoryKey, MethodKey, PriceId, ProductId, ProductKey, VariantId, VariantKey};
-pub use ports::{CartRead, CartWrite, ProductRead, ProductWrite, StockWrite};
+pub use ids::{
+    CategoryId, CategoryKey, MethodKey, OrderId, OrderLineId, PriceId, ProductId, ProductKey, VariantId, VariantKey,
+};
+pub use order::{
+    ABANDONED_WINDOW, LineState, MOST_ABANDONED, MOST_PENDING, ORDER_LIFE, Order, OrderLine, OrderShipping, OrderState,
+    PaidBy, RETURN_WINDOW, Shipment, order_lines,
+};
+pub use ports::{CartRead, CartWrite, OrderRead, OrderWrite, ProductRead, ProductWrite, StockWrite, Taken};
 pub use product::{Catalogue, Category, Product, ProductKind, Variant, VariantPrice};
 pub use shipping::{Country, MalformedCountry, ShippingMethod};
 pub use stock::{Stock, StockRefusal};

@@ -4,12 +4,15 @@ use std::fmt;
 use std::str::FromStr;
 use terrace_kernel::{Money, StoreError, Timestamp, UnknownName, UserId, Uuid};
 use terrace_packs::{Purchase, PurchaseId, PurchaseState};
+use terrace_shop::{Order, OrderId, OrderState};
 
 /// What is paid for with money. No two have the same id, whatever their kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Payable {
     /// A purchase of a pack.
     Purchase(PurchaseId),
+    /// An order of the shop.
+    Order(OrderId),
 }
 
 impl Payable {
@@ -17,6 +20,7 @@ impl Payable {
     pub const fn id(self) -> Uuid {
         match self {
             Self::Purchase(id) => id.as_uuid(),
+            Self::Order(id) => id.as_uuid(),
         }
     }
 
@@ -24,6 +28,7 @@ impl Payable {
     pub const fn kind(self) -> &'static str {
         match self {
             Self::Purchase(_) => "purchase",
+            Self::Order(_) => "order",
         }
     }
 
@@ -31,6 +36,7 @@ impl Payable {
     pub fn of(kind: &str, id: Uuid) -> Result<Self, UnknownName> {
         match kind {
             "purchase" => Ok(Self::Purchase(PurchaseId::from_uuid(id))),
+            "order" => Ok(Self::Order(OrderId::from_uuid(id))),
             other => Err(UnknownName(other.to_owned())),
         }
     }
@@ -39,6 +45,12 @@ impl Payable {
 impl From<PurchaseId> for Payable {
     fn from(id: PurchaseId) -> Self {
         Self::Purchase(id)
+    }
+}
+
+impl From<OrderId> for Payable {
+    fn from(id: OrderId) -> Self {
+        Self::Order(id)
     }
 }
 
@@ -76,6 +88,18 @@ impl From<PurchaseState> for ChargeState {
     }
 }
 
+impl From<OrderState> for ChargeState {
+    fn from(state: OrderState) -> Self {
+        match state {
+            OrderState::Pending => Self::Pending,
+            OrderState::Paid | OrderState::Completed => Self::Paid,
+            OrderState::Expired => Self::Expired,
+            OrderState::Cancelled => Self::Cancelled,
+            OrderState::Refunded => Self::Refunded,
+        }
+    }
+}
+
 /// All that payments need to know of something that is paid for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Charge {
@@ -106,6 +130,20 @@ impl From<&Purchase> for Charge {
             checkout_url: purchase.checkout_url.clone(),
             created_at: purchase.created_at,
             expires_at: purchase.expires_at,
+        }
+    }
+}
+
+impl From<&Order> for Charge {
+    fn from(order: &Order) -> Self {
+        Self {
+            payable: Payable::Order(order.id),
+            user: order.user,
+            state: order.state.into(),
+            money: order.card(),
+            checkout_url: order.checkout_url.clone(),
+            created_at: order.created_at,
+            expires_at: order.expires_at,
         }
     }
 }

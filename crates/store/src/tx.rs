@@ -22,7 +22,7 @@ use terrace_ledger::{LedgerAudit, LedgerRead, LedgerRepairWrite, LedgerWrite};
 use terrace_packs::{CatalogueRead, CatalogueWrite, OpeningWrite, SaleRead, SaleWrite};
 use terrace_quests::{FanLock, OwnQuestRead, QuestRead, QuestWrite, StandingsRead, StepBatch};
 use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsRead, PointsRepair, PointsWrite};
-use terrace_shop::{CartRead, CartWrite, ProductRead, ProductWrite, StockWrite};
+use terrace_shop::{CartRead, CartWrite, OrderRead, OrderWrite, ProductRead, ProductWrite, StockWrite};
 use terrace_social::{
     AuthoredRead, CommentLikeWrite, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead,
     FollowGraphRead, GraphErasure, GraphRead, GraphWrite, MentionWrite, OwnGraphRead, PostListRead, PostRead,
@@ -50,6 +50,7 @@ read_ports! {
         + LedgerRead
         + SaleRead
         + CartRead
+        + OrderReadTx
 }
 
 read_ports! {
@@ -88,8 +89,13 @@ read_ports! {
 }
 
 read_ports! {
+    /// Orders with their payments.
+    pub trait OrderReadTx: OrderRead + PaymentRead
+}
+
+read_ports! {
     /// The cart of a fan at its current prices.
-    pub trait CartReadTx: CartRead + LedgerRead
+    pub trait CartReadTx: CartRead + OrderRead + LedgerRead
 }
 
 read_ports! {
@@ -209,7 +215,7 @@ read_ports! {
         + CardRead
         + MediaRead
         + CatalogueRead
-        + PaymentRead
+        + OrderReadTx
         + ProductRead
         + CartReadTx
 }
@@ -261,6 +267,7 @@ ports! {
         + MediaWrite
         + QuestWrite
         + CartWrite
+        + OrderWrite
 }
 
 ports! {
@@ -356,8 +363,8 @@ ports! {
 }
 
 ports! {
-    /// States of purchases and of their payments.
-    pub trait PurchaseTx: SaleWrite + PaymentWrite + EventLog
+    /// States of purchases and orders, and of their payments.
+    pub trait PurchaseTx: SaleWrite + OrderWrite + PaymentWrite + EventLog
 }
 
 ports! {
@@ -366,13 +373,13 @@ ports! {
 }
 
 ports! {
-    /// Settlement of purchases in the ledger.
-    pub trait SettlementTx: PurchaseTx + CopyTx + LedgerWrite
+    /// Settlement of purchases and orders in the ledger.
+    pub trait SettlementTx: PurchaseTx + CopyTx + CartTx + LedgerWrite
 }
 
 ports! {
-    /// Purchases, payments and refunds of a fan.
-    pub trait PaymentTx: FanLock + AccountWrite + CatalogueRead + SettlementTx
+    /// Purchases, orders, payments and refunds of a fan.
+    pub trait PaymentTx: FanLock + AccountWrite + CatalogueRead + ProductRead + SettlementTx
 }
 
 ports! {

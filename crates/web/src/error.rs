@@ -1,6 +1,8 @@
 //! Error codes with their statuses and titles, and the error type that handlers, extractors and middleware
 //! return. `edge::normalize` renders it as a problem document.
 
+use crate::shop::cart_dto::Cart;
+use crate::shop::order_dto::PendingOrder;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
@@ -116,6 +118,18 @@ codes! {
     AccountTooNew = "account_too_new", CONFLICT, "The account is too new for that";
     /// The item to be returned has been used.
     GoodsUsed = "goods_used", CONFLICT, "What was opened cannot be returned";
+    /// The cart has another quote by now; the response contains it.
+    QuoteChanged = "quote_changed", CONFLICT, "The cart has changed";
+    /// There is nothing to order; the response names the order that waits for its payment.
+    CartEmpty = "cart_empty", CONFLICT, "The cart is empty";
+    /// Something is to be sent, and no method that reaches an address is chosen.
+    AddressMissing = "address_missing", CONFLICT, "An address is missing";
+    /// A product is not on sale, or no longer.
+    ProductClosed = "product_closed", CONFLICT, "The product is not on sale";
+    /// The order has ended, was sent, or was paid too long ago.
+    OrderNotCancellable = "order_not_cancellable", CONFLICT, "The order can no longer be cancelled";
+    /// An order of the account waits for its payment or is on its way.
+    OrderOpen = "order_open", CONFLICT, "An order is open";
     /// The season is closed and can no longer be changed.
     SeasonClosed = "season_closed", CONFLICT, "The season is closed";
     /// The resource's state does not allow the request, and no more specific code exists.
@@ -179,11 +193,21 @@ pub(crate) struct ApiError {
     errors: Vec<FieldError>,
     retry_after: Option<u64>,
     cause: Option<String>,
+    cart: Option<Box<serde_json::Value>>,
+    pending_order: Option<Box<PendingOrder>>,
 }
 
 impl From<Code> for ApiError {
     fn from(code: Code) -> Self {
-        Self { code, detail: None, errors: Vec::new(), retry_after: None, cause: None }
+        Self {
+            code,
+            detail: None,
+            errors: Vec::new(),
+            retry_after: None,
+            cause: None,
+            cart: None,
+            pending_order: None,
+        }
     }
 }
 
@@ -221,6 +245,18 @@ impl ApiError {
         self
     }
 
+    /// Adds the cart in its current state.
+    pub(crate) fn with_cart(mut self, cart: &Cart) -> Self {
+        self.cart = serde_json::to_value(cart).ok().map(Box::new);
+        self
+    }
+
+    /// Adds the order that waits for its payment.
+    pub(crate) fn with_pending_order(mut self, order: Option<PendingOrder>) -> Self {
+        self.pending_order = order.map(Box::new);
+        self
+    }
+
     /// Sets `Retry-After`, in seconds.
     pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);
@@ -237,6 +273,14 @@ impl ApiError {
 
     pub(crate) fn errors(&self) -> &[FieldError] {
         &self.errors
+    }
+
+    pub(crate) fn cart(&self) -> Option<&serde_json::Value> {
+        self.cart.as_deref()
+    }
+
+    pub(crate) fn pending_order(&self) -> Option<&PendingOrder> {
+        self.pending_order.as_deref()
     }
 
     /// The cause, for the log only.

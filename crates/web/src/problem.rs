@@ -2,6 +2,8 @@
 
 use crate::dto::{names, open_set};
 use crate::error::{ApiError, Code};
+use crate::shop::cart_dto::Cart;
+use crate::shop::order_dto::PendingOrder;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::{HttpResponse, web};
@@ -45,6 +47,14 @@ pub(crate) struct Problem {
     /// The invalid parts of the request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<ProblemPart>,
+    /// The cart in its current state, with the code `quote_changed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Cart>, nullable = false)]
+    cart: Option<serde_json::Value>,
+    /// The order that waits for its payment, with the code `cart_empty`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pending_order: Option<PendingOrder>,
 }
 
 /// An invalid part of a request.
@@ -74,6 +84,8 @@ impl Problem {
                 .iter()
                 .map(|part| ProblemPart { pointer: part.pointer.clone(), detail: part.detail.to_string() })
                 .collect(),
+            cart: error.cart().cloned(),
+            pending_order: error.pending_order().cloned(),
         }
     }
 

@@ -2,8 +2,9 @@
 
 use crate::store::{Command, ErasureTx};
 use terrace_identity::{AccountStatus, PasswordHash, deleted_name};
-use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, Topic, UserId};
+use terrace_kernel::{Ctx, EventKind, Failure, Limit, NewEvent, Outcome, Topic, UserId};
 use terrace_ledger::Balance;
+use terrace_shop::OrderState;
 
 /// Maximum number of session rows, and of stored answers, that the deletion itself removes: enough for almost every
 /// account. The erasure job removes the rest.
@@ -28,6 +29,8 @@ pub(crate) enum DeleteAccountRuleRefusal {
     ProofIsStale,
     /// One of the user's ledger accounts still holds money.
     BalanceLeft,
+    /// An order that is paid is still to be sent or on its way.
+    OrderOpen,
 }
 
 impl Command for DeleteAccount {
@@ -53,6 +56,9 @@ impl Command for DeleteAccount {
         let has_money = |balance: &Balance| balance.kind.currency().is_some() && balance.amount > 0;
         if tx.lock_balances(self.user)?.iter().any(has_money) {
             return Err(Failure::Refused(DeleteAccountRuleRefusal::BalanceLeft));
+        }
+        if !tx.orders(self.user, Some(OrderState::Paid), Limit::default(), None)?.items.is_empty() {
+            return Err(Failure::Refused(DeleteAccountRuleRefusal::OrderOpen));
         }
         // Ended before removal: this waits for a refresh in progress, whose new tokens are then removed too.
         tx.end_other_sessions(self.user, None, ctx.now())?;

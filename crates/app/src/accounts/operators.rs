@@ -20,6 +20,8 @@ pub enum DeleteAccountRefusal {
     WrongPassword,
     /// One of the user's ledger accounts still holds money.
     BalanceLeft,
+    /// An order that is paid is still to be sent or on its way.
+    OrderOpen,
     /// Too many passwords are being checked concurrently.
     Busy,
 }
@@ -59,6 +61,7 @@ impl App {
                 DeleteAccountRuleRefusal::NotActive => DeleteAccountRefusal::NotActive,
                 DeleteAccountRuleRefusal::ProofIsStale => DeleteAccountRefusal::WrongPassword,
                 DeleteAccountRuleRefusal::BalanceLeft => DeleteAccountRefusal::BalanceLeft,
+                DeleteAccountRuleRefusal::OrderOpen => DeleteAccountRefusal::OrderOpen,
             })
         });
         // Also after a refusal: an account that is no longer active must leave the cache too.

@@ -40,6 +40,7 @@ impl Payments {
     pub fn return_path(payable: Payable) -> String {
         match payable {
             Payable::Purchase(id) => format!("/purchases/{id}"),
+            Payable::Order(id) => format!("/orders/{id}"),
         }
     }
 }

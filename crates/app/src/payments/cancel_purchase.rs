@@ -82,7 +82,7 @@ impl App {
 
     /// Closes the checkout of a payable, if one was begun at the provider that this process has. What the provider
     /// reports instead is applied as a notice.
-    async fn close_checkout(&self, payable: Payable) -> Outcome<(), CancelPurchaseRefusal> {
+    pub(crate) async fn close_checkout(&self, payable: Payable) -> Outcome<(), CancelPurchaseRefusal> {
         let refused = |refusal| Failure::Refused(refusal);
         let Some((found, payment)) = into_infallible(self.query(FindPayment { payable }).await)? else {
             return Ok(());

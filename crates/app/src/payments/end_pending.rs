@@ -1,8 +1,8 @@
 //! Ends what is not paid.
 
 use crate::packs::PackBook;
-use crate::payments::{ChargeState, Locked, Payable};
-use crate::store::{Command, SettlementTx};
+use crate::payments::{ChargeState, Locked, Payable, can_own};
+use crate::store::{Command, PaymentTx};
 use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_kernel::{Ctx, Outcome};
@@ -28,11 +28,16 @@ pub struct EndPending {
 
 impl Command for EndPending {
     const NAME: &'static str = "end_pending_purchase";
-    type Ports = dyn SettlementTx;
+    type Ports = dyn PaymentTx;
     type Output = bool;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn SettlementTx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+    fn run(&self, tx: &mut dyn PaymentTx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+        // The end of an order changes the fan's cart and balances; the fan's account is locked before them.
+        let can_own = match (self.payable, tx.charge(self.payable)?) {
+            (Payable::Order(_), Some(charge)) => can_own(tx, charge.user)?,
+            (Payable::Order(_) | Payable::Purchase(_), _) => true,
+        };
         let Some(mut locked) = Locked::lock(tx, self.payable)? else { return Ok(false) };
         let Some(mut payment) = tx.payment(self.payable)? else { return Ok(false) };
         let charge = locked.charge();
@@ -41,8 +46,8 @@ impl Command for EndPending {
             return Ok(false);
         }
         match self.how {
-            CloseReason::Expired => locked.expire(tx, ctx, &mut payment, &self.book)?,
-            CloseReason::Cancelled => locked.cancel(tx, ctx, &mut payment, &self.book)?,
+            CloseReason::Expired => locked.expire(tx, ctx, &mut payment, &self.book, can_own)?,
+            CloseReason::Cancelled => locked.cancel(tx, ctx, &mut payment, &self.book, can_own)?,
         }
         Ok(true)
     }

@@ -47,6 +47,7 @@ pub use complete_purchase::{CompletePurchase, CompletePurchaseRefusal};
 pub use end_pending::{CloseReason, EndPending};
 pub use queries::{DuePayments, FindPayment};
 pub use return_purchase::{ReturnPurchase, ReturnPurchaseRefusal};
+pub(crate) use take_notice::can_own;
 pub use take_notice::{NoticeTaken, TakeNotice};
 
 pub use crate::store::payments::{

@@ -104,6 +104,8 @@ struct Message {
     event_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     purchase_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order_id: Option<String>,
     kind: String,
     amount: i64,
     currency: String,
@@ -203,12 +205,14 @@ impl Sandbox {
 
     /// Serializes a notice as the sandbox sends it.
     pub fn message(notice: &PaymentNotice) -> Vec<u8> {
-        let purchase_id = match notice.payable {
-            Payable::Purchase(id) => Some(id.to_string()),
+        let (purchase_id, order_id) = match notice.payable {
+            Payable::Purchase(id) => (Some(id.to_string()), None),
+            Payable::Order(id) => (None, Some(id.to_string())),
         };
         let message = Message {
             event_id: notice.event_id.clone(),
             purchase_id,
+            order_id,
             kind: notice.kind.to_string(),
             amount: notice.money.amount,
             currency: notice.money.currency.to_string(),
@@ -228,9 +232,14 @@ fn read_message(body: &[u8]) -> Result<Option<PaymentNotice>, NoticeFault> {
     if !is_name(&message.event_id) || !is_name(&message.reference) {
         return Err(malformed("eventId and reference are 1 to 255 visible ASCII characters".to_owned()));
     }
-    let payable = match message.purchase_id {
-        Some(id) => Payable::Purchase(id.parse().map_err(|error| malformed(format!("purchaseId: {error}")))?),
-        None => return Err(malformed("purchaseId is missing".to_owned())),
+    let payable = match (message.purchase_id, message.order_id) {
+        (Some(id), None) => {
+            Payable::Purchase(id.parse().map_err(|error| malformed(format!("purchaseId: {error}")))?)
+        }
+        (None, Some(id)) => Payable::Order(id.parse().map_err(|error| malformed(format!("orderId: {error}")))?),
+        (None, None) | (Some(_), Some(_)) => {
+            return Err(malformed("one of purchaseId and orderId is needed".to_owned()));
+        }
     };
     let currency: Currency =
         message.currency.parse().map_err(|error| malformed(format!("currency: {error}")))?;

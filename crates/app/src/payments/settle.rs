@@ -4,13 +4,16 @@ use crate::packs::{
     PackBook, SeedCipher, cancel_purchase, complete_purchase, expire_purchase, refund_purchase,
 };
 use crate::payments::{Charge, Payable, Payment, RefundState};
+use crate::shop::{complete_order, end_order, refund_order};
 use crate::store::{PurchaseTx, SettlementTx};
 use terrace_kernel::{Ctx, StoreError};
 use terrace_packs::Purchase;
+use terrace_shop::{Order, OrderState};
 
 /// What a payment is for, locked until the transaction ends. The caller has locked the fan before.
 pub(crate) enum Locked {
     Purchase(Purchase),
+    Order(Box<Order>),
 }
 
 /// Locks what a payment is for until the transaction ends.
@@ -22,12 +25,14 @@ impl Locked {
     pub(crate) fn lock(tx: &mut dyn PurchaseTx, payable: Payable) -> Result<Option<Self>, StoreError> {
         Ok(match payable {
             Payable::Purchase(id) => tx.lock_purchase(id)?.map(Self::Purchase),
+            Payable::Order(id) => tx.lock_order(id)?.map(Box::new).map(Self::Order),
         })
     }
 
     pub(crate) fn charge(&self) -> Charge {
         match self {
             Self::Purchase(purchase) => Charge::from(purchase),
+            Self::Order(order) => Charge::from(&**order),
         }
     }
 
@@ -41,32 +46,41 @@ impl Locked {
     ) -> Result<(), StoreError> {
         match self {
             Self::Purchase(purchase) => complete_purchase(tx, ctx, purchase, payment, safe),
+            Self::Order(order) => complete_order(tx, ctx, order, Some(payment)),
         }
     }
 
-    /// The payment did not arrive in time: what was reserved is released.
+    /// The payment did not arrive in time: what was reserved is released. `can_own` is whether the account exists.
     pub(crate) fn expire(
         &mut self,
         tx: &mut dyn SettlementTx,
         ctx: &mut Ctx,
         payment: &mut Payment,
         book: &PackBook,
+        can_own: bool,
     ) -> Result<(), StoreError> {
         match self {
             Self::Purchase(purchase) => expire_purchase(tx, ctx, purchase, payment, book),
+            Self::Order(order) => {
+                end_order(tx, ctx, order, Some(payment), OrderState::Expired, can_own)
+            }
         }
     }
 
-    /// It will not be paid: what was reserved is released.
+    /// It will not be paid: what was reserved is released. `can_own` is whether the account exists.
     pub(crate) fn cancel(
         &mut self,
         tx: &mut dyn SettlementTx,
         ctx: &mut Ctx,
         payment: &mut Payment,
         book: &PackBook,
+        can_own: bool,
     ) -> Result<(), StoreError> {
         match self {
             Self::Purchase(purchase) => cancel_purchase(tx, ctx, purchase, payment, book),
+            Self::Order(order) => {
+                end_order(tx, ctx, order, Some(payment), OrderState::Cancelled, can_own)
+            }
         }
     }
 
@@ -81,6 +95,7 @@ impl Locked {
     ) -> Result<(), StoreError> {
         match self {
             Self::Purchase(purchase) => refund_purchase(tx, ctx, purchase, payment, book, state),
+            Self::Order(order) => refund_order(tx, ctx, order, Some(payment), state),
         }
     }
 }

@@ -96,9 +96,9 @@ impl Command for TakeNotice {
             }
             // A provider also cancels checkouts that expire, as reconciliation does here.
             Decision::Cancel if is_out_of_time(&self.notice, &charge, ctx) => {
-                locked.expire(tx, ctx, &mut payment, book)?;
+                locked.expire(tx, ctx, &mut payment, book, can_own)?;
             }
-            Decision::Cancel => locked.cancel(tx, ctx, &mut payment, book)?,
+            Decision::Cancel => locked.cancel(tx, ctx, &mut payment, book, can_own)?,
             Decision::Refund { confirmed } => {
                 let state = if confirmed { RefundState::Refunded } else { RefundState::Owed };
                 locked.refund(tx, ctx, &mut payment, book, state)?;
@@ -146,9 +146,9 @@ fn is_out_of_time(notice: &PaymentNotice, charge: &Charge, ctx: &Ctx) -> bool {
     notice.kind == NoticeKind::Cancelled && charge.expires_at.is_some_and(|at| at.is_over(ctx.now()))
 }
 
-/// Whether the account can own copies: a suspended account keeps what it has, a deleted one owns nothing. Locks the
+/// Whether the account can own something: a suspended account keeps what it has, a deleted one owns nothing. Locks the
 /// account.
-fn can_own(tx: &mut dyn PaymentTx, user: UserId) -> Result<bool, StoreError> {
+pub(crate) fn can_own(tx: &mut dyn PaymentTx, user: UserId) -> Result<bool, StoreError> {
     if tx.lock_fan(user)?.is_some() {
         return Ok(true);
     }

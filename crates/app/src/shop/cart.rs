@@ -8,13 +8,19 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp, UserId};
 use terrace_ledger::AccountKind;
-use terrace_shop::{Amounts, CartItem, MOST_LINES, PriceId, PricedCart, Pricing, Shipping, VariantId, merge};
+use terrace_shop::{
+    Amounts, CartItem, MOST_LINES, Order, PriceId, PricedCart, Pricing, Shipping, VariantId, merge,
+};
 
 /// A cart as a fan sees it.
 #[derive(Debug, Clone)]
 pub struct ShownCart {
     /// The cart at its current prices.
     pub cart: PricedCart,
+    /// The fan's order that waits for its payment; of several the newest.
+    pub pending: Option<Order>,
+    /// When it was priced.
+    pub at: Timestamp,
     /// The shop.
     pub book: Arc<ProductBook>,
 }
@@ -34,7 +40,7 @@ pub enum CartRefusal {
     NotActive,
 }
 
-/// Reads a fan's cart in four statements.
+/// Reads a fan's cart in seven statements.
 pub struct ReadCart {
     /// The fan.
     pub user: UserId,
@@ -64,10 +70,12 @@ pub(crate) fn show(
     let balances = tx.balances(user)?;
     let of = |kind| balances.iter().find(|balance| balance.kind == kind).map_or(0, |balance| balance.amount);
     let balances = Amounts { points: of(AccountKind::Points), coins: of(AccountKind::Coins), money: 0 };
-    let (bought, variant) = (HashMap::new(), |id| book.variant(id));
+    let bought: HashMap<_, _> = tx.bought_units(user)?.into_iter().collect();
+    let pending = tx.pending_order(user)?;
+    let variant = |id| book.variant(id);
     let pricing =
         Pricing { user, catalogue: book.catalogue(), variant: &variant, bought: &bought, balances, now };
-    Ok(ShownCart { cart: pricing.price(&stored), book: Arc::clone(book) })
+    Ok(ShownCart { cart: pricing.price(&stored), pending, at: now, book: Arc::clone(book) })
 }
 
 /// Sets the quantity of a variant in a fan's cart; 0 removes it. Repeating it changes nothing.

@@ -2,7 +2,9 @@
 
 use crate::account_data::whole;
 use crate::store::ExportReadTx;
-use terrace_kernel::{Page, StoreError, UserId};
+use crate::shop::ShownOrder;
+use crate::shop::own_orders::shown;
+use terrace_kernel::{Limit, Page, StoreError, TimeKey, UserId};
 use terrace_shop::{CartItem, Shipping};
 
 /// The lines of the cart.
@@ -21,4 +23,15 @@ pub fn shipping(
     _after: Option<()>,
 ) -> Result<Page<Shipping, ()>, StoreError> {
     Ok(whole(tx.cart(user)?.shipping.into_iter().collect()))
+}
+
+/// Orders, newest first.
+pub fn orders(
+    tx: &mut dyn ExportReadTx,
+    user: UserId,
+    after: Option<TimeKey>,
+) -> Result<Page<ShownOrder, TimeKey>, StoreError> {
+    let page = tx.orders(user, None, Limit::MAX, after)?;
+    let items = page.items.into_iter().map(|order| shown(tx, order)).collect::<Result<_, _>>()?;
+    Ok(Page { items, next: page.next })
 }

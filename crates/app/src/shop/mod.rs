@@ -8,14 +8,24 @@
 //!
 //! A fan has one cart, which reserves nothing: every read prices it anew ([`terrace_shop::Pricing`]). A guest's cart is
 //! kept by the client and merged after the sign-in. A cart is removed 90 days after its last change.
+//!
+//! # Orders
+//!
+//! [`PlaceOrder`] makes an order of the cart in one transaction: it compares the quote, holds points, coins and balance, and
+//! takes the stock, or changes nothing. What needs no card is paid there at once. Otherwise the checkout is begun at the
+//! provider between transactions, and a notice, a look-up or the expiry settles the order (`payments`, `settle_order`).
 
 mod cart;
 mod change_stock;
 mod content;
 mod erasure;
 pub mod export;
+mod fulfil_order;
 mod load_products;
+mod own_orders;
+mod place_order;
 mod queries;
+mod settle_order;
 
 pub use cart::{
     CartMerged, CartRefusal, GuestLine, MergeCart, PutCartLine, PutShipping, ReadCart, ShownCart,
@@ -23,7 +33,14 @@ pub use cart::{
 pub use change_stock::{ChangeStock, StockChange};
 pub use content::{ShopContent, ShopSummary};
 pub(crate) use erasure::ERASURE;
+pub use fulfil_order::{FulfilOrder, FulfilOrderRefusal, Fulfilment};
 pub use load_products::LoadProducts;
+pub(crate) use own_orders::RecordOrderCheckout;
+pub use own_orders::{
+    CancelOrder, CancelOrderRefusal, CompleteOrderRefusal, FindOrder, ListOrders, ReadOrder, Reorder, ReorderRefusal,
+};
+pub use place_order::{PlaceOrder, PlaceOrderRefusal, ShownOrder};
+pub(crate) use settle_order::{complete_order, end_order, refund_order};
 pub use queries::ReadStocks;
 
 use crate::App;
@@ -33,6 +50,7 @@ use crate::store::into_infallible;
 use std::collections::HashMap;
 use std::sync::Arc;
 use terrace_kernel::{Outcome, StoreError};
+pub use terrace_shop::{Order, OrderId, OrderLineId, OrderState};
 use terrace_shop::{Catalogue, Category, Product, ProductId, Variant, VariantId};
 
 /// All that is sold in the shop.
@@ -41,15 +59,22 @@ pub struct ProductBook {
     catalogue: Catalogue,
     /// The places of the variants: of the product, and of the variant in it.
     places: HashMap<VariantId, (usize, usize)>,
+    /// The version of the catalogue that was read.
+    version: i64,
 }
 
 impl ProductBook {
-    pub(crate) fn new(catalogue: Catalogue) -> Self {
+    pub(crate) fn new(catalogue: Catalogue, version: i64) -> Self {
         let products = catalogue.products.iter().enumerate();
         let places = products.flat_map(|(product, found)| {
             found.variants.iter().enumerate().map(move |(variant, found)| (found.id, (product, variant)))
         });
-        Self { places: places.collect(), catalogue }
+        Self { places: places.collect(), catalogue, version }
+    }
+
+    /// The version of the catalogue that was read.
+    pub(crate) fn version(&self) -> i64 {
+        self.version
     }
 
     /// All that content says of the shop, including what is retired.

@@ -19,7 +19,8 @@ impl Query for ReadProductBook {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn ProductRead, _now: Timestamp) -> Outcome<ProductBook, Infallible> {
-        Ok(ProductBook::new(tx.catalogue()?))
+        let version = tx.catalogue_version()?;
+        Ok(ProductBook::new(tx.catalogue()?, version))
     }
 }
 

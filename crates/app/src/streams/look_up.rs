@@ -15,6 +15,7 @@ use terrace_kernel::{
 use terrace_packs::PurchaseId;
 use terrace_quests::{QuestId, StepId};
 use terrace_scoring::{BoardId, BoardRead, Points, PointsRecord, RecordId, SeasonId, Total, TotalChanges};
+use terrace_shop::OrderId;
 use terrace_social::{Comment, PostView};
 
 /// The part of the log to read.
@@ -209,15 +210,23 @@ fn stream_event(event: &Event, what: StreamWhat) -> StreamEvent {
     StreamEvent { position: event.position, at: event.at, what }
 }
 
-/// The new state of a purchase, which the event contains completely.
+/// The new state of a purchase or an order, which the event contains completely.
 fn purchase(event: &Event) -> Result<Option<StreamEvent>, StoreError> {
-    let (EventKind::PurchaseChanged, Some(fan)) = (event.what.kind, event.what.actor) else {
-        return Ok(None);
-    };
+    let Some(fan) = event.what.actor else { return Ok(None) };
     let state = event.detail.as_deref().unwrap_or_default();
-    let state = state.parse().map_err(|error| StoreError::defect("streams", error))?;
-    let purchase = PurchaseId::from_uuid(event.what.subject);
-    Ok(Some(stream_event(event, StreamWhat::PurchaseChanged(fan, purchase, state))))
+    let malformed = |error| StoreError::defect("streams", error);
+    let what = match event.what.kind {
+        EventKind::PurchaseChanged => {
+            let purchase = PurchaseId::from_uuid(event.what.subject);
+            StreamWhat::PurchaseChanged(fan, purchase, state.parse().map_err(malformed)?)
+        }
+        EventKind::OrderChanged => {
+            let order = OrderId::from_uuid(event.what.subject);
+            StreamWhat::OrderChanged(fan, order, state.parse().map_err(malformed)?)
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(stream_event(event, what)))
 }
 
 /// Events of the locker room, in two statements regardless of their number.

@@ -23,6 +23,7 @@ use terrace_kernel::{
 use terrace_packs::{PurchaseId, PurchaseState};
 use terrace_quests::{Achievement, Quest, QuestId, StepId};
 use terrace_scoring::{BoardId, Points, PointsRecord, SeasonId};
+use terrace_shop::{OrderId, OrderState};
 use terrace_social::{Comment, PostView, ReactionCounts};
 
 /// Events committed within this time of a read are published together.
@@ -156,6 +157,8 @@ pub enum StreamWhat {
     AchievementUnlocked(UserId, Box<Achievement>),
     /// A fan's purchase was started, or changed to the given state.
     PurchaseChanged(UserId, PurchaseId, PurchaseState),
+    /// A fan's order was placed, or it or a line of it changed.
+    OrderChanged(UserId, OrderId, OrderState),
 }
 
 /// A published event.

@@ -19,7 +19,8 @@ use terrace_packs::{
 const BOUGHT: &str = "\
     SELECT CAST((SELECT coalesce(sum(quantity), 0) FROM pack_purchases \
             WHERE user_id = $1 AND pack_id = $2 AND state IN ('pending', 'completed')) AS integer) AS copies, \
-        CAST((SELECT count(*) FROM pack_purchases WHERE user_id = $1 AND state = 'pending') AS integer) AS pending";
+        CAST((SELECT count(*) FROM pack_purchases WHERE user_id = $1 AND state = 'pending') \
+            + (SELECT count(*) FROM orders WHERE user_id = $1 AND state = 'pending') AS integer) AS pending";
 
 /// The abandoned purchases of an account. A purchase that is cancelled without a reference was rejected by the provider
 /// and does not count.

@@ -6,7 +6,8 @@ use crate::conn::on;
 use crate::error::broken;
 use crate::packs::{PurchaseRow, count};
 use crate::rows::{corrupt, keyset, named};
-use crate::schema::{pack_purchases, payment_notices, payments, sandbox_checkouts};
+use crate::schema::{orders, pack_purchases, payment_notices, payments, sandbox_checkouts};
+use crate::shop::order::OrderRow;
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
@@ -14,6 +15,7 @@ use std::collections::HashMap;
 use terrace_kernel::Money;
 use terrace_kernel::{StoreError, Timestamp, Uuid, num};
 use terrace_packs::PurchaseState;
+use terrace_shop::OrderState;
 use terrace_store::payments::{
     Charge, NoticeOutcome, Payable, Payment, PaymentNotice, PaymentRead, PaymentWrite, RefundState,
     SandboxCheckout, SandboxState, SandboxWrite,
@@ -201,6 +203,15 @@ impl PaymentWrite for DieselTx<'_> {
                     diesel::update(waiting).set(pack_purchases::checkout_url.eq(Some(url))).execute(conn)
                 })
             }
+            Payable::Order(order) => {
+                let waiting = orders::table
+                    .find(Key::of(order))
+                    .filter(orders::state.eq(OrderState::Pending.as_str()))
+                    .filter(orders::checkout_url.is_null());
+                on!(self.conn, |conn| {
+                    diesel::update(waiting).set(orders::checkout_url.eq(Some(url))).execute(conn)
+                })
+            }
         }
         .map(|rows| rows == 1)
         .map_err(broken("note a checkout"))
@@ -237,22 +248,38 @@ impl PaymentWrite for DieselTx<'_> {
 impl DieselTx<'_> {
     /// What these are, in one statement for each kind.
     fn charges(&mut self, of: &[Payable]) -> Result<HashMap<Payable, Charge>, StoreError> {
-        let purchases = of.iter().map(|payable| match payable {
-            Payable::Purchase(id) => Key::of(*id),
-        });
-        let rows: Vec<PurchaseRow> = on!(self.conn, |conn| {
-            pack_purchases::table
-                .filter(pack_purchases::id.eq_any(purchases))
-                .select(PurchaseRow::as_select())
-                .load(conn)
-        })
-        .map_err(broken("read purchases"))?;
-        rows.into_iter()
-            .map(|row| {
-                let charge = Charge::from(&row.into_purchase()?);
-                Ok((charge.payable, charge))
+        let (mut purchases, mut placed) = (Vec::new(), Vec::new());
+        for payable in of {
+            match payable {
+                Payable::Purchase(id) => purchases.push(Key::of(*id)),
+                Payable::Order(id) => placed.push(Key::of(*id)),
+            }
+        }
+        let mut charges = HashMap::new();
+        if !purchases.is_empty() {
+            let rows: Vec<PurchaseRow> = on!(self.conn, |conn| {
+                pack_purchases::table
+                    .filter(pack_purchases::id.eq_any(&purchases))
+                    .select(PurchaseRow::as_select())
+                    .load(conn)
             })
-            .collect()
+            .map_err(broken("read purchases"))?;
+            for row in rows {
+                let charge = Charge::from(&row.into_purchase()?);
+                charges.insert(charge.payable, charge);
+            }
+        }
+        if !placed.is_empty() {
+            let rows: Vec<OrderRow> = on!(self.conn, |conn| {
+                orders::table.filter(orders::id.eq_any(&placed)).select(OrderRow::as_select()).load(conn)
+            })
+            .map_err(broken("read orders"))?;
+            for row in rows {
+                let charge = Charge::from(&row.into_order(Vec::new())?);
+                charges.insert(charge.payable, charge);
+            }
+        }
+        Ok(charges)
     }
 }
 

@@ -5,8 +5,7 @@ use crate::error::broken;
 use crate::packs::count;
 use crate::rows::{corrupt, named};
 use crate::schema::{
-    product_categories, product_variants, products, shipping_methods, tax_rates, variant_prices,
-    variant_stock,
+    catalogue_version, product_categories, product_variants, products, shipping_methods, tax_rates, variant_prices, variant_stock,
 };
 use crate::shop::stock::stock;
 use crate::shop::{PriceColumns, columns, json, list, price};
@@ -110,6 +109,11 @@ impl ProductRead for DieselTx<'_> {
         })
     }
 
+    fn catalogue_version(&mut self) -> Result<i64, StoreError> {
+        let own = catalogue_version::table.find(1).select(catalogue_version::version);
+        on!(self.conn, |conn| own.first(conn)).map_err(broken("read the version of the catalogue"))
+    }
+
     fn variant_stocks(&mut self, of: &[VariantId]) -> Result<Vec<(VariantId, Stock)>, StoreError> {
         if of.is_empty() {
             return Ok(Vec::new());
@@ -125,6 +129,12 @@ impl ProductRead for DieselTx<'_> {
 
 impl ProductWrite for DieselTx<'_> {
     fn put_catalogue(&mut self, catalogue: &Catalogue) -> Result<(), StoreError> {
+        on!(self.conn, |conn| {
+            diesel::update(catalogue_version::table.find(1))
+                .set(catalogue_version::version.eq(catalogue_version::version + 1))
+                .execute(conn)
+        })
+        .map_err(broken("count a change of the catalogue"))?;
         for (place, category) in catalogue.categories.iter().enumerate() {
             self.write_category(category, place)?;
         }

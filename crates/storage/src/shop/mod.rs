@@ -1,7 +1,8 @@
-//! The shop: products as content describes them, their stock, and carts.
+//! The shop: products as content describes them, their stock, carts and orders.
 
 mod cart;
 mod catalogue;
+pub(crate) mod order;
 pub(crate) mod schema;
 mod stock;
 

@@ -137,4 +137,74 @@ table! {
     }
 }
 
+table! {
+    use diesel::sql_types::{BigInt, Integer};
+
+    catalogue_version (id) {
+        id -> Integer,
+        version -> BigInt,
+    }
+}
+
+table! {
+    use diesel::sql_types::{BigInt, Integer, Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    orders (id) {
+        id -> Uid,
+        user_id -> Uid,
+        state -> Text,
+        points -> BigInt,
+        coins -> BigInt,
+        balance -> BigInt,
+        card -> BigInt,
+        currency -> Nullable<Text>,
+        method -> Nullable<Text>,
+        method_name -> Nullable<Text>,
+        shipping_amount -> BigInt,
+        shipping_tax_rate -> Integer,
+        shipping_tax -> BigInt,
+        name -> Nullable<Text>,
+        line1 -> Nullable<Text>,
+        line2 -> Nullable<Text>,
+        postal_code -> Nullable<Text>,
+        city -> Nullable<Text>,
+        region -> Nullable<Text>,
+        country -> Nullable<Text>,
+        checkout_url -> Nullable<Text>,
+        created_at -> Instant,
+        expires_at -> Nullable<Instant>,
+        paid_at -> Nullable<Instant>,
+        changed_at -> Instant,
+    }
+}
+
+table! {
+    use diesel::sql_types::{BigInt, Integer, Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    order_lines (id) {
+        id -> Uid,
+        order_id -> Uid,
+        place -> Integer,
+        product_id -> Uid,
+        variant_id -> Uid,
+        price_id -> Uid,
+        name -> Text,
+        kind -> Text,
+        quantity -> Integer,
+        points -> Nullable<BigInt>,
+        coins -> Nullable<BigInt>,
+        money -> Nullable<BigInt>,
+        currency -> Nullable<Text>,
+        tax_rate -> Integer,
+        tax -> BigInt,
+        granted -> BigInt,
+        state -> Text,
+        carrier -> Nullable<Text>,
+        tracking -> Nullable<Text>,
+        shipped_at -> Nullable<Instant>,
+    }
+}
+
 allow_tables_to_appear_in_same_query!(cart_lines, variant_stock);

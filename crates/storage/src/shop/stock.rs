@@ -11,9 +11,13 @@ use diesel::sql_types::Integer;
 use terrace_kernel::{StoreError, num};
 use terrace_shop::{Stock, StockWrite, VariantId};
 
-/// Of a variant that has a stock already, only the supply changes.
+/// Of a variant that has a stock already, only the supply changes; otherwise what is taken is counted ([`Stock::taken`]).
 const SET: &str = "\
-    INSERT INTO variant_stock (variant_id, supply, taken) VALUES ($1, $2, 0) \
+    INSERT INTO variant_stock (variant_id, supply, taken) \
+    SELECT $1, $2, CAST(coalesce(sum(order_lines.quantity), 0) AS integer) FROM order_lines \
+    JOIN orders ON orders.id = order_lines.order_id \
+    WHERE order_lines.variant_id = $1 AND (order_lines.state <> 'revoked' OR order_lines.shipped_at IS NOT NULL) \
+        AND (orders.state IN ('pending', 'paid', 'completed') OR order_lines.shipped_at IS NOT NULL) \
     ON CONFLICT (variant_id) DO UPDATE SET supply = excluded.supply";
 
 const ADD: &str = "\

@@ -86,6 +86,9 @@ impl From<DeleteAccountRefusal> for ApiError {
             DeleteAccountRefusal::BalanceLeft => {
                 Self::new(Code::BalanceLeft, "money is left on an account of yours")
             }
+            DeleteAccountRefusal::OrderOpen => {
+                Self::new(Code::OrderOpen, "an order of yours is still to be sent or on its way")
+            }
             DeleteAccountRefusal::Busy => busy(),
         }
     }

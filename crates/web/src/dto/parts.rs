@@ -13,7 +13,7 @@ use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
 /// An instant: RFC 3339, UTC, `Z`, milliseconds.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Time(pub(crate) Timestamp);
 
 impl Serialize for Time {

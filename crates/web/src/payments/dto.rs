@@ -40,8 +40,12 @@ pub(crate) struct PaymentNoticeBody {
     /// The provider's id of the event, the same for every delivery: 1 to 255 visible ASCII characters.
     #[schema(example = "sandbox_paid_0190a6f27c1e7abc8def0123456789ab", min_length = 1, max_length = 255)]
     event_id: String,
-    /// The purchase.
-    purchase_id: Uuid,
+    /// The purchase; exactly one of `purchaseId` and `orderId` is there.
+    #[schema(nullable = false)]
+    purchase_id: Option<Uuid>,
+    /// The order.
+    #[schema(nullable = false)]
+    order_id: Option<Uuid>,
     /// The kind of event.
     kind: PaymentNoticeKind,
     /// The amount in minor units of the currency.

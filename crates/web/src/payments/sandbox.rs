@@ -11,6 +11,7 @@ use std::fmt::Write;
 use terrace_app::App;
 use terrace_app::accounts::NotFound;
 use terrace_app::packs::GetPurchase;
+use terrace_app::shop::FindOrder;
 use terrace_app::payments::{
     Payable, Payments, Sandbox, SandboxCheckout, SandboxDecision, SandboxRefusal, SandboxState,
 };
@@ -57,6 +58,10 @@ async fn own_checkout(
                 Failure::Broken(error) => error.into(),
             })?;
             copies.iter().any(|copy| copy.state == UserPackState::Opened)
+        }
+        Payable::Order(order) => {
+            let found = app.query(FindOrder { user, order }).await?.ok_or_else(no_checkout)?;
+            found.order.was_sent()
         }
     };
     Ok((sandbox, checkout, Used(is_used)))
@@ -105,6 +110,7 @@ async fn decide(
             // opened.
             SandboxState::Approved => match checkout.payable {
                 Payable::Purchase(purchase) => app.return_purchase(viewer.user_id, purchase).await?,
+                Payable::Order(order) => drop(app.cancel_order(viewer.user_id, order).await?),
             },
             SandboxState::Refunded => {}
             // Decided by the state read above: an approval after that was not returned by this request.

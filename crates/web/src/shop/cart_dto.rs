@@ -1,11 +1,12 @@
 //! The cart of a fan.
 
 use crate::dto::{IdText, given, object};
+use crate::shop::order_dto::PendingOrder;
 use crate::shop::dto::{Price, PriceKind, PricePart, ProductKind, Variant};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use terrace_app::shop::ShownCart;
-use terrace_kernel::{Currency, Timestamp};
+use terrace_kernel::Currency;
 use terrace_shop::{
     Address as DomainAddress, Amounts, PriceId, PricedLine, PricedShipping, Problem as DomainProblem,
     Shipping, VariantId,
@@ -317,13 +318,13 @@ pub(crate) struct Cart {
 }
 
 impl Cart {
-    pub(crate) fn new(shown: &ShownCart, now: Timestamp) -> Self {
-        let ShownCart { cart, book, .. } = shown;
+    pub(crate) fn new(shown: &ShownCart) -> Self {
+        let ShownCart { cart, book, at, .. } = shown;
         let line = |line: &PricedLine| {
             let (product, variant) = book.variant(line.item.variant)?;
             let stocks: HashMap<_, _> = line.stock.map(|stock| (variant.id, stock)).into_iter().collect();
             Some(CartLine {
-                variant: Variant::new(product, variant, &stocks, now),
+                variant: Variant::new(product, variant, &stocks, *at),
                 product: CartProduct {
                     id: product.id.as_uuid(),
                     key: product.key.to_string(),
@@ -351,9 +352,13 @@ impl Cart {
 
 /// A cart.
 #[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct CartEnvelope {
     /// The cart in its current state.
     pub(crate) cart: Cart,
+    /// The order that waits for its payment; of several the newest. What it reserves is no longer in the cart.
+    #[schema(required)]
+    pub(crate) pending_order: Option<PendingOrder>,
 }
 
 /// A cart after a merge.

@@ -5,16 +5,17 @@ use crate::extract::{JsonBody, PathId, SignedIn};
 use crate::shop::cart_dto::{
     AddressBody, Cart, CartEnvelope, CartLineBody, GuestLineBody, MergeBody, MergedCart, ShippingBody,
 };
+use crate::shop::order_dto::PendingOrder;
 use actix_web::web::{Data, Json};
 use actix_web::{delete, get, post, put};
 use terrace_app::App;
-use terrace_app::shop::{GuestLine, MergeCart, PutCartLine, PutShipping};
+use terrace_app::shop::{GuestLine, MergeCart, PutCartLine, PutShipping, ShownCart};
 use terrace_shop::{
     Address as DomainAddress, MOST_LINES, MOST_UNITS, Shipping, VariantId, address_line, postal_code,
 };
 
-fn envelope(app: &App, shown: &terrace_app::shop::ShownCart) -> Json<CartEnvelope> {
-    Json(CartEnvelope { cart: Cart::new(shown, app.now()) })
+fn envelope(shown: &ShownCart) -> Json<CartEnvelope> {
+    Json(CartEnvelope { cart: Cart::new(shown), pending_order: shown.pending.as_ref().map(PendingOrder::from) })
 }
 
 /// Read the caller's cart.
@@ -32,7 +33,7 @@ pub(crate) async fn read_cart(
     app: Data<App>,
 ) -> Result<Json<CartEnvelope>, ApiError> {
     let shown = app.read_cart(viewer.user_id).await?;
-    Ok(envelope(&app, &shown))
+    Ok(envelope(&shown))
 }
 
 /// Set the quantity of a variant in the caller's cart.
@@ -59,7 +60,7 @@ pub(crate) async fn put_cart_line(
     let (user, book) = (viewer.user_id, app.product_book().await?);
     let price = price_id.map(|id| id.0);
     let shown = app.execute(PutCartLine { user, variant, quantity, price, book }).await?;
-    Ok(envelope(&app, &shown))
+    Ok(envelope(&shown))
 }
 
 fn guest_line(nth: usize, line: &GuestLineBody, invalid: &mut Invalid) -> GuestLine {
@@ -99,7 +100,7 @@ pub(crate) async fn merge_cart(
     let (user, book) = (viewer.user_id, app.product_book().await?);
     let merged = app.execute(MergeCart { user, lines, book }).await?;
     Ok(Json(MergedCart {
-        cart: Cart::new(&merged.cart, app.now()),
+        cart: Cart::new(&merged.cart),
         skipped: merged.skipped.iter().map(|id| id.as_uuid()).collect(),
     }))
 }
@@ -148,7 +149,7 @@ pub(crate) async fn put_shipping(
     let (user, book) = (viewer.user_id, app.product_book().await?);
     let shipping = Some(Shipping { method, address });
     let shown = app.execute(PutShipping { user, shipping, book }).await?;
-    Ok(envelope(&app, &shown))
+    Ok(envelope(&shown))
 }
 
 /// Remove the address from the caller's cart.
@@ -165,5 +166,5 @@ pub(crate) async fn delete_shipping(
 ) -> Result<Json<CartEnvelope>, ApiError> {
     let (user, book) = (viewer.user_id, app.product_book().await?);
     let shown = app.execute(PutShipping { user, shipping: None, book }).await?;
-    Ok(envelope(&app, &shown))
+    Ok(envelope(&shown))
 }

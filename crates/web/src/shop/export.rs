@@ -2,6 +2,7 @@
 
 use crate::account_data::{ExportPart, pages};
 use crate::shop::cart_dto::Address;
+use crate::shop::order_dto::Order;
 use serde::Serialize;
 use terrace_app::shop::export;
 use terrace_shop::{CartItem, Shipping};
@@ -17,6 +18,9 @@ pub(crate) const EXPORT: &[ExportPart] = &[
         "How and where the cart is to be sent.",
         |app, viewer| pages::<ExportedShipping, _, _>(app, viewer, export::shipping),
     ),
+    ExportPart::of::<Order>("orders", "Orders of the shop, newest first.", |app, viewer| {
+        pages::<Order, _, _>(app, viewer, export::orders)
+    }),
 ];
 
 /// A line of the cart in an export.

@@ -1,9 +1,11 @@
 //! The shop over HTTP.
 
-mod cart_dto;
+pub(crate) mod cart_dto;
 mod cart_routes;
 pub(crate) mod dto;
 mod export;
+pub(crate) mod order_dto;
+mod order_routes;
 mod refusals;
 mod routes;
 
@@ -22,5 +24,11 @@ pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
         .service(cart_routes::put_cart_line)
         .service(cart_routes::merge_cart)
         .service(cart_routes::put_shipping)
-        .service(cart_routes::delete_shipping);
+        .service(cart_routes::delete_shipping)
+        .service(order_routes::check_out)
+        .service(order_routes::complete_order)
+        .service(order_routes::list_orders)
+        .service(order_routes::get_order)
+        .service(order_routes::cancel_order)
+        .service(order_routes::reorder);
 }

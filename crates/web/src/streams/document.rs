@@ -4,7 +4,7 @@
 use crate::boards::dto::PointsEntry;
 use crate::streams::dto::{
     AchievementUnlocked, BoardReset, CommentCreated, CommentDeleted, CommentEdited, CommentLiked,
-    PostCreated, PostDeleted, PostEdited, PurchaseChanged, QuestCompleted, ReactionChanged, Resync,
+    OrderChanged, PostCreated, PostDeleted, PostEdited, PurchaseChanged, QuestCompleted, ReactionChanged, Resync,
     ScoreChanged, StepCompleted,
 };
 use crate::streams::kind::{KINDS, Kind};
@@ -82,6 +82,7 @@ fn events(components: &mut Components, kind: Kind) -> Vec<Named> {
             named::<QuestCompleted<'_>>(components, "quest.completed"),
             named::<AchievementUnlocked<'_>>(components, "achievement.unlocked"),
             named::<PurchaseChanged>(components, "purchase.changed"),
+            named::<OrderChanged>(components, "order.changed"),
         ],
     }
 }

@@ -4,6 +4,7 @@
 use crate::dto::{Time, UserCard, media_url};
 use crate::packs::PurchaseStatus;
 use crate::room::dto::{Mention, PostImage, PostTeam, Reactions};
+use crate::shop::order_dto::OrderStatus;
 use serde::Serialize;
 use terrace_app::streams::StreamStep;
 use terrace_identity::AuthorCard;
@@ -11,6 +12,7 @@ use terrace_kernel::{CommentId, PostId, TeamId, Timestamp, UserId};
 use terrace_packs::{PurchaseId, PurchaseState};
 use terrace_quests::{Achievement, Quest};
 use terrace_scoring::Points;
+use terrace_shop::{OrderId, OrderState};
 use terrace_social::{PostView, ReactionCounts};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -278,6 +280,22 @@ pub(crate) struct PurchaseChanged {
 impl PurchaseChanged {
     pub(crate) fn new(purchase: PurchaseId, state: PurchaseState, at: Timestamp) -> Self {
         Self { purchase_id: purchase.as_uuid(), status: state.into(), changed_at: Time(at) }
+    }
+}
+
+/// `order.changed`.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OrderChanged {
+    order_id: Uuid,
+    /// The state of the order.
+    status: OrderStatus,
+    changed_at: Time,
+}
+
+impl OrderChanged {
+    pub(crate) fn new(order: OrderId, state: OrderState, at: Timestamp) -> Self {
+        Self { order_id: order.as_uuid(), status: OrderStatus(state), changed_at: Time(at) }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::boards::dto::PointsEntry;
 use crate::streams::dto::{
     AchievementUnlocked, BoardReset, CommentCreated, CommentDeleted, CommentEdited, CommentLiked,
-    PostCreated, PostDeleted, PostEdited, PurchaseChanged, QuestCompleted, ReactionChanged, ScoreChanged,
+    OrderChanged, PostCreated, PostDeleted, PostEdited, PurchaseChanged, QuestCompleted, ReactionChanged, ScoreChanged,
     StepCompleted, StreamedComment,
 };
 use crate::streams::kind::Kind;
@@ -281,6 +281,9 @@ pub(crate) fn encode(event: &StreamEvent) -> Option<(Kind, Frame)> {
         }
         StreamWhat::PurchaseChanged(fan, purchase, state) => {
             own(position, "purchase.changed", &PurchaseChanged::new(*purchase, *state, at), *fan)
+        }
+        StreamWhat::OrderChanged(fan, order, state) => {
+            own(position, "order.changed", &OrderChanged::new(*order, *state, at), *fan)
         }
     }
 }

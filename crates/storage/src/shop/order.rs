@@ -1,0 +1,518 @@
+//! Orders with their lines, and the stock that they take.
+
+use crate::conn::{Conn, on};
+use crate::error::broken;
+use crate::packs::count;
+use crate::rows::{corrupt, keyset, named, overfull};
+use crate::schema::{order_lines, orders, variant_stock};
+use crate::shop::{columns, price};
+use crate::tx::DieselTx;
+use crate::types::{At, Instant, Key, Uid};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Integer};
+use std::collections::HashMap;
+use terrace_kernel::{Limit, Page, StoreError, TimeKey, Timestamp, UserId, num};
+use terrace_shop::{
+    Address, Bought, LineState, Order, OrderId, OrderLine, OrderLineId, OrderRead, OrderShipping, OrderState,
+    OrderWrite, PaidBy, Shipment, Shipping, Taken, VariantId,
+};
+
+const ORDERS: &str = "orders";
+const LINES: &str = "order_lines";
+
+const BOUGHT: &str = "\
+    SELECT order_lines.variant_id, CAST(sum(order_lines.quantity) AS integer) AS units, \
+        CAST(sum(CASE WHEN orders.state = 'pending' THEN order_lines.quantity ELSE 0 END) AS integer) AS held \
+    FROM orders JOIN order_lines ON order_lines.order_id = orders.id \
+    WHERE orders.user_id = $1 AND orders.state IN ('pending', 'paid', 'completed') AND order_lines.state <> 'revoked' \
+    GROUP BY order_lines.variant_id";
+
+const TAKE: &str = "\
+    UPDATE variant_stock SET taken = taken + $1 WHERE variant_id = $2 AND supply - taken >= $1 \
+    RETURNING supply - taken AS number";
+
+const RELEASE: &str = "UPDATE variant_stock SET taken = taken - $1 WHERE variant_id = $2";
+
+const PENDING: &str = "\
+    SELECT CAST((SELECT count(*) FROM orders WHERE user_id = $1 AND state = 'pending') \
+        + (SELECT count(*) FROM pack_purchases WHERE user_id = $1 AND state = 'pending') AS integer) AS number";
+
+/// An order that is cancelled without a reference was rejected by the provider and does not count.
+const ABANDONED: &str = "\
+    SELECT created_at FROM orders WHERE user_id = $1 AND created_at > $2 AND card > 0 \
+        AND (state = 'expired' OR state = 'cancelled' AND EXISTS (SELECT 1 FROM payments \
+            WHERE payments.payable_id = orders.id AND payments.reference IS NOT NULL)) \
+    ORDER BY created_at DESC LIMIT $3";
+
+const NEW_ACCOUNT_UNITS: &str = "\
+    SELECT CAST(coalesce(sum(order_lines.quantity), 0) AS integer) AS number FROM order_lines \
+    JOIN orders ON orders.id = order_lines.order_id JOIN users ON users.id = orders.user_id \
+    WHERE order_lines.variant_id = $1 AND orders.state = 'pending' AND users.created_at > $2";
+
+#[derive(QueryableByName)]
+struct BoughtRow {
+    #[diesel(sql_type = Uid)]
+    variant_id: Key,
+    #[diesel(sql_type = Integer)]
+    units: i32,
+    #[diesel(sql_type = Integer)]
+    held: i32,
+}
+
+#[derive(QueryableByName)]
+struct NumberRow {
+    #[diesel(sql_type = Integer)]
+    number: i32,
+}
+
+#[derive(QueryableByName)]
+struct StartedRow {
+    #[diesel(sql_type = Instant)]
+    created_at: At,
+}
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = orders, treat_none_as_default_value = false)]
+pub(crate) struct OrderRow {
+    id: Key,
+    user_id: Key,
+    state: String,
+    points: i64,
+    coins: i64,
+    balance: i64,
+    card: i64,
+    currency: Option<String>,
+    method: Option<String>,
+    method_name: Option<String>,
+    shipping_amount: i64,
+    shipping_tax_rate: i32,
+    shipping_tax: i64,
+    name: Option<String>,
+    line1: Option<String>,
+    line2: Option<String>,
+    postal_code: Option<String>,
+    city: Option<String>,
+    region: Option<String>,
+    country: Option<String>,
+    checkout_url: Option<String>,
+    created_at: At,
+    expires_at: Option<At>,
+    paid_at: Option<At>,
+    changed_at: At,
+}
+
+impl OrderRow {
+    fn of(order: &Order) -> Self {
+        let shipping = order.shipping.as_ref();
+        let address = shipping.map(|shipping| shipping.shipping.address.clone());
+        let text = |of: fn(Address) -> String| address.clone().map(of);
+        Self {
+            id: Key::of(order.id),
+            user_id: Key::of(order.user),
+            state: order.state.to_string(),
+            points: order.paid_by.points,
+            coins: order.paid_by.coins,
+            balance: order.paid_by.balance,
+            card: order.paid_by.card,
+            currency: order.currency.map(|currency| currency.to_string()),
+            method: shipping.map(|shipping| shipping.shipping.method.to_string()),
+            method_name: shipping.map(|shipping| shipping.name.clone()),
+            shipping_amount: shipping.map_or(0, |shipping| shipping.amount),
+            shipping_tax_rate: shipping.map_or(0, |shipping| num::to_i32(shipping.tax_rate)),
+            shipping_tax: shipping.map_or(0, |shipping| shipping.tax),
+            name: text(|address| address.name),
+            line1: text(|address| address.line1),
+            line2: address.clone().and_then(|address| address.line2),
+            postal_code: text(|address| address.postal_code),
+            city: text(|address| address.city),
+            region: address.clone().and_then(|address| address.region),
+            country: text(|address| address.country.to_string()),
+            checkout_url: order.checkout_url.clone(),
+            created_at: At(order.created_at),
+            expires_at: order.expires_at.map(At),
+            paid_at: order.paid_at.map(At),
+            changed_at: At(order.changed_at),
+        }
+    }
+
+    pub(crate) fn into_order(self, lines: Vec<OrderLine>) -> Result<Order, StoreError> {
+        let shipping = match (self.method, self.country) {
+            (Some(method), Some(country)) => Some(OrderShipping {
+                shipping: Shipping {
+                    method: named(ORDERS, "method", &method)?,
+                    address: Address {
+                        name: self.name.unwrap_or_default(),
+                        line1: self.line1.unwrap_or_default(),
+                        line2: self.line2,
+                        postal_code: self.postal_code.unwrap_or_default(),
+                        city: self.city.unwrap_or_default(),
+                        region: self.region,
+                        country: named(ORDERS, "country", &country)?,
+                    },
+                },
+                name: self.method_name.unwrap_or_default(),
+                amount: self.shipping_amount,
+                tax_rate: count(ORDERS, "shipping_tax_rate", self.shipping_tax_rate)?,
+                tax: self.shipping_tax,
+            }),
+            _ => None,
+        };
+        Ok(Order {
+            id: self.id.id(),
+            user: self.user_id.id(),
+            state: named(ORDERS, "state", &self.state)?,
+            lines,
+            shipping,
+            paid_by: PaidBy {
+                points: self.points,
+                coins: self.coins,
+                balance: self.balance,
+                card: self.card,
+            },
+            currency: self.currency.map(|code| named(ORDERS, "currency", &code)).transpose()?,
+            checkout_url: self.checkout_url,
+            created_at: self.created_at.0,
+            expires_at: self.expires_at.map(|at| at.0),
+            paid_at: self.paid_at.map(|at| at.0),
+            changed_at: self.changed_at.0,
+        })
+    }
+}
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = order_lines, treat_none_as_default_value = false)]
+struct LineRow {
+    id: Key,
+    order_id: Key,
+    place: i32,
+    product_id: Key,
+    variant_id: Key,
+    price_id: Key,
+    name: String,
+    kind: String,
+    quantity: i32,
+    points: Option<i64>,
+    coins: Option<i64>,
+    money: Option<i64>,
+    currency: Option<String>,
+    tax_rate: i32,
+    tax: i64,
+    granted: i64,
+    state: String,
+    carrier: Option<String>,
+    tracking: Option<String>,
+    shipped_at: Option<At>,
+}
+
+impl LineRow {
+    fn of(order: &Order, place: usize, line: &OrderLine) -> Self {
+        let (points, coins, money, currency) = columns(&line.unit);
+        let shipment = line.shipment.as_ref();
+        Self {
+            id: Key::of(line.id),
+            order_id: Key::of(order.id),
+            place: num::to_i32(place),
+            product_id: Key::of(line.product),
+            variant_id: Key::of(line.variant),
+            price_id: Key::of(line.price),
+            name: line.name.clone(),
+            kind: line.kind.to_string(),
+            quantity: num::to_i32(line.quantity),
+            points,
+            coins,
+            money,
+            currency,
+            tax_rate: num::to_i32(line.tax_rate),
+            tax: line.tax,
+            granted: line.granted,
+            state: line.state.to_string(),
+            carrier: shipment.and_then(|shipment| shipment.carrier.clone()),
+            tracking: shipment.and_then(|shipment| shipment.tracking.clone()),
+            shipped_at: shipment.map(|shipment| At(shipment.at)),
+        }
+    }
+
+    fn into_line(self) -> Result<OrderLine, StoreError> {
+        let (carrier, tracking) = (self.carrier, self.tracking);
+        Ok(OrderLine {
+            id: self.id.id(),
+            product: self.product_id.id(),
+            variant: self.variant_id.id(),
+            price: self.price_id.id(),
+            name: self.name,
+            kind: named(LINES, "kind", &self.kind)?,
+            quantity: count(LINES, "quantity", self.quantity)?,
+            unit: price(LINES, (self.points, self.coins, self.money, self.currency))?,
+            tax_rate: count(LINES, "tax_rate", self.tax_rate)?,
+            tax: self.tax,
+            granted: self.granted,
+            state: named(LINES, "state", &self.state)?,
+            shipment: self.shipped_at.map(|at| Shipment { carrier, tracking, at: at.0 }),
+        })
+    }
+}
+
+impl OrderRead for DieselTx<'_> {
+    fn order(&mut self, id: OrderId) -> Result<Option<Order>, StoreError> {
+        let row: Option<OrderRow> = on!(self.conn, |conn| {
+            orders::table.find(Key::of(id)).select(OrderRow::as_select()).first(conn).optional()
+        })
+        .map_err(broken("read an order"))?;
+        Ok(self.with_lines(row.into_iter().collect())?.pop())
+    }
+
+    fn orders(
+        &mut self,
+        user: UserId,
+        state: Option<OrderState>,
+        limit: Limit,
+        after: Option<TimeKey>,
+    ) -> Result<Page<Order>, StoreError> {
+        self.list(Some(user), state, limit, after)
+    }
+
+    fn all_orders(
+        &mut self,
+        state: Option<OrderState>,
+        limit: Limit,
+        after: Option<TimeKey>,
+    ) -> Result<Page<Order>, StoreError> {
+        self.list(None, state, limit, after)
+    }
+
+    fn pending_order(&mut self, user: UserId) -> Result<Option<Order>, StoreError> {
+        let row: Option<OrderRow> = on!(self.conn, |conn| {
+            orders::table
+                .filter(orders::user_id.eq(Key::of(user)))
+                .filter(orders::state.eq(OrderState::Pending.as_str()))
+                .order((orders::created_at.desc(), orders::id.desc()))
+                .select(OrderRow::as_select())
+                .first(conn)
+                .optional()
+        })
+        .map_err(broken("read the pending order of a fan"))?;
+        Ok(self.with_lines(row.into_iter().collect())?.pop())
+    }
+
+    fn bought_units(&mut self, user: UserId) -> Result<Vec<(VariantId, Bought)>, StoreError> {
+        let rows: Vec<BoughtRow> =
+            on!(self.conn, |conn| diesel::sql_query(BOUGHT).bind::<Uid, _>(Key::of(user)).load(conn))
+                .map_err(broken("count what a fan ordered"))?;
+        let bought = |row: BoughtRow| {
+            let number = |number| count(LINES, "quantity", number);
+            Ok((row.variant_id.id(), Bought { units: number(row.units)?, held: number(row.held)? }))
+        };
+        rows.into_iter().map(bought).collect()
+    }
+}
+
+impl OrderWrite for DieselTx<'_> {
+    fn lock_order(&mut self, id: OrderId) -> Result<Option<Order>, StoreError> {
+        let row: Option<OrderRow> = match &mut self.conn {
+            Conn::Pg(conn) => orders::table
+                .find(Key::of(id))
+                .select(OrderRow::as_select())
+                .for_no_key_update()
+                .first(*conn)
+                .optional(),
+            // The SQLite writer has exclusive access to the database.
+            Conn::Sqlite(conn) => {
+                orders::table.find(Key::of(id)).select(OrderRow::as_select()).first(*conn).optional()
+            }
+        }
+        .map_err(broken("lock an order"))?;
+        Ok(self.with_lines(row.into_iter().collect())?.pop())
+    }
+
+    fn insert_order(&mut self, order: &Order) -> Result<(), StoreError> {
+        let row = OrderRow::of(order);
+        on!(self.conn, |conn| diesel::insert_into(orders::table).values(row).execute(conn))
+            .map_err(broken("write an order"))?;
+        let lines = order.lines.iter().enumerate();
+        let rows: Vec<_> = lines.map(|(place, line)| LineRow::of(order, place, line)).collect();
+        on!(self.conn, |conn| diesel::insert_into(order_lines::table).values(&rows).execute(conn))
+            .map(drop)
+            .map_err(broken("write the lines of an order"))
+    }
+
+    fn move_order(
+        &mut self,
+        id: OrderId,
+        from: OrderState,
+        to: OrderState,
+        paid_at: Option<Timestamp>,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let standing = orders::table.find(Key::of(id)).filter(orders::state.eq(from.as_str()));
+        let values = (
+            orders::state.eq(to.as_str()),
+            orders::checkout_url.eq(None::<String>),
+            orders::paid_at.eq(paid_at.map(At)),
+            orders::changed_at.eq(At(at)),
+        );
+        on!(self.conn, |conn| diesel::update(standing).set(values).execute(conn))
+            .map(|rows| rows == 1)
+            .map_err(broken("change the state of an order"))
+    }
+
+    fn move_lines(
+        &mut self,
+        lines: &[OrderLineId],
+        to: LineState,
+        shipment: Option<&Shipment>,
+    ) -> Result<(), StoreError> {
+        let fail = broken("change lines of an order");
+        let ids: Vec<_> = lines.iter().map(|id| Key::of(*id)).collect();
+        let own = order_lines::table.filter(order_lines::id.eq_any(&ids));
+        on!(self.conn, |conn| diesel::update(own).set(order_lines::state.eq(to.as_str())).execute(conn))
+            .map_err(&fail)?;
+        let Some(Shipment { carrier, tracking, at }) = shipment else { return Ok(()) };
+        let values = (
+            order_lines::carrier.eq(carrier),
+            order_lines::tracking.eq(tracking),
+            order_lines::shipped_at.eq(Some(At(*at))),
+        );
+        let own = order_lines::table.filter(order_lines::id.eq_any(&ids));
+        on!(self.conn, |conn| diesel::update(own).set(values).execute(conn)).map(drop).map_err(fail)
+    }
+
+    fn take_stock(&mut self, variant: VariantId, units: u32) -> Result<Taken, StoreError> {
+        let fail = broken("take from the stock of a variant");
+        let left: Option<NumberRow> = on!(self.conn, |conn| {
+            diesel::sql_query(TAKE)
+                .bind::<Integer, _>(num::to_i32(units))
+                .bind::<Uid, _>(Key::of(variant))
+                .get_result(conn)
+                .optional()
+        })
+        .map_err(&fail)?;
+        if let Some(NumberRow { number }) = left {
+            return Ok(Taken::Left(count("variant_stock", "taken", number)?));
+        }
+        let own = variant_stock::table.find(Key::of(variant)).count();
+        let limited: i64 = on!(self.conn, |conn| own.get_result(conn)).map_err(fail)?;
+        Ok(if limited == 0 { Taken::Unlimited } else { Taken::SoldOut })
+    }
+
+    fn release_stock(&mut self, variant: VariantId, units: u32) -> Result<(), StoreError> {
+        on!(self.conn, |conn| {
+            diesel::sql_query(RELEASE)
+                .bind::<Integer, _>(num::to_i32(units))
+                .bind::<Uid, _>(Key::of(variant))
+                .execute(conn)
+        })
+        .map(drop)
+        .map_err(broken("return units to the stock of a variant"))
+    }
+
+    fn erase_addresses(&mut self, user: UserId) -> Result<u64, StoreError> {
+        let own = orders::table
+            .filter(orders::user_id.eq(Key::of(user)))
+            .filter(orders::country.is_not_null());
+        let none = None::<String>;
+        let values = (
+            orders::method.eq(&none),
+            orders::name.eq(&none),
+            orders::line1.eq(&none),
+            orders::line2.eq(&none),
+            orders::postal_code.eq(&none),
+            orders::city.eq(&none),
+            orders::region.eq(&none),
+            orders::country.eq(&none),
+        );
+        on!(self.conn, |conn| diesel::update(own).set(values).execute(conn))
+            .map(num::to_u64)
+            .map_err(broken("remove the addresses of orders"))
+    }
+
+    fn pending_payments(&mut self, user: UserId) -> Result<u32, StoreError> {
+        let row: NumberRow =
+            on!(self.conn, |conn| diesel::sql_query(PENDING).bind::<Uid, _>(Key::of(user)).get_result(conn))
+                .map_err(broken("count what a fan has not paid"))?;
+        count(ORDERS, "id", row.number)
+    }
+
+    fn abandoned_orders(
+        &mut self,
+        user: UserId,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Timestamp>, StoreError> {
+        let rows: Vec<StartedRow> = on!(self.conn, |conn| {
+            diesel::sql_query(ABANDONED)
+                .bind::<Uid, _>(Key::of(user))
+                .bind::<Instant, _>(At(since))
+                .bind::<BigInt, _>(i64::from(limit))
+                .load(conn)
+        })
+        .map_err(broken("read abandoned orders"))?;
+        Ok(rows.into_iter().map(|row| row.created_at.0).collect())
+    }
+
+    fn new_account_units(&mut self, variant: VariantId, since: Timestamp) -> Result<u32, StoreError> {
+        let row: NumberRow = on!(self.conn, |conn| {
+            diesel::sql_query(NEW_ACCOUNT_UNITS)
+                .bind::<Uid, _>(Key::of(variant))
+                .bind::<Instant, _>(At(since))
+                .get_result(conn)
+        })
+        .map_err(broken("count the units that new accounts hold"))?;
+        count(LINES, "quantity", row.number)
+    }
+}
+
+impl DieselTx<'_> {
+    fn list(
+        &mut self,
+        user: Option<UserId>,
+        state: Option<OrderState>,
+        limit: Limit,
+        after: Option<TimeKey>,
+    ) -> Result<Page<Order>, StoreError> {
+        let rows: Vec<OrderRow> = on!(self.conn, |conn| {
+            let mut query = orders::table.select(OrderRow::as_select()).into_boxed();
+            if let Some(user) = user {
+                query = query.filter(orders::user_id.eq(Key::of(user)));
+            }
+            if let Some(state) = state {
+                query = query.filter(orders::state.eq(state.as_str()));
+            }
+            if let Some(TimeKey { at, id }) = after {
+                query = keyset!(query, orders::created_at < At(at), orders::id < Key(id));
+            }
+            query.order((orders::created_at.desc(), orders::id.desc())).limit(overfull(limit)).load(conn)
+        })
+        .map_err(broken("list orders"))?;
+        let orders = self.with_lines(rows)?;
+        Ok(Page::from_overfull(orders, limit, |order| TimeKey {
+            at: order.created_at,
+            id: order.id.as_uuid(),
+        }))
+    }
+
+    /// Adds the lines of orders, in one statement.
+    pub(crate) fn with_lines(&mut self, rows: Vec<OrderRow>) -> Result<Vec<Order>, StoreError> {
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids: Vec<_> = rows.iter().map(|row| row.id).collect();
+        let lines: Vec<LineRow> = on!(self.conn, |conn| {
+            order_lines::table
+                .filter(order_lines::order_id.eq_any(&ids))
+                .order((order_lines::order_id, order_lines::place))
+                .select(LineRow::as_select())
+                .load(conn)
+        })
+        .map_err(broken("read the lines of orders"))?;
+        let mut of: HashMap<Key, Vec<OrderLine>> = HashMap::new();
+        for row in lines {
+            of.entry(row.order_id).or_default().push(row.into_line()?);
+        }
+        rows.into_iter()
+            .map(|row| {
+                let lines = of.remove(&row.id).ok_or_else(|| corrupt(LINES, "order_id", &"no line"))?;
+                row.into_order(lines)
+            })
+            .collect()
+    }
+}
