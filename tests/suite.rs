@@ -17,6 +17,8 @@ mod crash {
     mod listener;
     mod network;
     mod outage;
+    mod orders;
+    mod orders_crowd;
     mod packs;
     mod ranks;
     mod rounds;

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use terrace_kernel::{PostId, StoreError, TeamId, Timestamp, UserId};
 use terrace_packs::{CollectibleId, PackId, PurchaseId, PurchaseStanding, PurchaseState, UserPackId};
+use terrace_shop::{OrderId, VariantId};
 use terrace_quests::{Period, QuestId, StepId, Visits};
 use terrace_scoring::{FavoriteAsOf, SourceKey, TeamBoardId};
 use uuid::Uuid;
@@ -262,12 +263,33 @@ pub trait PacksRepair: PacksAudit {
     fn wake_payment(&mut self, purchase: PurchaseId, at: Timestamp) -> Result<bool, StoreError>;
 }
 
-/// Everything that repair tasks may read.
-pub trait RepairRead: FactsAudit + RowsAudit + PacksAudit {}
+/// Checks orders together with their holds and payments, and the stock of variants.
+pub trait ShopAudit {
+    /// Returns the ids of up to `limit` orders after `after`.
+    fn orders_after(&mut self, after: Option<OrderId>, limit: u32) -> Result<Vec<OrderId>, StoreError>;
 
-impl<T: FactsAudit + RowsAudit + PacksAudit> RepairRead for T {}
+    /// Returns those of these orders that have ended with a hold that is not settled, or whose open payment has no due time.
+    fn stuck_orders(&mut self, of: &[OrderId]) -> Result<Vec<OrderId>, StoreError>;
+
+    /// Returns limited variants whose stock does not match the lines of orders.
+    fn misstocked_variants(&mut self) -> Result<Vec<VariantId>, StoreError>;
+}
+
+/// Repairs orders and stocks. Before a write, the caller has locked the fan and the order.
+pub trait ShopRepair: ShopAudit {
+    /// Locks the stock of a limited variant and recomputes it from the lines of orders; returns whether it changed.
+    fn restock_variant(&mut self, variant: VariantId) -> Result<bool, StoreError>;
+
+    /// Schedules an open payment that has no due time for processing at `at`; returns whether there was one.
+    fn wake_order(&mut self, order: OrderId, at: Timestamp) -> Result<bool, StoreError>;
+}
+
+/// Everything that repair tasks may read.
+pub trait RepairRead: FactsAudit + RowsAudit + PacksAudit + ShopAudit {}
+
+impl<T: FactsAudit + RowsAudit + PacksAudit + ShopAudit> RepairRead for T {}
 
 /// Everything that repair tasks may write.
-pub trait RepairWrite: FactsRepair + RowsRepair + PacksRepair {}
+pub trait RepairWrite: FactsRepair + RowsRepair + PacksRepair + ShopRepair {}
 
-impl<T: FactsRepair + RowsRepair + PacksRepair> RepairWrite for T {}
+impl<T: FactsRepair + RowsRepair + PacksRepair + ShopRepair> RepairWrite for T {}

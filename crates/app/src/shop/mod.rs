@@ -40,6 +40,7 @@ pub use own_orders::{
     CancelOrder, CancelOrderRefusal, CompleteOrderRefusal, FindOrder, ListOrders, ReadOrder, Reorder, ReorderRefusal,
 };
 pub use place_order::{PlaceOrder, PlaceOrderRefusal, ShownOrder};
+pub use settle_order::settle_lost_holds;
 pub(crate) use settle_order::{complete_order, end_order, refund_order};
 pub use queries::ReadStocks;
 

@@ -145,6 +145,37 @@ fn settle_holds(
     Ok(())
 }
 
+/// Settles the holds of an order that has ended: the service gets those of a paid one, the fan has the others back. Returns
+/// how many were not settled before.
+pub fn settle_lost_holds(
+    tx: &mut dyn LedgerWrite,
+    ctx: &mut Ctx,
+    order: &Order,
+) -> Result<u64, StoreError> {
+    if order.state == OrderState::Pending {
+        return Ok(0);
+    }
+    let to = match order.paid_at {
+        Some(_) => Holder::House(House::Revenue),
+        None => Holder::Fan(order.user),
+    };
+    let mut settled = 0;
+    for Held { kind, amount, hold, settle, .. } in held(order) {
+        if tx.transfer_of(&TransferSource::of(hold, order.id))?.is_none() {
+            continue;
+        }
+        let source = TransferSource::of(settle, order.id);
+        let accounts = (Holder::House(House::Held), to);
+        let mut outcome = pay(tx, ctx, order, (kind, amount), accounts, source.clone())?;
+        if outcome == TransferOutcome::NoFan {
+            let lost = (Holder::House(House::Held), Holder::House(House::WrittenOff));
+            outcome = pay(tx, ctx, order, (kind, amount), lost, source)?;
+        }
+        settled += u64::from(matches!(outcome, TransferOutcome::Now { .. }));
+    }
+    Ok(settled)
+}
+
 /// Completes an order that is paid: settles its holds, books the money as revenue, and delivers what is digital.
 pub(crate) fn complete_order(
     tx: &mut dyn SettlementTx,

@@ -214,6 +214,7 @@ pub fn catalogue() -> TaskList {
             repairs::purchases(),
             repairs::packs(),
             repairs::pack_stock(),
+            repairs::orders(),
             tasks_upkeep::repair_points(),
             tasks_upkeep::repair_balances(),
             tasks_upkeep::reconcile_purchases(),

@@ -3,6 +3,7 @@
 mod cart;
 mod catalogue;
 pub(crate) mod order;
+mod repair;
 pub(crate) mod schema;
 mod stock;
 

@@ -16,8 +16,8 @@ const SET: &str = "\
     INSERT INTO variant_stock (variant_id, supply, taken) \
     SELECT $1, $2, CAST(coalesce(sum(order_lines.quantity), 0) AS integer) FROM order_lines \
     JOIN orders ON orders.id = order_lines.order_id \
-    WHERE order_lines.variant_id = $1 AND (order_lines.state <> 'revoked' OR order_lines.shipped_at IS NOT NULL) \
-        AND (orders.state IN ('pending', 'paid', 'completed') OR order_lines.shipped_at IS NOT NULL) \
+    WHERE order_lines.variant_id = $1 AND (order_lines.shipped_at IS NOT NULL \
+        OR orders.state IN ('pending', 'paid', 'completed') AND order_lines.state <> 'revoked') \
     ON CONFLICT (variant_id) DO UPDATE SET supply = excluded.supply";
 
 const ADD: &str = "\

@@ -8,16 +8,17 @@ use terrace_kernel::StoreError;
 use tokio::sync::watch;
 
 /// The repairs to report, in addition to those of counters, points and balances, which are verified row by row.
-const VERIFIED_BY_DRY_RUN: [&str; 6] = [
+const VERIFIED_BY_DRY_RUN: [&str; 7] = [
     "repair-step-order",
     "repair-quest-runs",
     "repair-purchases",
     "repair-pack-stock",
+    "repair-orders",
     "repair-minting-lanes",
     "repair-search",
 ];
 
-/// Makes a dry run of the repairs of quests, purchases, stock, messages to the minter and the search: what each would
+/// Makes a dry run of the repairs of quests, purchases, orders, stock, messages to the minter and the search: what each would
 /// write is what is wrong. Writes nothing.
 ///
 /// # Errors
