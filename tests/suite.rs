@@ -17,8 +17,6 @@ mod crash {
     mod listener;
     mod network;
     mod outage;
-    mod orders;
-    mod orders_crowd;
     mod packs;
     mod ranks;
     mod rounds;
@@ -77,6 +75,8 @@ mod contract {
     mod once;
     mod operators;
     mod order;
+    mod orders;
+    mod orders_crowd;
     mod packs;
     mod packs_crowd;
     mod paging;
@@ -143,6 +143,7 @@ mod http {
     pub(crate) mod media;
     mod mentions;
     mod optional_bodies;
+    mod orders;
     mod own_account;
     mod packs;
     mod payment_messages;

@@ -108,6 +108,8 @@ pub(super) struct Sample {
     /// A product and a variant of it.
     product: String,
     variant: String,
+    /// An order of the first, which is completed.
+    order: String,
     /// A purchase for money of the first that waits for its payment, if the service takes money.
     pending: Option<String>,
 }
@@ -148,6 +150,7 @@ impl Sample {
         let products = mia.get("/api/products?kind=digital").expect(200);
         let (product, variant) =
             (products.str_at("/products/0/id"), products.str_at("/products/0/variants/0/id"));
+        let order = order_badges(&mia);
         let pending = buy_for_money(&mia);
         announce_season(&service);
         Self {
@@ -169,6 +172,7 @@ impl Sample {
             purchase,
             product,
             variant,
+            order,
             pending,
         }
     }
@@ -199,6 +203,9 @@ impl Sample {
             }
             "/content/pictures/{hash}" => return format!("/content/pictures/{CONTENT_PICTURE}"),
             _ => {}
+        }
+        if template.starts_with("/api/user/orders/") {
+            return template.replace("{id}", &self.order);
         }
         if template.starts_with("/api/user/purchases/") {
             return template.replace("{id}", self.pending.as_ref().unwrap_or(&self.purchase));
@@ -290,6 +297,8 @@ impl Sample {
             "completePurchase" => json!({"purchaseId": self.purchase}),
             "openPack" => json!({"clientSeed": "kop"}),
             "putCartLine" => json!({"quantity": 2}),
+            "checkOut" => json!({"quote": put_badge(&self.mia)}),
+            "completeOrder" => json!({"orderId": self.order}),
             "mergeCart" => json!({"lines": [{"variantId": self.variant, "quantity": 1}]}),
             "putCartShipping" => json!({"method": "post", "address": super::cart::address()}),
             other => self.example(other).unwrap_or_else(|| panic!("no sample body for {other}")),
@@ -340,6 +349,7 @@ impl Sample {
             "/api/user/collectibles?limit=100".to_owned(),
             "/api/user/purchases?limit=100".to_owned(),
             "/api/cart".to_owned(),
+            "/api/user/orders?limit=100".to_owned(),
         ] {
             for client in [&self.mia, &self.bo] {
                 let mut seen = client.get(&path).expect(200).json();
@@ -386,7 +396,7 @@ fn get_points(service: &TestService, users: [&str; 2]) {
 /// The request with an idempotency key, where the operation needs one.
 pub(super) fn keyed<'c>(request: Request<'c>, operation: &Operation) -> Request<'c> {
     match operation.id.as_str() {
-        "purchasePack" | "openPack" => request.header("idempotency-key", "sample"),
+        "purchasePack" | "openPack" | "checkOut" => request.header("idempotency-key", "sample"),
         _ => request,
     }
 }
@@ -404,6 +414,26 @@ fn buy_packs(mia: &Client) -> [String; 2] {
         keyed(&format!("/api/packs/{pack}/open"), key, &json!({})).expect(200);
     }
     [pack, purchase]
+}
+
+/// Puts a badge into the cart, and nothing else; returns the quote of the cart.
+fn put_badge(mia: &Client) -> String {
+    for line in mia.get("/api/cart").expect(200).list("/cart/lines") {
+        let variant = line["variant"]["id"].as_str().expect("an id");
+        super::cart::put(mia, variant, &json!({"quantity": 0})).expect(200);
+    }
+    let (badge, _) = super::cart::variant(mia, "badge");
+    super::cart::put(mia, &badge, &json!({"quantity": 1})).expect(200).str_at("/cart/quote")
+}
+
+/// Orders a badge twice; returns the id of an order.
+fn order_badges(mia: &Client) -> String {
+    let order = |key: &str| {
+        let body = json!({"quote": put_badge(mia)});
+        mia.ask("POST", "/api/checkout").header("idempotency-key", key).json(&body).send().expect(201)
+    };
+    order("one");
+    order("two").str_at("/order/id")
 }
 
 /// A second season, so that the list of seasons is longer than a page of one. It begins after every test.

@@ -10,6 +10,7 @@
 //!   to 200 in one statement. Rankings: later to earlier.
 //! - Packs: the fan's account, balance, purchase, copies, limited editions (ascending ids), contents, the lane to the
 //!   minter, the pack's stock. What only ends a pending purchase starts at the purchase.
+//! - Shop: the fan's account, balances, the order, the cart, the stocks of variants (ascending ids).
 //! - Repairs: accounts in one statement before they read, then purchases, copies, limited editions. Posts, accounts,
 //!   teams and a pack's stock are recounted in separate transactions. Pictures: the picture's row, then the uploader's
 //!   account.
