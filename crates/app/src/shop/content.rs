@@ -185,7 +185,7 @@ fn grant(fields: &mut Fields<'_, '_>) -> Option<GrantDraft> {
 }
 
 fn variant(fields: &mut Fields<'_, '_>) -> VariantDraft {
-    let options = fields.table("options", Fields::all::<String>).unwrap_or_default();
+    let options = fields.table("options", |fields| fields.all::<String>()).unwrap_or_default();
     let prices = fields.lists_of_tables("prices", part);
     let is_partial = prices.as_ref().is_none_or(|prices| prices.iter().flatten().any(Option::is_none));
     let prices = prices.unwrap_or_default().into_iter();
