@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use terrace_testkit::app::accounts::DeleteAccountRefusal;
 use terrace_testkit::app::payments::{
-    CloseReason, EndPending, NoticeKind, NoticeTaken, PaymentNotice, PaymentProvider, PaymentState, ProviderFault,
+    CloseReason, EndPending, NoticeKind, NoticeTaken, PaymentNotice, PaymentProvider, PaymentState,
+    ProviderFault,
 };
 use terrace_testkit::app::shop::{
     CancelOrderRefusal, CompleteOrderRefusal, FindOrder, FulfilOrder, FulfilOrderRefusal, Fulfilment,
@@ -22,9 +23,7 @@ use terrace_testkit::app::store::StoredAnswer;
 use terrace_testkit::kernel::{Failure, PriceKind, UserId};
 use terrace_testkit::ledger::{AccountKind, Holder, House, TransferSource};
 use terrace_testkit::ops;
-use terrace_testkit::shop::{
-    LineState, Order, OrderId, OrderState, PaidBy, Problem, Stock,
-};
+use terrace_testkit::shop::{LineState, Order, OrderId, OrderState, PaidBy, Problem, Stock};
 use terrace_testkit::{DatabaseKind, PASSWORD, PRODUCTS, TestApp, on_each_database};
 
 on_each_database! {
@@ -138,9 +137,15 @@ fn what_needs_no_card_is_paid_at_once(kind: DatabaseKind) -> Result<()> {
     give_coins(&service, mia, 250);
     put(&service, mia, "badge", 2);
     let badge = service.done(checkout(&service, mia)).order;
-    assert_eq!((badge.state, badge.paid_by), (OrderState::Completed, PaidBy { points: 20, ..PaidBy::default() }));
+    assert_eq!(
+        (badge.state, badge.paid_by),
+        (OrderState::Completed, PaidBy { points: 20, ..PaidBy::default() })
+    );
     assert_eq!(badge.lines[0].state, LineState::Delivered);
-    assert_eq!((balance(&service, mia, AccountKind::Points), stock(&service, "badge")), (5, Some(Stock { supply: 3, taken: 2 })));
+    assert_eq!(
+        (balance(&service, mia, AccountKind::Points), stock(&service, "badge")),
+        (5, Some(Stock { supply: 3, taken: 2 }))
+    );
     assert_eq!(lines(&cart(&service, mia)), []);
     // What is sent waits for the operator.
     ship_to(&service, mia, "DE");
@@ -163,7 +168,10 @@ fn what_needs_no_card_is_paid_at_once(kind: DatabaseKind) -> Result<()> {
         PlaceOrderRefusal::Problem(Problem::InsufficientBalance)
     ));
     put(&service, mia, "badge", 2);
-    assert!(matches!(refusal(&service, checkout(&service, mia)), PlaceOrderRefusal::Problem(Problem::SoldOut)));
+    assert!(matches!(
+        refusal(&service, checkout(&service, mia)),
+        PlaceOrderRefusal::Problem(Problem::SoldOut)
+    ));
     assert_eq!(cashier.asked("begin"), 1);
     in_order(&service);
     Ok(())
@@ -206,9 +214,8 @@ fn points_and_coins_are_held_and_given_back(kind: DatabaseKind) -> Result<()> {
     give_coins(&service, mia, 12);
     put(&service, mia, "bundle", 2);
     let first = begin(&service, mia);
-    let both = |service: &TestApp| {
-        [AccountKind::Points, AccountKind::Coins].map(|kind| balance(service, mia, kind))
-    };
+    let both =
+        |service: &TestApp| [AccountKind::Points, AccountKind::Coins].map(|kind| balance(service, mia, kind));
     assert_eq!((both(&service), first.paid_by.card), ([2, 2], 600));
     holds_fit(&service, first.id);
     assert_eq!(notify(&service, NoticeKind::Failed, &first), NoticeTaken::Applied);
@@ -250,7 +257,9 @@ fn a_quote_that_is_not_of_this_cart_moves_nothing(kind: DatabaseKind) -> Result<
     put(&service, mia, "purse", 2);
     for quote in [own.quote.clone(), of_another, String::new(), "x".repeat(64)] {
         let wrong = PlaceOrder { quote, ..own.clone() };
-        let PlaceOrderRefusal::QuoteChanged(shown) = refusal(&service, wrong) else { panic!("another quote") };
+        let PlaceOrderRefusal::QuoteChanged(shown) = refusal(&service, wrong) else {
+            panic!("another quote")
+        };
         assert_eq!(shown.cart.totals.money, 2 * 499);
     }
     assert_eq!((lines(&cart(&service, mia)).len(), cashier.asked("begin")), (1, 0));
@@ -269,7 +278,10 @@ fn a_price_that_has_just_changed_moves_nothing(kind: DatabaseKind) -> Result<()>
     assert!(matches!(refusal(&service, stale.clone()), PlaceOrderRefusal::StaleBook));
     let answered = service.run(service.app().place_order(mia, stale.quote, false, None, shown));
     assert!(answered.is_err(), "the quote is of the old price");
-    assert_eq!((balance(&service, mia, AccountKind::Points), stock(&service, "badge")), (100, Some(Stock { supply: 3, taken: 0 })));
+    assert_eq!(
+        (balance(&service, mia, AccountKind::Points), stock(&service, "badge")),
+        (100, Some(Stock { supply: 3, taken: 0 }))
+    );
     put(&service, mia, "badge", 1);
     let order = service.done(checkout(&service, mia)).order;
     assert_eq!(order.paid_by.points, 11);
@@ -355,7 +367,10 @@ fn late_money_is_given_back(kind: DatabaseKind) -> Result<()> {
     assert_eq!(now(&service, order.id).state, OrderState::Expired);
     assert_eq!(notify(&service, NoticeKind::Paid, &order), NoticeTaken::Applied);
     let late = now(&service, order.id);
-    assert_eq!((late.state, late.paid_at, journal(&service, &order)), (OrderState::Refunded, None, [Some(300); 2]));
+    assert_eq!(
+        (late.state, late.paid_at, journal(&service, &order)),
+        (OrderState::Refunded, None, [Some(300); 2])
+    );
     let all = [AccountKind::Points, AccountKind::Coins].map(|kind| balance(&service, mia, kind));
     assert_eq!(all, [5, 5]);
     for refunded in [1, 0] {
@@ -429,7 +444,10 @@ fn operators_send_deliver_and_refund(kind: DatabaseKind) -> Result<()> {
     let delivered = service.done(fulfil(None, Fulfilment::Deliver));
     assert_eq!((states(&delivered), delivered.state), (vec![LineState::Delivered; 3], OrderState::Completed));
     assert_eq!(now(&service, order.id), delivered);
-    assert_eq!(delivered.lines[0].shipment.as_ref().and_then(|sent| sent.tracking.clone()).as_deref(), Some("42"));
+    assert_eq!(
+        delivered.lines[0].shipment.as_ref().and_then(|sent| sent.tracking.clone()).as_deref(),
+        Some("42")
+    );
     // What was sent does not return to the stock by itself.
     let refunded = service.done(fulfil(None, Fulfilment::Refund));
     assert_eq!((states(&refunded), refunded.state), (vec![LineState::Revoked; 3], OrderState::Refunded));
@@ -534,7 +552,10 @@ fn a_deleted_account_is_refunded(kind: DatabaseKind) -> Result<()> {
     assert_eq!(delete(&service, fan.cookie, PASSWORD), None);
     catch_up(&service);
     assert_eq!(notify(&service, NoticeKind::Paid, &order), NoticeTaken::Applied);
-    assert_eq!((now(&service, order.id).state, journal(&service, &order)), (OrderState::Refunded, [Some(300); 2]));
+    assert_eq!(
+        (now(&service, order.id).state, journal(&service, &order)),
+        (OrderState::Refunded, [Some(300); 2])
+    );
     holds_fit(&service, order.id);
     service.run(ops::reconcile(service.app()))?;
     assert_eq!(cashier.asked("refund"), 1);

@@ -68,7 +68,9 @@ fn racing_checkouts_sell_exactly_the_stock(kind: DatabaseKind) -> Result<()> {
     let (orders, sold_out) = order_together([&service, &other], commands);
     assert_eq!((orders.len(), sold_out), (5, 7));
     assert_eq!(stock(&service, "shirt/m"), Some(Stock { supply: 5, taken: 5 }));
-    let held = |service: &TestApp| fans.iter().map(|fan| 100 - balance(service, *fan, AccountKind::Coins)).sum::<i64>();
+    let held = |service: &TestApp| {
+        fans.iter().map(|fan| 100 - balance(service, *fan, AccountKind::Coins)).sum::<i64>()
+    };
     assert_eq!(held(&service), 5 * 100);
     let book = service.run(service.app().pack_book())?;
     for order in &orders {
@@ -119,7 +121,8 @@ fn a_payment_and_the_end_of_its_order_at_once_end_in_one_state(kind: DatabaseKin
             .enumerate()
             .map(|(place, (kind, service))| {
                 let app = Arc::clone(service.app());
-                let notice = PaymentNotice { event_id: format!("evt_{nth}_{place}"), ..notice(*kind, &order) };
+                let notice =
+                    PaymentNotice { event_id: format!("evt_{nth}_{place}"), ..notice(*kind, &order) };
                 async move { app.take_notice(CASHIER, notice).await.expect("a working store") }
             })
             .collect();

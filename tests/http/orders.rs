@@ -52,7 +52,10 @@ fn an_order_is_paid_in_the_sandbox_and_its_goods_are_there(kind: DatabaseKind) -
     assert_eq!(placed.header("location"), Some(format!("/api/user/orders/{order}").as_str()));
     assert_eq!(placed.at("/order/status"), "pending");
     assert_eq!(placed.at("/order/paidBy"), json!({"points": 0, "coins": 0, "balance": 0, "card": 998}));
-    assert_eq!(placed.at("/order/totals/parts"), json!([{"kind": "money", "amount": 998, "currency": "EUR"}]));
+    assert_eq!(
+        placed.at("/order/totals/parts"),
+        json!([{"kind": "money", "amount": 998, "currency": "EUR"}])
+    );
     assert_eq!(placed.at("/order/lines/0/fulfilment"), "waiting");
     let url = placed.str_at("/order/checkoutUrl");
     let page = url.strip_prefix(&service.url()).expect("a page of the service").to_owned();
@@ -72,7 +75,10 @@ fn an_order_is_paid_in_the_sandbox_and_its_goods_are_there(kind: DatabaseKind) -
     assert_eq!(mia.get("/api/user/orders?status=completed").expect(200).list("/orders"), [done.clone()]);
     assert_eq!(mia.get("/api/user/orders?status=pending").expect(200).list("/orders"), Vec::<Value>::new());
     let back = mia.post(&format!("/api/user/orders/{order}/cancel"), &json!({})).expect(200);
-    assert_eq!((back.at("/order/status"), back.at("/order/refunds/0/status")), (json!("refunded"), json!("owed")));
+    assert_eq!(
+        (back.at("/order/status"), back.at("/order/refunds/0/status")),
+        (json!("refunded"), json!("owed"))
+    );
     service.client().with_bearer(CRON_SECRET).post(RECONCILE, &json!({})).expect(200);
     assert_eq!(read(&mia, &order)["refunds"][0]["status"], "given");
     assert_eq!(mia.get("/api/user").expect(200).at("/user/balances/coins"), 0);
@@ -87,12 +93,12 @@ fn a_cart_that_has_changed_is_shown_and_not_ordered(kind: DatabaseKind) -> Resul
     let old = quote(&mia);
     put(&mia, &purse, &json!({"quantity": 2})).expect(200);
     let changed = check_out(&mia, "one", &old);
-    changed.problem(409, "quote_changed");
+    changed.clone().problem(409, "quote_changed");
     assert_eq!(changed.at("/cart"), mia.get("/api/cart").expect(200).at("/cart"));
     // A refusal is not stored under the key.
     let placed = check_out(&mia, "one", &changed.at("/cart/quote")).expect(201);
     let empty = check_out(&mia, "two", &old);
-    empty.problem(409, "cart_empty");
+    empty.clone().problem(409, "cart_empty");
     assert_eq!(empty.at("/pendingOrder/id"), placed.at("/order/id"));
     let (shirt, _) = variant(&mia, "shirt");
     put(&mia, &shirt, &json!({"quantity": 1})).expect(200);

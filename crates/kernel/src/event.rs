@@ -84,7 +84,7 @@ named! {
         Leaderboard = "leaderboard",
         /// Progress of fans in quests.
         Quests = "quests",
-        /// Purchases and orders of fans.
+        /// Purchases, orders and balances of fans.
         Packs = "packs",
         /// Content of the club.
         Content = "content",
@@ -158,6 +158,9 @@ named! {
         /// An order was placed, or its state or that of a line changed. Actor: the fan; subject: the order; detail: the
         /// state (`pending`, `paid`, `completed`, `expired`, `cancelled`, `refunded`).
         OrderChanged = "order.changed",
+        /// A transfer changed a balance. Actor and subject: the fan; detail: the kind of the account and its balance,
+        /// `kind/balance`. Spendable points also change with `points.awarded`, which this event does not repeat.
+        BalanceChanged = "balance.changed",
         /// A club's content was loaded. Subject: a new id.
         ContentChanged = "content.changed",
     }

@@ -66,8 +66,7 @@ pub enum House {
 
 impl House {
     /// All accounts of the service.
-    pub const ALL: [Self; 5] =
-        [Self::Issuance, Self::Revenue, Self::Payments, Self::WrittenOff, Self::Held];
+    pub const ALL: [Self; 5] = [Self::Issuance, Self::Revenue, Self::Payments, Self::WrittenOff, Self::Held];
 
     /// The stable name, as used in tables.
     pub const fn as_str(self) -> &'static str {

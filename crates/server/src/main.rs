@@ -14,6 +14,7 @@ mod legacy;
 mod machine;
 mod maintenance;
 mod minting;
+mod order;
 mod payments;
 #[cfg(unix)]
 mod permissions;
@@ -25,7 +26,6 @@ mod secret;
 mod seed;
 mod serve;
 mod settings;
-mod order;
 mod stock;
 mod upkeep;
 mod verify;

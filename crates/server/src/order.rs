@@ -7,9 +7,10 @@ use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 use terrace_app::App;
-use terrace_app::shop::{FulfilOrder, Fulfilment, ListOrders, Order, OrderId, OrderLineId, OrderState, ReadOrder};
+use terrace_app::shop::{
+    FulfilOrder, Fulfilment, ListOrders, Order, OrderId, OrderLineId, OrderState, ReadOrder,
+};
 use terrace_kernel::{Failure, Limit};
-
 
 /// The commands for orders.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
@@ -100,9 +101,7 @@ async fn run(app: &App, command: OrderCommand) -> anyhow::Result<Vec<String>> {
             fulfil(app, which, Fulfilment::Ship { carrier, tracking }).await
         }
         OrderCommand::Deliver { which } => fulfil(app, which, Fulfilment::Deliver).await,
-        OrderCommand::Refund { order } => {
-            fulfil(app, Which { order, line: None }, Fulfilment::Refund).await
-        }
+        OrderCommand::Refund { order } => fulfil(app, Which { order, line: None }, Fulfilment::Refund).await,
     }
 }
 

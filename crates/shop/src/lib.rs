@@ -26,11 +26,12 @@ pub use content::{
     PartDraft, ProductDraft, TaxDraft, VariantDraft, plan,
 };
 pub use ids::{
-    CategoryId, CategoryKey, MethodKey, OrderId, OrderLineId, PriceId, ProductId, ProductKey, VariantId, VariantKey,
+    CategoryId, CategoryKey, MethodKey, OrderId, OrderLineId, PriceId, ProductId, ProductKey, VariantId,
+    VariantKey,
 };
 pub use order::{
-    ABANDONED_WINDOW, LineState, MOST_ABANDONED, MOST_PENDING, ORDER_LIFE, Order, OrderLine, OrderShipping, OrderState,
-    PaidBy, RETURN_WINDOW, Shipment, order_lines,
+    ABANDONED_WINDOW, LineState, MOST_ABANDONED, MOST_PENDING, ORDER_LIFE, Order, OrderLine, OrderShipping,
+    OrderState, PaidBy, PendingOrder, RETURN_WINDOW, Shipment, order_lines,
 };
 pub use ports::{CartRead, CartWrite, OrderRead, OrderWrite, ProductRead, ProductWrite, StockWrite, Taken};
 pub use product::{Catalogue, Category, Product, ProductKind, Variant, VariantPrice};

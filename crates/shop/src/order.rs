@@ -314,6 +314,17 @@ impl Order {
     }
 }
 
+/// An order that waits for its payment, as a cart names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingOrder {
+    /// Id of the order.
+    pub id: OrderId,
+    /// Address of the checkout page; `None` until the checkout has begun.
+    pub checkout_url: Option<String>,
+    /// The first instant at which a payment is too late.
+    pub expires_at: Option<Timestamp>,
+}
+
 /// Units by variant, in the order of the ids.
 fn units(of: impl Iterator<Item = (VariantId, u32)>) -> Vec<(VariantId, u32)> {
     let mut units: BTreeMap<VariantId, u32> = BTreeMap::new();

@@ -2,8 +2,8 @@
 //! otherwise; a call that writes conditionally returns whether it wrote.
 
 use crate::{
-    Bought, CartItem, Catalogue, LineState, Order, OrderId, OrderLineId, OrderState, ProductKey, Shipment, Shipping, Stock,
-    StoredCart, VariantId,
+    Bought, CartItem, Catalogue, LineState, Order, OrderId, OrderLineId, OrderState, PendingOrder,
+    ProductKey, Shipment, Shipping, Stock, StoredCart, VariantId,
 };
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, Timestamp, UserId};
 
@@ -44,7 +44,7 @@ pub trait StockWrite: ProductRead {
 
 /// Reads carts.
 pub trait CartRead {
-    /// The cart of a fan, with the stock of its variants; empty if there is none. Two round trips.
+    /// The cart of a fan, with the stock of its variants; empty if there is none.
     fn cart(&mut self, user: UserId) -> Result<StoredCart, StoreError>;
 }
 
@@ -91,8 +91,8 @@ pub trait OrderRead {
         after: Option<TimeKey>,
     ) -> Result<Page<Order>, StoreError>;
 
-    /// The order of a fan that waits for its payment; of several the newest. Two round trips.
-    fn pending_order(&mut self, user: UserId) -> Result<Option<Order>, StoreError>;
+    /// The order of a fan that waits for its payment; of several the newest.
+    fn pending_order(&mut self, user: UserId) -> Result<Option<PendingOrder>, StoreError>;
 
     /// The units of variants in a fan's pending, paid and completed orders, without revoked lines.
     fn bought_units(&mut self, user: UserId) -> Result<Vec<(VariantId, Bought)>, StoreError>;

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use terrace_kernel::{PostId, StoreError, TeamId, Timestamp, UserId};
 use terrace_packs::{CollectibleId, PackId, PurchaseId, PurchaseStanding, PurchaseState, UserPackId};
-use terrace_shop::{OrderId, VariantId};
 use terrace_quests::{Period, QuestId, StepId, Visits};
 use terrace_scoring::{FavoriteAsOf, SourceKey, TeamBoardId};
+use terrace_shop::{OrderId, VariantId};
 use uuid::Uuid;
 
 /// Number of rows by kind.

@@ -323,13 +323,18 @@ ports! {
 }
 
 ports! {
+    /// Transfers, of which fans are notified.
+    pub trait TransferTx: LedgerWrite + EventLog
+}
+
+ports! {
     /// Daily visits, which award points and coins.
-    pub trait VisitTx: QuestTx + LedgerWrite
+    pub trait VisitTx: QuestTx + TransferTx
 }
 
 ports! {
     /// Balances of coins and cash.
-    pub trait BalanceTx: AccountWrite + LedgerWrite
+    pub trait BalanceTx: AccountWrite + TransferTx
 }
 
 ports! {
@@ -374,7 +379,7 @@ ports! {
 
 ports! {
     /// Settlement of purchases and orders in the ledger.
-    pub trait SettlementTx: PurchaseTx + CopyTx + CartTx + LedgerWrite
+    pub trait SettlementTx: PurchaseTx + CopyTx + CartTx + TransferTx
 }
 
 ports! {
@@ -433,6 +438,7 @@ ports! {
         + LegacyStagingWrite
         + LegacyMove
         + LedgerRepairWrite
+        + TransferTx
         + PointsRepairTx
         + MintingUpkeep
         + TopicWrite

@@ -56,7 +56,7 @@ impl Command for MoveCoins {
         } else {
             (fan, Holder::House(House::Issuance))
         };
-        let moved = tx.transfer(&Transfer {
+        let moved = Transfer {
             id: ctx.new_id(),
             kind: AccountKind::Coins,
             debit,
@@ -65,7 +65,8 @@ impl Command for MoveCoins {
             reason: self.reason.clone(),
             source: self.source.clone(),
             at: ctx.now(),
-        })?;
+        };
+        let moved = crate::balances::transfer(tx, &moved)?;
         match moved {
             TransferOutcome::Now { debit, credit } => Ok(CoinsMoved { user, balance: credit.or(debit) }),
             TransferOutcome::Before => Ok(CoinsMoved { user, balance: None }),

@@ -7,9 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use terrace_kernel::PriceKind;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp, UserId};
-use terrace_ledger::{
-    AccountKind, Amount, Holder, House, LedgerWrite, Transfer, TransferOutcome, TransferSource,
-};
+use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferOutcome, TransferSource};
 use terrace_packs::{
     Bought, CatalogueRead, Minted, PAYMENT_LIFE, Pack, PackId, Purchase, PurchaseState, Quantity,
     SaleRefusal, Stock, StockChange, UserPack, can_sell, holds,
@@ -182,7 +180,7 @@ impl PurchasePack {
     /// Transfers the price in points or coins to the revenue account. Money is paid through the provider instead.
     fn pay(
         &self,
-        tx: &mut dyn LedgerWrite,
+        tx: &mut dyn PaymentTx,
         ctx: &mut Ctx,
         pack: &Pack,
         purchase: &Purchase,
@@ -194,7 +192,7 @@ impl PurchasePack {
         };
         let amount = Amount::new(pack.price.total(self.quantity.copies()))
             .map_err(|error| StoreError::defect("price a purchase", error))?;
-        let moved = tx.transfer(&Transfer {
+        let due = Transfer {
             id: ctx.new_id(),
             kind,
             debit: Holder::Fan(self.user),
@@ -203,8 +201,8 @@ impl PurchasePack {
             reason: format!("{} × {}", self.quantity.copies(), pack.name),
             source: TransferSource::of("purchase", purchase.id),
             at: ctx.now(),
-        })?;
-        match moved {
+        };
+        match crate::balances::transfer(tx, &due)? {
             TransferOutcome::Now { .. } => Ok(Paid::Now),
             TransferOutcome::Insufficient { has } => Ok(Paid::No { has }),
             TransferOutcome::Before | TransferOutcome::NoFan => {

@@ -236,7 +236,9 @@ fn read_message(body: &[u8]) -> Result<Option<PaymentNotice>, NoticeFault> {
         (Some(id), None) => {
             Payable::Purchase(id.parse().map_err(|error| malformed(format!("purchaseId: {error}")))?)
         }
-        (None, Some(id)) => Payable::Order(id.parse().map_err(|error| malformed(format!("orderId: {error}")))?),
+        (None, Some(id)) => {
+            Payable::Order(id.parse().map_err(|error| malformed(format!("orderId: {error}")))?)
+        }
         (None, None) | (Some(_), Some(_)) => {
             return Err(malformed("one of purchaseId and orderId is needed".to_owned()));
         }

@@ -61,9 +61,7 @@ impl Locked {
     ) -> Result<(), StoreError> {
         match self {
             Self::Purchase(purchase) => expire_purchase(tx, ctx, purchase, payment, book),
-            Self::Order(order) => {
-                end_order(tx, ctx, order, Some(payment), OrderState::Expired, can_own)
-            }
+            Self::Order(order) => end_order(tx, ctx, order, Some(payment), OrderState::Expired, can_own),
         }
     }
 
@@ -78,9 +76,7 @@ impl Locked {
     ) -> Result<(), StoreError> {
         match self {
             Self::Purchase(purchase) => cancel_purchase(tx, ctx, purchase, payment, book),
-            Self::Order(order) => {
-                end_order(tx, ctx, order, Some(payment), OrderState::Cancelled, can_own)
-            }
+            Self::Order(order) => end_order(tx, ctx, order, Some(payment), OrderState::Cancelled, can_own),
         }
     }
 

@@ -7,14 +7,12 @@ use crate::quests::{
     Checked, NotActive, Progress, QuestBook, QuestContent, QuestSummary, append_quest_event, check_fan,
     grant_achievements, not_given, pay_step,
 };
-use crate::store::{Batched, Command, ProgressTx, QuestContentTx, QuestTx, VisitTx};
+use crate::store::{Batched, Command, ProgressTx, QuestContentTx, QuestTx, TransferTx, VisitTx};
 use chrono::NaiveDate;
 use std::collections::HashMap;
 use std::sync::Arc;
 use terrace_kernel::{Ctx, EventKind, Failure, Outcome, StoreError, Timestamp, UserId};
-use terrace_ledger::{
-    AccountKind, Amount, Holder, House, LedgerWrite, Transfer, TransferOutcome, TransferSource,
-};
+use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferOutcome, TransferSource};
 use terrace_quests::{
     Achievement, Advance, Goal, Known, QuestId, Run, StartRefusal, StepDone, StepId, StepRefusal,
     VisitOutcome, VisitRules, VisitStatus, advance, plan, start, today, visit, visit_status,
@@ -292,7 +290,7 @@ pub(crate) fn visit_award(user: UserId, date: NaiveDate, points: i64, at: Timest
 
 /// Pays the coins of a milestone, once for the date on which it was reached; returns what was paid now.
 pub(crate) fn give_milestone_coins(
-    tx: &mut dyn LedgerWrite,
+    tx: &mut dyn TransferTx,
     ctx: &mut Ctx,
     user: UserId,
     (date, streak): (NaiveDate, u32),
@@ -300,7 +298,7 @@ pub(crate) fn give_milestone_coins(
 ) -> Result<i64, StoreError> {
     // A milestone may pay no coins.
     let Ok(amount) = Amount::new(coins) else { return Ok(0) };
-    let moved = tx.transfer(&Transfer {
+    let paid = Transfer {
         id: ctx.new_id(),
         kind: AccountKind::Coins,
         debit: Holder::House(House::Issuance),
@@ -309,6 +307,7 @@ pub(crate) fn give_milestone_coins(
         reason: format!("{streak} days in a row"),
         source: TransferSource::of_fan("milestone", user, date),
         at: ctx.now(),
-    })?;
+    };
+    let moved = crate::balances::transfer(tx, &paid)?;
     Ok(if matches!(moved, TransferOutcome::Now { .. }) { coins } else { 0 })
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp, UserId};
 use terrace_ledger::AccountKind;
 use terrace_shop::{
-    Amounts, CartItem, MOST_LINES, Order, PriceId, PricedCart, Pricing, Shipping, VariantId, merge,
+    Amounts, CartItem, MOST_LINES, PendingOrder, PriceId, PricedCart, Pricing, Shipping, VariantId, merge,
 };
 
 /// A cart as a fan sees it.
@@ -18,7 +18,7 @@ pub struct ShownCart {
     /// The cart at its current prices.
     pub cart: PricedCart,
     /// The fan's order that waits for its payment; of several the newest.
-    pub pending: Option<Order>,
+    pub pending: Option<PendingOrder>,
     /// When it was priced.
     pub at: Timestamp,
     /// The shop.
@@ -40,7 +40,7 @@ pub enum CartRefusal {
     NotActive,
 }
 
-/// Reads a fan's cart in seven statements.
+/// Reads a fan's cart in four statements.
 pub struct ReadCart {
     /// The fan.
     pub user: UserId,

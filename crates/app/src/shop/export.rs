@@ -1,9 +1,9 @@
 //! The lists of the shop in the export of an account.
 
 use crate::account_data::whole;
-use crate::store::ExportReadTx;
 use crate::shop::ShownOrder;
 use crate::shop::own_orders::shown;
+use crate::store::ExportReadTx;
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, UserId};
 use terrace_shop::{CartItem, Shipping};
 

@@ -97,9 +97,8 @@ impl FulfilOrder {
         to: LineState,
         shipment: &Shipment,
     ) -> Outcome<(), FulfilOrderRefusal> {
-        let fits = |state| {
-            state == LineState::Waiting || state == LineState::Shipped && to == LineState::Delivered
-        };
+        let fits =
+            |state| state == LineState::Waiting || state == LineState::Shipped && to == LineState::Delivered;
         let mut is_any = false;
         for line in &mut order.lines {
             let is_meant = self.line.is_none_or(|id| id == line.id);

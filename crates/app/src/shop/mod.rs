@@ -37,12 +37,13 @@ pub use fulfil_order::{FulfilOrder, FulfilOrderRefusal, Fulfilment};
 pub use load_products::LoadProducts;
 pub(crate) use own_orders::RecordOrderCheckout;
 pub use own_orders::{
-    CancelOrder, CancelOrderRefusal, CompleteOrderRefusal, FindOrder, ListOrders, ReadOrder, Reorder, ReorderRefusal,
+    CancelOrder, CancelOrderRefusal, CompleteOrderRefusal, FindOrder, ListOrders, ReadOrder, Reorder,
+    ReorderRefusal,
 };
 pub use place_order::{PlaceOrder, PlaceOrderRefusal, ShownOrder};
+pub use queries::ReadStocks;
 pub use settle_order::settle_lost_holds;
 pub(crate) use settle_order::{complete_order, end_order, refund_order};
-pub use queries::ReadStocks;
 
 use crate::App;
 use crate::content::ContentFaults;
@@ -51,8 +52,8 @@ use crate::store::into_infallible;
 use std::collections::HashMap;
 use std::sync::Arc;
 use terrace_kernel::{Outcome, StoreError};
-pub use terrace_shop::{Order, OrderId, OrderLineId, OrderState};
 use terrace_shop::{Catalogue, Category, Product, ProductId, Variant, VariantId};
+pub use terrace_shop::{Order, OrderId, OrderLineId, OrderState};
 
 /// All that is sold in the shop.
 #[derive(Debug, Clone, Default)]

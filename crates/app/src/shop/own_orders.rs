@@ -6,7 +6,9 @@ use crate::payments::{CancelPurchaseRefusal, Checkout, Payable, PaymentRead, Ref
 use crate::shop::cart::{merge_lines, show};
 use crate::shop::settle_order::{end_order, refund_order};
 use crate::shop::{CartMerged, GuestLine, ProductBook, ShownOrder};
-use crate::store::{CartTx, CheckoutTx, Command, OrderReadTx, PaymentTx, Query, StoredAnswer, into_infallible};
+use crate::store::{
+    CartTx, CheckoutTx, Command, OrderReadTx, PaymentTx, Query, StoredAnswer, into_infallible,
+};
 use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_kernel::{Ctx, Failure, Limit, Outcome, Page, StoreError, TimeKey, Timestamp, UserId};
@@ -249,7 +251,11 @@ impl App {
     /// # Errors
     ///
     /// Refuses an unknown order, and one that is not paid.
-    pub async fn complete_order(&self, user: UserId, order: OrderId) -> Outcome<ShownOrder, CompleteOrderRefusal> {
+    pub async fn complete_order(
+        &self,
+        user: UserId,
+        order: OrderId,
+    ) -> Outcome<ShownOrder, CompleteOrderRefusal> {
         self.look_for_payment(user, order.into()).await?;
         let found = into_infallible(self.query(FindOrder { user, order }).await)?;
         let found = found.ok_or(Failure::Refused(CompleteOrderRefusal::UnknownOrder))?;
@@ -264,7 +270,11 @@ impl App {
     /// # Errors
     ///
     /// Refuses an order that cannot be cancelled, and one whose checkout the provider does not close.
-    pub async fn cancel_order(&self, user: UserId, order: OrderId) -> Outcome<ShownOrder, CancelOrderRefusal> {
+    pub async fn cancel_order(
+        &self,
+        user: UserId,
+        order: OrderId,
+    ) -> Outcome<ShownOrder, CancelOrderRefusal> {
         let refused = |refusal| Failure::Refused(refusal);
         let found = into_infallible(self.query(FindOrder { user, order }).await)?;
         let found = found.ok_or(refused(CancelOrderRefusal::UnknownOrder))?;

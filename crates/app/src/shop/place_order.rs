@@ -13,8 +13,8 @@ use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp, UserId};
 use terrace_ledger::AccountKind;
 use terrace_packs::{SaleRefusal, holds};
 use terrace_shop::{
-    ABANDONED_WINDOW, MOST_ABANDONED, MOST_PENDING, ORDER_LIFE, Order, OrderId, OrderShipping, OrderState, PaidBy,
-    PricedCart, Problem, Taken, VariantId, order_lines,
+    ABANDONED_WINDOW, MOST_ABANDONED, MOST_PENDING, ORDER_LIFE, Order, OrderId, OrderShipping, OrderState,
+    PaidBy, PendingOrder, PricedCart, Problem, Taken, VariantId, order_lines,
 };
 
 /// How often a checkout starts over because the content has just changed.
@@ -54,7 +54,7 @@ pub enum PlaceOrderRefusal {
     /// The cart is empty; the fan may have ordered it already.
     Empty {
         /// The order that waits for its payment.
-        pending: Option<Box<Order>>,
+        pending: Option<PendingOrder>,
     },
     /// The cart has another quote by now.
     QuoteChanged(Box<ShownCart>),
@@ -92,8 +92,7 @@ impl Command for PlaceOrder {
         }
         let shown = show(tx, self.user, &self.book, ctx.now())?;
         let Some(quote) = &shown.cart.quote else {
-            let pending = shown.pending.map(Box::new);
-            return Err(refused(PlaceOrderRefusal::Empty { pending }));
+            return Err(refused(PlaceOrderRefusal::Empty { pending: shown.pending }));
         };
         if *quote != self.quote {
             return Err(refused(PlaceOrderRefusal::QuoteChanged(Box::new(shown))));
@@ -128,12 +127,7 @@ impl Command for PlaceOrder {
 }
 
 impl PlaceOrder {
-    fn order(
-        &self,
-        tx: &mut dyn PaymentTx,
-        ctx: &mut Ctx,
-        cart: &PricedCart,
-    ) -> Result<Order, StoreError> {
+    fn order(&self, tx: &mut dyn PaymentTx, ctx: &mut Ctx, cart: &PricedCart) -> Result<Order, StoreError> {
         let mut balance = 0;
         if let Some(currency) = cart.currency.filter(|_| self.use_balance) {
             let kind = AccountKind::Money(currency);
@@ -229,11 +223,15 @@ impl App {
                 new_account_age: self.config.new_account_age,
             };
             match self.execute_once(command, request.clone(), render).await {
-                Err(Failure::Refused(OnceRefusal::Refused(PlaceOrderRefusal::StaleBook))) if tries < TRIES => {
+                Err(Failure::Refused(OnceRefusal::Refused(PlaceOrderRefusal::StaleBook)))
+                    if tries < TRIES =>
+                {
                     self.forget_product_book();
                 }
                 Err(Failure::Refused(OnceRefusal::Refused(PlaceOrderRefusal::StaleBook))) => {
-                    return Err(Failure::Broken(StoreError::Contended("the catalogue is changing".to_owned())));
+                    return Err(Failure::Broken(StoreError::Contended(
+                        "the catalogue is changing".to_owned(),
+                    )));
                 }
                 done => return done,
             }
@@ -257,7 +255,8 @@ impl App {
         let unknown = || Failure::Refused(CheckoutRefusal::UnknownPurchase);
         let found = into_infallible(self.query(FindPayment { payable: order.into() }).await)?;
         let (charge, payment) = found.filter(|(charge, _)| charge.user == user).ok_or_else(unknown)?;
-        let shown = into_infallible(self.query(super::FindOrder { user, order }).await)?.ok_or_else(unknown)?;
+        let shown =
+            into_infallible(self.query(super::FindOrder { user, order }).await)?.ok_or_else(unknown)?;
         let checkout = self.begin_at_provider(&charge, &payment, shown.order.description(), site).await?;
         let recorded = super::RecordOrderCheckout { order, checkout, request, render };
         Ok(into_infallible(self.execute(recorded).await)?)

@@ -5,12 +5,11 @@
 //! one other transfer settles it. The source of that one names the order and the kind only, so that whatever happens to an
 //! order, and how often, a hold goes to the service or back to the fan exactly once.
 
+use crate::balances::transfer;
 use crate::payments::{Charge, Payment, RefundState, close, give_back, take_in};
-use crate::store::{PurchaseTx, SettlementTx};
+use crate::store::{PurchaseTx, SettlementTx, TransferTx};
 use terrace_kernel::{Ctx, EventKind, EventLog, NewEvent, StoreError, Timestamp, Topic};
-use terrace_ledger::{
-    AccountKind, Amount, Holder, House, LedgerWrite, Transfer, TransferOutcome, TransferSource,
-};
+use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferOutcome, TransferSource};
 use terrace_shop::{
     CartItem, CartWrite, LineState, Order, OrderLineId, OrderState, OrderWrite, ProductKind, VariantId, merge,
 };
@@ -23,11 +22,7 @@ fn defect(cause: impl std::fmt::Display) -> StoreError {
 }
 
 /// Appends the event for an order's state.
-pub(crate) fn publish_order(
-    tx: &mut dyn EventLog,
-    order: &Order,
-    at: Timestamp,
-) -> Result<(), StoreError> {
+pub(crate) fn publish_order(tx: &mut dyn EventLog, order: &Order, at: Timestamp) -> Result<(), StoreError> {
     let event = NewEvent {
         topic: Topic::Packs,
         kind: EventKind::OrderChanged,
@@ -88,14 +83,14 @@ fn held(order: &Order) -> Vec<Held> {
 }
 
 fn pay(
-    tx: &mut dyn LedgerWrite,
+    tx: &mut dyn TransferTx,
     ctx: &mut Ctx,
     order: &Order,
     (kind, amount): (AccountKind, i64),
     (debit, credit): (Holder, Holder),
     source: TransferSource,
 ) -> Result<TransferOutcome, StoreError> {
-    tx.transfer(&Transfer {
+    let due = Transfer {
         id: ctx.new_id(),
         kind,
         debit,
@@ -104,11 +99,12 @@ fn pay(
         reason: order.description().chars().take(LONGEST_REASON).collect(),
         source,
         at: ctx.now(),
-    })
+    };
+    transfer(tx, &due)
 }
 
 /// Holds what the order takes of the fan's balances. Returns `false` if the fan has less than that.
-pub(super) fn hold(tx: &mut dyn LedgerWrite, ctx: &mut Ctx, order: &Order) -> Result<bool, StoreError> {
+pub(super) fn hold(tx: &mut dyn TransferTx, ctx: &mut Ctx, order: &Order) -> Result<bool, StoreError> {
     let accounts = (Holder::Fan(order.user), Holder::House(House::Held));
     for Held { kind, amount, hold, .. } in held(order) {
         match pay(tx, ctx, order, (kind, amount), accounts, TransferSource::of(hold, order.id))? {
@@ -123,12 +119,7 @@ pub(super) fn hold(tx: &mut dyn LedgerWrite, ctx: &mut Ctx, order: &Order) -> Re
 }
 
 /// Settles what the order holds: the service gets it, or the fan has it back.
-fn settle_holds(
-    tx: &mut dyn LedgerWrite,
-    ctx: &mut Ctx,
-    order: &Order,
-    to: Holder,
-) -> Result<(), StoreError> {
+fn settle_holds(tx: &mut dyn TransferTx, ctx: &mut Ctx, order: &Order, to: Holder) -> Result<(), StoreError> {
     let from = Holder::House(House::Held);
     for Held { kind, amount, settle, .. } in held(order) {
         let source = TransferSource::of(settle, order.id);
@@ -147,11 +138,7 @@ fn settle_holds(
 
 /// Settles the holds of an order that has ended: the service gets those of a paid one, the fan has the others back. Returns
 /// how many were not settled before.
-pub fn settle_lost_holds(
-    tx: &mut dyn LedgerWrite,
-    ctx: &mut Ctx,
-    order: &Order,
-) -> Result<u64, StoreError> {
+pub fn settle_lost_holds(tx: &mut dyn TransferTx, ctx: &mut Ctx, order: &Order) -> Result<u64, StoreError> {
     if order.state == OrderState::Pending {
         return Ok(0);
     }
@@ -299,7 +286,7 @@ pub(crate) fn refund_order(
 }
 
 /// Returns the points, coins and balance that the service got.
-fn return_parts(tx: &mut dyn LedgerWrite, ctx: &mut Ctx, order: &Order) -> Result<(), StoreError> {
+fn return_parts(tx: &mut dyn TransferTx, ctx: &mut Ctx, order: &Order) -> Result<(), StoreError> {
     let from = Holder::House(House::Revenue);
     for Held { kind, amount, give_back, .. } in held(order) {
         let source = TransferSource::of(give_back, order.id);
@@ -316,7 +303,7 @@ fn return_parts(tx: &mut dyn LedgerWrite, ctx: &mut Ctx, order: &Order) -> Resul
 }
 
 /// Takes back the coins that the order granted. What the fan has spent of them is written off.
-fn take_back_grants(tx: &mut dyn LedgerWrite, ctx: &mut Ctx, order: &Order) -> Result<(), StoreError> {
+fn take_back_grants(tx: &mut dyn TransferTx, ctx: &mut Ctx, order: &Order) -> Result<(), StoreError> {
     let granted = order.granted();
     if granted == 0 {
         return Ok(());

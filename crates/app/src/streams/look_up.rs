@@ -210,7 +210,7 @@ fn stream_event(event: &Event, what: StreamWhat) -> StreamEvent {
     StreamEvent { position: event.position, at: event.at, what }
 }
 
-/// The new state of a purchase or an order, which the event contains completely.
+/// The new state of a purchase, an order or a balance, which the event contains completely.
 fn purchase(event: &Event) -> Result<Option<StreamEvent>, StoreError> {
     let Some(fan) = event.what.actor else { return Ok(None) };
     let state = event.detail.as_deref().unwrap_or_default();
@@ -223,6 +223,11 @@ fn purchase(event: &Event) -> Result<Option<StreamEvent>, StoreError> {
         EventKind::OrderChanged => {
             let order = OrderId::from_uuid(event.what.subject);
             StreamWhat::OrderChanged(fan, order, state.parse().map_err(malformed)?)
+        }
+        EventKind::BalanceChanged => {
+            let (kind, balance) = state.split_once('/').unwrap_or_default();
+            let balance = balance.parse().map_err(|error| StoreError::defect("streams", error))?;
+            StreamWhat::BalanceChanged(fan, kind.parse().map_err(malformed)?, balance)
         }
         _ => return Ok(None),
     };

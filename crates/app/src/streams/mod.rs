@@ -20,6 +20,7 @@ use terrace_identity::AuthorCard;
 use terrace_kernel::{
     CommentId, Event, EventKind, Failure, Position, PostId, StoreError, TeamId, Timestamp, UserId, num,
 };
+use terrace_ledger::AccountKind;
 use terrace_packs::{PurchaseId, PurchaseState};
 use terrace_quests::{Achievement, Quest, QuestId, StepId};
 use terrace_scoring::{BoardId, Points, PointsRecord, SeasonId};
@@ -159,6 +160,8 @@ pub enum StreamWhat {
     PurchaseChanged(UserId, PurchaseId, PurchaseState),
     /// A fan's order was placed, or it or a line of it changed.
     OrderChanged(UserId, OrderId, OrderState),
+    /// A transfer changed a fan's balance of a kind to the given amount.
+    BalanceChanged(UserId, AccountKind, i64),
 }
 
 /// A published event.

@@ -69,32 +69,37 @@ impl ShippingRow {
 
 impl CartRead for DieselTx<'_> {
     fn cart(&mut self, user: UserId) -> Result<StoredCart, StoreError> {
-        type Row = (Key, Key, i32, Option<i32>, Option<i32>);
-        let fail = broken("read a cart");
-        let rows: Vec<Row> = on!(self.conn, |conn| {
-            cart_lines::table
+        type Line = (Option<Key>, Option<Key>, Option<i32>, Option<i32>, Option<i32>);
+        let mut rows: Vec<(ShippingRow, Line)> = on!(self.conn, |conn| {
+            carts::table
+                .left_join(cart_lines::table.on(cart_lines::user_id.eq(carts::user_id)))
                 .left_join(variant_stock::table.on(variant_stock::variant_id.eq(cart_lines::variant_id)))
-                .filter(cart_lines::user_id.eq(Key::of(user)))
+                .filter(carts::user_id.eq(Key::of(user)))
                 .order((cart_lines::added_at, cart_lines::variant_id))
                 .select((
-                    cart_lines::variant_id,
-                    cart_lines::price_id,
-                    cart_lines::quantity,
-                    variant_stock::supply.nullable(),
-                    variant_stock::taken.nullable(),
+                    ShippingRow::as_select(),
+                    (
+                        cart_lines::variant_id.nullable(),
+                        cart_lines::price_id.nullable(),
+                        cart_lines::quantity.nullable(),
+                        variant_stock::supply.nullable(),
+                        variant_stock::taken.nullable(),
+                    ),
                 ))
                 .load(conn)
         })
-        .map_err(&fail)?;
-        let shipping: Option<ShippingRow> = on!(self.conn, |conn| {
-            carts::table.find(Key::of(user)).select(ShippingRow::as_select()).first(conn).optional()
-        })
-        .map_err(&fail)?;
+        .map_err(broken("read a cart"))?;
+        let shipping = rows.first_mut().map(|(shipping, _)| std::mem::take(shipping));
         let items = rows
             .into_iter()
-            .map(|(variant, price, quantity, supply, taken)| {
+            .filter_map(|(_, (variant, price, quantity, supply, taken))| {
+                // A cart without lines is one row without a variant.
+                let (variant, price, quantity) = (variant?, price?, quantity?);
+                Some((variant, price, quantity, supply.zip(taken)))
+            })
+            .map(|(variant, price, quantity, limited)| {
                 let quantity = count("cart_lines", "quantity", quantity)?;
-                let stock = supply.zip(taken).map(|(supply, taken)| stock(supply, taken)).transpose()?;
+                let stock = limited.map(|(supply, taken)| stock(supply, taken)).transpose()?;
                 Ok((CartItem { variant: variant.id(), price: price.id(), quantity }, stock))
             })
             .collect::<Result<_, StoreError>>()?;

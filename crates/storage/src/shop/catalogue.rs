@@ -5,7 +5,8 @@ use crate::error::broken;
 use crate::packs::count;
 use crate::rows::{corrupt, named};
 use crate::schema::{
-    catalogue_version, product_categories, product_variants, products, shipping_methods, tax_rates, variant_prices, variant_stock,
+    catalogue_version, product_categories, product_variants, products, shipping_methods, tax_rates,
+    variant_prices, variant_stock,
 };
 use crate::shop::stock::stock;
 use crate::shop::{PriceColumns, columns, json, list, price};

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, Timestamp, UserId, num};
 use terrace_shop::{
     Address, Bought, LineState, Order, OrderId, OrderLine, OrderLineId, OrderRead, OrderShipping, OrderState,
-    OrderWrite, PaidBy, Shipment, Shipping, Taken, VariantId,
+    OrderWrite, PaidBy, PendingOrder, Shipment, Shipping, Taken, VariantId,
 };
 
 const ORDERS: &str = "orders";
@@ -280,18 +280,22 @@ impl OrderRead for DieselTx<'_> {
         self.list(None, state, limit, after)
     }
 
-    fn pending_order(&mut self, user: UserId) -> Result<Option<Order>, StoreError> {
-        let row: Option<OrderRow> = on!(self.conn, |conn| {
+    fn pending_order(&mut self, user: UserId) -> Result<Option<PendingOrder>, StoreError> {
+        let row: Option<(Key, Option<String>, Option<At>)> = on!(self.conn, |conn| {
             orders::table
                 .filter(orders::user_id.eq(Key::of(user)))
                 .filter(orders::state.eq(OrderState::Pending.as_str()))
                 .order((orders::created_at.desc(), orders::id.desc()))
-                .select(OrderRow::as_select())
+                .select((orders::id, orders::checkout_url, orders::expires_at))
                 .first(conn)
                 .optional()
         })
         .map_err(broken("read the pending order of a fan"))?;
-        Ok(self.with_lines(row.into_iter().collect())?.pop())
+        Ok(row.map(|(id, checkout_url, expires_at)| PendingOrder {
+            id: id.id(),
+            checkout_url,
+            expires_at: expires_at.map(|at| at.0),
+        }))
     }
 
     fn bought_units(&mut self, user: UserId) -> Result<Vec<(VariantId, Bought)>, StoreError> {
@@ -406,9 +410,8 @@ impl OrderWrite for DieselTx<'_> {
     }
 
     fn erase_addresses(&mut self, user: UserId) -> Result<u64, StoreError> {
-        let own = orders::table
-            .filter(orders::user_id.eq(Key::of(user)))
-            .filter(orders::country.is_not_null());
+        let own =
+            orders::table.filter(orders::user_id.eq(Key::of(user))).filter(orders::country.is_not_null());
         let none = None::<String>;
         let values = (
             orders::method.eq(&none),

@@ -28,11 +28,8 @@ const WAKE: &str = "\
         OR EXISTS (SELECT 1 FROM orders WHERE orders.id = payments.payable_id AND orders.state = 'pending'))";
 
 /// The transfers that hold and settle each kind of value.
-const HOLDS: [(&str, &str); 3] = [
-    ("hold_points", "settle_points"),
-    ("hold_coins", "settle_coins"),
-    ("hold_balance", "settle_balance"),
-];
+const HOLDS: [(&str, &str); 3] =
+    [("hold_points", "settle_points"), ("hold_coins", "settle_coins"), ("hold_balance", "settle_balance")];
 
 #[derive(QueryableByName)]
 struct IdRow {
@@ -99,9 +96,9 @@ impl ShopAudit for DieselTx<'_> {
             let holds = HOLDS.iter().any(|(hold, settle)| {
                 journal.contains(&source(hold, id)) && !journal.contains(&source(settle, id))
             });
-            let sleeps = of_payments.get(&id).is_some_and(|(refund, is_due)| {
-                !is_due && (is_pending || refund.as_deref() == Some("owed"))
-            });
+            let sleeps = of_payments
+                .get(&id)
+                .is_some_and(|(refund, is_due)| !is_due && (is_pending || refund.as_deref() == Some("owed")));
             sleeps || (holds && !is_pending)
         };
         let mut stuck: Vec<OrderId> =

@@ -207,4 +207,4 @@ table! {
     }
 }
 
-allow_tables_to_appear_in_same_query!(cart_lines, variant_stock);
+allow_tables_to_appear_in_same_query!(carts, cart_lines, variant_stock);

@@ -11,10 +11,10 @@ use std::fmt::Write;
 use terrace_app::App;
 use terrace_app::accounts::NotFound;
 use terrace_app::packs::GetPurchase;
-use terrace_app::shop::FindOrder;
 use terrace_app::payments::{
     Payable, Payments, Sandbox, SandboxCheckout, SandboxDecision, SandboxRefusal, SandboxState,
 };
+use terrace_app::shop::FindOrder;
 use terrace_kernel::Money;
 use terrace_kernel::{Failure, UserId, Uuid, typed_ids};
 use terrace_packs::UserPackState;

@@ -1,8 +1,8 @@
 //! The cart of a fan.
 
 use crate::dto::{IdText, given, object};
-use crate::shop::order_dto::PendingOrder;
 use crate::shop::dto::{Price, PriceKind, PricePart, ProductKind, Variant};
+use crate::shop::order_dto::PendingOrder;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use terrace_app::shop::ShownCart;

@@ -15,7 +15,10 @@ use terrace_shop::{
 };
 
 fn envelope(shown: &ShownCart) -> Json<CartEnvelope> {
-    Json(CartEnvelope { cart: Cart::new(shown), pending_order: shown.pending.as_ref().map(PendingOrder::from) })
+    Json(CartEnvelope {
+        cart: Cart::new(shown),
+        pending_order: shown.pending.as_ref().map(PendingOrder::from),
+    })
 }
 
 /// Read the caller's cart.

@@ -8,8 +8,8 @@ use terrace_app::payments::RefundState;
 use terrace_app::shop::ShownOrder;
 use terrace_kernel::{Currency, Grant as DomainGrant};
 use terrace_shop::{
-    Amounts, LineState, Order as DomainOrder, OrderId, OrderLine as DomainLine, OrderShipping as DomainShipping, OrderState,
-    Shipment as DomainShipment,
+    Amounts, LineState, Order as DomainOrder, OrderId, OrderLine as DomainLine,
+    OrderShipping as DomainShipping, OrderState, PendingOrder as DomainPending, Shipment as DomainShipment,
 };
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -71,11 +71,7 @@ pub(crate) struct Shipment {
 
 impl From<&DomainShipment> for Shipment {
     fn from(shipment: &DomainShipment) -> Self {
-        Self {
-            carrier: shipment.carrier.clone(),
-            tracking: shipment.tracking.clone(),
-            at: Time(shipment.at),
-        }
+        Self { carrier: shipment.carrier.clone(), tracking: shipment.tracking.clone(), at: Time(shipment.at) }
     }
 }
 
@@ -290,8 +286,8 @@ pub(crate) struct PendingOrder {
     expires_at: Option<Time>,
 }
 
-impl From<&DomainOrder> for PendingOrder {
-    fn from(order: &DomainOrder) -> Self {
+impl From<&DomainPending> for PendingOrder {
+    fn from(order: &DomainPending) -> Self {
         Self {
             id: order.id.as_uuid(),
             checkout_url: order.checkout_url.clone(),

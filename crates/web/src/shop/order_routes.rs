@@ -5,9 +5,7 @@ use crate::error::ApiError;
 use crate::extract::{IdempotencyKey, JsonBody, PathId, Query, SignedIn};
 use crate::platform::{asked, created, keyed, needed, next_cursor, respond};
 use crate::shop::cart_dto::{Cart, MergedCart};
-use crate::shop::order_dto::{
-    CheckoutBody, CompleteOrderBody, Order, OrderEnvelope, OrderList, OrderStatus,
-};
+use crate::shop::order_dto::{CheckoutBody, CompleteOrderBody, Order, OrderEnvelope, OrderList, OrderStatus};
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, HttpResponse, get, post, put};
 use serde::Deserialize;

@@ -30,7 +30,7 @@ impl From<PlaceOrderRefusal> for ApiError {
         match refusal {
             PlaceOrderRefusal::StaleBook => Self::unavailable("the catalogue is changing", 1),
             PlaceOrderRefusal::Empty { pending } => {
-                let pending = pending.as_deref().map(PendingOrder::from);
+                let pending = pending.as_ref().map(PendingOrder::from);
                 Self::from(Code::CartEmpty).with_pending_order(pending)
             }
             PlaceOrderRefusal::QuoteChanged(shown) => {

@@ -3,9 +3,9 @@
 
 use crate::boards::dto::PointsEntry;
 use crate::streams::dto::{
-    AchievementUnlocked, BoardReset, CommentCreated, CommentDeleted, CommentEdited, CommentLiked,
-    OrderChanged, PostCreated, PostDeleted, PostEdited, PurchaseChanged, QuestCompleted, ReactionChanged, Resync,
-    ScoreChanged, StepCompleted,
+    AchievementUnlocked, BalanceChanged, BoardReset, CommentCreated, CommentDeleted, CommentEdited,
+    CommentLiked, OrderChanged, PostCreated, PostDeleted, PostEdited, PurchaseChanged, QuestCompleted,
+    ReactionChanged, Resync, ScoreChanged, StepCompleted,
 };
 use crate::streams::kind::{KINDS, Kind};
 use serde_json::{Map, Value, json};
@@ -83,6 +83,7 @@ fn events(components: &mut Components, kind: Kind) -> Vec<Named> {
             named::<AchievementUnlocked<'_>>(components, "achievement.unlocked"),
             named::<PurchaseChanged>(components, "purchase.changed"),
             named::<OrderChanged>(components, "order.changed"),
+            named::<BalanceChanged>(components, "balance.changed"),
         ],
     }
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use terrace_app::streams::StreamStep;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{CommentId, PostId, TeamId, Timestamp, UserId};
+use terrace_ledger::AccountKind;
 use terrace_packs::{PurchaseId, PurchaseState};
 use terrace_quests::{Achievement, Quest};
 use terrace_scoring::Points;
@@ -296,6 +297,24 @@ pub(crate) struct OrderChanged {
 impl OrderChanged {
     pub(crate) fn new(order: OrderId, state: OrderState, at: Timestamp) -> Self {
         Self { order_id: order.as_uuid(), status: OrderStatus(state), changed_at: Time(at) }
+    }
+}
+
+/// `balance.changed`.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BalanceChanged {
+    /// The name of the account: `points`, `coins` or the code of the currency.
+    #[schema(example = "coins")]
+    account: String,
+    /// The balance after the change.
+    balance: i64,
+    changed_at: Time,
+}
+
+impl BalanceChanged {
+    pub(crate) fn new(kind: AccountKind, balance: i64, at: Timestamp) -> Self {
+        Self { account: kind.to_string(), balance, changed_at: Time(at) }
     }
 }
 

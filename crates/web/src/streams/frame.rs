@@ -2,9 +2,9 @@
 
 use crate::boards::dto::PointsEntry;
 use crate::streams::dto::{
-    AchievementUnlocked, BoardReset, CommentCreated, CommentDeleted, CommentEdited, CommentLiked,
-    OrderChanged, PostCreated, PostDeleted, PostEdited, PurchaseChanged, QuestCompleted, ReactionChanged, ScoreChanged,
-    StepCompleted, StreamedComment,
+    AchievementUnlocked, BalanceChanged, BoardReset, CommentCreated, CommentDeleted, CommentEdited,
+    CommentLiked, OrderChanged, PostCreated, PostDeleted, PostEdited, PurchaseChanged, QuestCompleted,
+    ReactionChanged, ScoreChanged, StepCompleted, StreamedComment,
 };
 use crate::streams::kind::Kind;
 use crate::streams::view::Visibility;
@@ -284,6 +284,9 @@ pub(crate) fn encode(event: &StreamEvent) -> Option<(Kind, Frame)> {
         }
         StreamWhat::OrderChanged(fan, order, state) => {
             own(position, "order.changed", &OrderChanged::new(*order, *state, at), *fan)
+        }
+        StreamWhat::BalanceChanged(fan, kind, balance) => {
+            own(position, "balance.changed", &BalanceChanged::new(*kind, *balance, at), *fan)
         }
     }
 }

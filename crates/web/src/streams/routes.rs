@@ -165,8 +165,8 @@ pub(crate) async fn stream_leaderboard(
 /// Stream the caller's own events.
 ///
 /// Server-sent events with increasing positions as ids: the caller's `points.awarded`, `step.completed`,
-/// `quest.completed`, `achievement.unlocked`, `purchase.changed` and `order.changed`; and `resync` if the position is too old or
-/// unknown: read the shown data again. `Last-Event-ID` takes precedence over `since`. The stream ends after some
+/// `quest.completed`, `achievement.unlocked`, `purchase.changed`, `order.changed` and `balance.changed`; and `resync` if the
+/// position is too old or unknown: read the shown data again. `Last-Event-ID` takes precedence over `since`. The stream ends after some
 /// minutes: reconnect with the last id.
 #[utoipa::path(
     tag = "Accounts",

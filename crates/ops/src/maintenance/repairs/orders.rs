@@ -11,7 +11,8 @@ use terrace_store::OpsTx;
 
 /// Repairs the holds and payments of orders, and the stock of variants.
 pub(in crate::maintenance) fn orders() -> Task {
-    let about = "Settles holds of orders that have ended, wakes their payments, and repairs the stock of variants";
+    let about =
+        "Settles holds of orders that have ended, wakes their payments, and repairs the stock of variants";
     Task::new("repair-orders", Category::Repair, about, |work: Work| async move {
         work.walk(Orders).await?;
         work.walk(Stocks).await?;

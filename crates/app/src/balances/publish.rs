@@ -1,0 +1,24 @@
+//! Transfers with the events of the balances that they change.
+
+use crate::store::TransferTx;
+use terrace_kernel::{EventKind, NewEvent, StoreError, Topic};
+use terrace_ledger::{LedgerWrite, Transfer, TransferOutcome};
+
+/// Applies a transfer, and appends an event for each balance of a fan that it changed.
+pub(crate) fn transfer(tx: &mut dyn TransferTx, transfer: &Transfer) -> Result<TransferOutcome, StoreError> {
+    let moved = LedgerWrite::transfer(tx, transfer)?;
+    let TransferOutcome::Now { debit, credit } = moved else { return Ok(moved) };
+    for (holder, balance) in [(transfer.debit, debit), (transfer.credit, credit)] {
+        let Some((fan, balance)) = holder.fan().zip(balance) else { continue };
+        let event = NewEvent {
+            topic: Topic::Packs,
+            kind: EventKind::BalanceChanged,
+            actor: Some(fan),
+            team: None,
+            subject: fan.as_uuid(),
+            object: None,
+        };
+        tx.append_with_detail(&event, &format!("{}/{balance}", transfer.kind), transfer.at)?;
+    }
+    Ok(moved)
+}
