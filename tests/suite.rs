@@ -20,6 +20,7 @@ mod crash {
     mod packs;
     mod ranks;
     mod rounds;
+    mod shop;
     mod stop;
     mod together;
     mod world;
@@ -66,6 +67,7 @@ mod contract {
     mod maintenance_cleanup;
     mod maintenance_facts;
     mod maintenance_load;
+    mod maintenance_orders;
     mod maintenance_packs;
     mod maintenance_rows;
     pub(crate) mod media;
@@ -116,7 +118,7 @@ mod http {
     mod album;
     mod bad_bodies;
     mod bad_targets;
-    mod cart;
+    pub(crate) mod cart;
     mod catalogue;
     mod club;
     mod conditional;
@@ -214,6 +216,7 @@ mod program {
     mod maintain;
     mod maintenance;
     mod minting;
+    mod orders;
     mod payments;
     #[cfg(unix)]
     mod permissions;

@@ -12,7 +12,7 @@ on_each_database! {
 }
 
 /// The ids of a variant and of its prices, by the key of its product.
-pub(super) fn variant(client: &Client, product: &str) -> (String, Vec<String>) {
+pub(crate) fn variant(client: &Client, product: &str) -> (String, Vec<String>) {
     let products = client.get("/api/products").expect(200).list("/products");
     let found = products.iter().find(|one| one["key"] == product).expect("a product");
     let text = |value: &Value| value.as_str().expect("an id").to_owned();
@@ -22,11 +22,11 @@ pub(super) fn variant(client: &Client, product: &str) -> (String, Vec<String>) {
     (text(&variant["id"]), prices)
 }
 
-pub(super) fn put(client: &Client, variant: &str, body: &Value) -> terrace_testkit::Answer {
+pub(crate) fn put(client: &Client, variant: &str, body: &Value) -> terrace_testkit::Answer {
     client.ask("PUT", &format!("/api/cart/lines/{variant}")).json(body).send()
 }
 
-pub(super) fn address() -> Value {
+pub(crate) fn address() -> Value {
     json!({
         "name": "Mia Kurz", "line1": "Hafenstr. 7", "postalCode": "20459", "city": "Hamburg", "country": "DE",
     })

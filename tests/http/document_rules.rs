@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 /// values are listed.
 const FREE_TEXT: &[&str] = &[
     "AwardBody.source",
+    "BalanceChanged.account",
     "ExportedPoints.source",
     "Idempotency-Key",
     "Last-Event-ID",
@@ -20,6 +21,7 @@ const FREE_TEXT: &[&str] = &[
     "around",
     "bio",
     "body",
+    "carrier",
     "category",
     "channels",
     "checkoutUrl",
@@ -71,6 +73,7 @@ const FREE_TEXT: &[&str] = &[
     "thumbnailUrl",
     "timeZone",
     "title",
+    "tracking",
     "url",
     "username",
     "value",
@@ -79,10 +82,12 @@ const FREE_TEXT: &[&str] = &[
 ];
 
 /// Fields of responses that some responses omit.
-const OMITTED: [(&str, &str); 13] = [
+const OMITTED: [(&str, &str); 15] = [
     ("Pack", "contents"),
     ("PostList", "fallback"),
+    ("Problem", "cart"),
     ("Problem", "errors"),
+    ("Problem", "pendingOrder"),
     ("Reactions", "clap"),
     ("Reactions", "fire"),
     ("Reactions", "laugh"),

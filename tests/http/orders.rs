@@ -71,7 +71,7 @@ fn an_order_is_paid_in_the_sandbox_and_its_goods_are_there(kind: DatabaseKind) -
     let done = mia.put("/api/checkout", &json!({"orderId": order})).expect(200).at("/order");
     assert_eq!((&done["status"], &done["checkoutUrl"]), (&json!("completed"), &json!(null)));
     assert_eq!(done["lines"][0]["goods"], json!([{"kind": "coins", "amount": 100}]));
-    assert_eq!(mia.get("/api/user").expect(200).at("/user/balances/coins"), 100);
+    assert_eq!(mia.get("/api/user").expect(200).at("/balances/coins"), 100);
     assert_eq!(mia.get("/api/user/orders?status=completed").expect(200).list("/orders"), [done.clone()]);
     assert_eq!(mia.get("/api/user/orders?status=pending").expect(200).list("/orders"), Vec::<Value>::new());
     let back = mia.post(&format!("/api/user/orders/{order}/cancel"), &json!({})).expect(200);
@@ -81,7 +81,7 @@ fn an_order_is_paid_in_the_sandbox_and_its_goods_are_there(kind: DatabaseKind) -
     );
     service.client().with_bearer(CRON_SECRET).post(RECONCILE, &json!({})).expect(200);
     assert_eq!(read(&mia, &order)["refunds"][0]["status"], "given");
-    assert_eq!(mia.get("/api/user").expect(200).at("/user/balances/coins"), 0);
+    assert_eq!(mia.get("/api/user").expect(200).at("/balances/coins"), 0);
     Ok(())
 }
 

@@ -108,8 +108,9 @@ pub(super) struct Sample {
     /// A product and a variant of it.
     product: String,
     variant: String,
-    /// An order of the first, which is completed.
+    /// Completed orders of the first. One of them is read and cancelled.
     order: String,
+    completed: String,
     /// A purchase for money of the first that waits for its payment, if the service takes money.
     pending: Option<String>,
 }
@@ -150,7 +151,7 @@ impl Sample {
         let products = mia.get("/api/products?kind=digital").expect(200);
         let (product, variant) =
             (products.str_at("/products/0/id"), products.str_at("/products/0/variants/0/id"));
-        let order = order_badges(&mia);
+        let [completed, order] = order_badges(&mia);
         let pending = buy_for_money(&mia);
         announce_season(&service);
         Self {
@@ -173,6 +174,7 @@ impl Sample {
             product,
             variant,
             order,
+            completed,
             pending,
         }
     }
@@ -298,7 +300,7 @@ impl Sample {
             "openPack" => json!({"clientSeed": "kop"}),
             "putCartLine" => json!({"quantity": 2}),
             "checkOut" => json!({"quote": put_badge(&self.mia)}),
-            "completeOrder" => json!({"orderId": self.order}),
+            "completeOrder" => json!({"orderId": self.completed}),
             "mergeCart" => json!({"lines": [{"variantId": self.variant, "quantity": 1}]}),
             "putCartShipping" => json!({"method": "post", "address": super::cart::address()}),
             other => self.example(other).unwrap_or_else(|| panic!("no sample body for {other}")),
@@ -426,14 +428,14 @@ fn put_badge(mia: &Client) -> String {
     super::cart::put(mia, &badge, &json!({"quantity": 1})).expect(200).str_at("/cart/quote")
 }
 
-/// Orders a badge twice; returns the id of an order.
-fn order_badges(mia: &Client) -> String {
+/// Orders a badge twice; returns the ids of the orders.
+fn order_badges(mia: &Client) -> [String; 2] {
     let order = |key: &str| {
         let body = json!({"quote": put_badge(mia)});
-        mia.ask("POST", "/api/checkout").header("idempotency-key", key).json(&body).send().expect(201)
+        let request = mia.ask("POST", "/api/checkout").header("idempotency-key", key).json(&body);
+        request.send().expect(201).str_at("/order/id")
     };
-    order("one");
-    order("two").str_at("/order/id")
+    ["one", "two"].map(order)
 }
 
 /// A second season, so that the list of seasons is longer than a page of one. It begins after every test.

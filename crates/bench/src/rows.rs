@@ -9,6 +9,7 @@ pub(crate) mod maintain;
 pub(crate) mod packs;
 pub(crate) mod quests;
 pub(crate) mod search;
+pub(crate) mod shop;
 pub(crate) mod streams;
 
 use uuid::Uuid;

@@ -270,6 +270,16 @@ impl World {
         self.write(&self.dialect().packs(bulk))
     }
 
+    /// Puts products on sale and into the carts of bulk fans of [`Self::fill_packs`]; see [`rows::Dialect::shop`].
+    pub(crate) fn fill_shop(&self, bulk: u64) -> Result<()> {
+        self.write(&self.dialect().shop(bulk))
+    }
+
+    /// Writes unpaid orders of these fans; see [`rows::Dialect::stuck_orders`].
+    pub(crate) fn fill_stuck_orders(&self, bulk: u64) -> Result<()> {
+        self.write(&self.dialect().stuck_orders(bulk))
+    }
+
     /// Adds fans of [`Self::fill_packs`] to the quest of [`rows::quests`] as well.
     pub(crate) fn fill_quest_of_packs(&self, bulk: u64) -> Result<()> {
         self.write(&self.dialect().quest_of(bulk))

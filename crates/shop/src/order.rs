@@ -231,7 +231,7 @@ impl From<&PricedShipping> for OrderShipping {
     }
 }
 
-/// An order.
+/// What a fan bought of a cart: the prices, names and addresses of that time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
     /// Id of the order.

@@ -92,8 +92,12 @@ pub trait Audit {
     /// Returns whether any account exists, deleted ones included.
     fn any_account(&mut self) -> Result<bool, StoreError>;
 
-    /// Compares every counter with the rows that it counts.
+    /// Compares every counter with the rows that it counts, and [`Audit::audit_held`].
     fn audit_counters(&mut self) -> Result<Vec<CounterCheck>, StoreError>;
+
+    /// Compares what the account of holds has in each unit with what pending orders hold, in one statement. The rows of
+    /// the check are the units.
+    fn audit_held(&mut self) -> Result<CounterCheck, StoreError>;
 }
 
 /// Result of comparing one counter with the rows that it counts.

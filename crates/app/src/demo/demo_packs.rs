@@ -3,13 +3,13 @@
 use crate::demo::demo_graph::number;
 use crate::demo::{DEMO_FAN, LoadDemo, done, earlier, find, minutes, wrong};
 use crate::packs::{OpenPack, OpenPackRequest, PackBook, PurchasePack, PurchasePackRefusal};
-use crate::store::{Command, DemoTx};
+use crate::store::{Command, DemoTx, TransferTx};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use terrace_kernel::{Ctx, CtxSeed, Failure, StoreError, UserId, num};
-use terrace_ledger::{AccountKind, Amount, Holder, House, LedgerWrite, Transfer, TransferSource};
+use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferSource};
 use terrace_packs::{ClientSeed, Quantity};
 
 /// Coins that the demo fan receives.
@@ -111,7 +111,7 @@ impl LoadDemo {
     }
 }
 
-fn give_coins(tx: &mut dyn LedgerWrite, ctx: &mut Ctx, fan: UserId) -> Result<(), StoreError> {
+fn give_coins(tx: &mut dyn TransferTx, ctx: &mut Ctx, fan: UserId) -> Result<(), StoreError> {
     let transfer = Transfer {
         id: ctx.new_id(),
         kind: AccountKind::Coins,
@@ -122,5 +122,5 @@ fn give_coins(tx: &mut dyn LedgerWrite, ctx: &mut Ctx, fan: UserId) -> Result<()
         source: TransferSource::operator("demo/gift").map_err(wrong)?,
         at: ctx.now(),
     };
-    tx.transfer(&transfer).map(drop)
+    crate::balances::transfer(tx, &transfer).map(drop)
 }

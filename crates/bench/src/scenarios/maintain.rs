@@ -262,7 +262,7 @@ fn details_of(chore: &Chore) -> Result<Value> {
 }
 
 /// The duration of the longest batch in milliseconds, as reported by the last task.
-fn longest_batch(said: &str) -> Result<f64> {
+pub(super) fn longest_batch(said: &str) -> Result<f64> {
     let (_, rest) = said.rsplit_once("longest batch ").with_context(|| format!("no batch: {said}"))?;
     let (number, _) = rest.split_once(" ms").with_context(|| format!("no time: {said}"))?;
     Ok(number.parse()?)

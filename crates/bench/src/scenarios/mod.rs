@@ -12,6 +12,7 @@ mod posts;
 mod quests;
 mod reactions;
 mod search;
+mod shop;
 mod soak;
 mod streams;
 
@@ -48,6 +49,8 @@ pub(crate) enum Scenario {
     Quests,
     /// Packs: the odds of draws, buying and opening durably, and a crowd that races for numbered editions.
     Packs,
+    /// The shop: the list of products, carts, checkouts of three lines, durably, and orders that nobody paid.
+    Shop,
     /// Streams: deliveries to many readers beside nginx, their delay, memory, and what they cost commands.
     Streams,
     /// Maintenance of millions of records: beside one statement, its memory, its batches, and what readers pay.
@@ -59,7 +62,7 @@ pub(crate) enum Scenario {
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Feed,
         Self::Posts,
         Self::Accounts,
@@ -68,6 +71,7 @@ impl Scenario {
         Self::Search,
         Self::Quests,
         Self::Packs,
+        Self::Shop,
         Self::Streams,
         Self::Maintain,
         Self::MatchDay,
@@ -84,6 +88,7 @@ impl Scenario {
             Self::Search => "search",
             Self::Quests => "quests",
             Self::Packs => "packs",
+            Self::Shop => "shop",
             Self::Streams => "streams",
             Self::Maintain => "maintain",
             Self::MatchDay => "match-day",
@@ -104,6 +109,7 @@ impl Scenario {
             | Self::Search
             | Self::Quests
             | Self::Packs
+            | Self::Shop
             | Self::Streams
             | Self::Maintain => return None,
         };
@@ -118,6 +124,7 @@ impl Scenario {
             Self::Search => search::run,
             Self::Quests => quests::run,
             Self::Packs => packs::run,
+            Self::Shop => shop::run,
             Self::MatchDay => match_day::run,
             Self::Graph => return graph::run(ground, plan, inputs),
             Self::Leaderboard => return boards::run(ground, plan, inputs),

@@ -87,6 +87,25 @@ const BESIDE_BLOCK: &str = "follows WHERE \
     EXISTS (SELECT 1 FROM blocks WHERE blocker_id = follower_id AND blocked_id = followee_id) \
     OR EXISTS (SELECT 1 FROM blocks WHERE blocker_id = followee_id AND blocked_id = follower_id)";
 
+/// Compares what the account `held` has in each unit with what pending orders hold.
+const HELD: &str = "\
+    WITH parts AS (\
+        SELECT unit, amount AS held, CAST(0 AS bigint) AS due FROM ledger_transfers WHERE credit_house = 'held' \
+        UNION ALL SELECT unit, -amount, 0 FROM ledger_transfers WHERE debit_house = 'held' \
+        UNION ALL SELECT 'points', 0, points FROM orders WHERE state = 'pending' AND points > 0 \
+        UNION ALL SELECT 'coins', 0, coins FROM orders WHERE state = 'pending' AND coins > 0 \
+        UNION ALL SELECT currency, 0, balance FROM orders WHERE state = 'pending' AND balance > 0), \
+    units AS (SELECT unit, SUM(held) AS held, SUM(due) AS due FROM parts GROUP BY unit) \
+    SELECT COUNT(*) AS checked, COUNT(*) FILTER (WHERE held <> due) AS wrong FROM units";
+
+#[derive(QueryableByName)]
+struct HeldRow {
+    #[diesel(sql_type = BigInt)]
+    checked: i64,
+    #[diesel(sql_type = BigInt)]
+    wrong: i64,
+}
+
 /// The totals, repeated for each example, or once without an example.
 #[derive(QueryableByName)]
 struct CheckRow {
@@ -137,14 +156,21 @@ impl Audit for DieselTx<'_> {
     }
 
     fn audit_counters(&mut self) -> Result<Vec<CounterCheck>, StoreError> {
-        COUNTERS
-            .iter()
-            .map(|counter| {
-                let rows: Vec<CheckRow> = on!(self.conn, |conn| diesel::sql_query(counter.sql()).load(conn))
-                    .map_err(broken("compare counters with rows"))?;
-                Ok(counter.check(rows))
-            })
-            .collect()
+        let counters = COUNTERS.iter().map(|counter| {
+            let rows: Vec<CheckRow> = on!(self.conn, |conn| diesel::sql_query(counter.sql()).load(conn))
+                .map_err(broken("compare counters with rows"))?;
+            Ok(counter.check(rows))
+        });
+        let mut checks = counters.collect::<Result<Vec<_>, StoreError>>()?;
+        checks.push(self.audit_held()?);
+        Ok(checks)
+    }
+
+    fn audit_held(&mut self) -> Result<CounterCheck, StoreError> {
+        let HeldRow { checked, wrong } = on!(self.conn, |conn| diesel::sql_query(HELD).get_result(conn))
+            .map_err(broken("compare what is held with orders"))?;
+        let (checked, wrong) = (num::to_u64(checked), num::to_u64(wrong));
+        Ok(CounterCheck { counter: "orders.held", checked, wrong, examples: Vec::new() })
     }
 }
 
@@ -176,7 +202,7 @@ mod tests {
         let tx = &mut database.tx();
         let none_wrong = |checks: &[CounterCheck]| checks.iter().all(|check| check.wrong == 0);
         let empty = tx.audit_counters().unwrap();
-        assert_eq!(empty.len(), COUNTERS.len());
+        assert_eq!(empty.len(), COUNTERS.len() + 1);
         assert!(
             none_wrong(&empty) && empty.iter().all(|check| check.checked == 0 && check.examples.is_empty())
         );

@@ -7,7 +7,7 @@ use crate::error::broken;
 use crate::packs::{PurchaseRow, count};
 use crate::rows::{corrupt, keyset, named};
 use crate::schema::{orders, pack_purchases, payment_notices, payments, sandbox_checkouts};
-use crate::shop::order::OrderRow;
+use crate::shop::OrderRow;
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;

@@ -2,10 +2,12 @@
 
 mod cart;
 mod catalogue;
-pub(crate) mod order;
+mod order;
 mod repair;
 pub(crate) mod schema;
 mod stock;
+
+pub(crate) use order::OrderRow;
 
 use crate::rows::{corrupt, named};
 use serde::Serialize;
