@@ -2,6 +2,7 @@
 //! writes conditionally returns whether it wrote. The store joins in `A`, the card of an author.
 
 use crate::{Comment, NewComment, NewPost, Post, PostView, ReactionCounts, ReactionKind};
+use std::collections::{HashMap, HashSet};
 use terrace_kernel::{CommentId, Limit, Page, PostId, StoreError, TeamId, TimeKey, Timestamp, UserId};
 
 /// Reads posts.
@@ -104,6 +105,31 @@ pub trait ReactionWrite {
 
     /// Adds `change` to the reaction counters of a post.
     fn add_to_reaction_counts(&mut self, post: PostId, change: &ReactionCounts) -> Result<(), StoreError>;
+}
+
+/// Writes posts and reactions of several fans at once, each as [`PostWrite`] and [`ReactionWrite`] do for one.
+pub trait RoomBatch {
+    /// Inserts posts without pictures; returns the ids of those that were inserted. Posts of authors whose accounts are not
+    /// active, or are being closed by another transaction, are left out.
+    fn insert_posts(&mut self, posts: &[NewPost]) -> Result<HashSet<PostId>, StoreError>;
+
+    /// Locks the posts in the order of their ids, as [`PostWrite::lock_post`] does, and reads for each pair the team of
+    /// the post and the fan's reaction to it. Posts that the fan cannot see are left out.
+    fn lock_reactions(
+        &mut self,
+        pairs: &[(PostId, UserId)],
+    ) -> Result<HashMap<(PostId, UserId), (Option<TeamId>, Option<ReactionKind>)>, StoreError>;
+
+    /// Sets or removes reactions, of which no two are of one fan to one post; returns those that were written. Reactions of
+    /// fans whose accounts are not active, or are being closed by another transaction, are left out. The posts are locked
+    /// with [`RoomBatch::lock_reactions`].
+    fn set_reactions(
+        &mut self,
+        reactions: &[(PostId, UserId, Option<ReactionKind>, Timestamp)],
+    ) -> Result<HashSet<(PostId, UserId)>, StoreError>;
+
+    /// Adds to the reaction counters of posts, each of which occurs once.
+    fn add_to_counts_of_posts(&mut self, changes: &[(PostId, ReactionCounts)]) -> Result<(), StoreError>;
 }
 
 /// Writes likes of comments. Callers must hold the lock on the post.

@@ -12,8 +12,10 @@ mod followed;
 mod like_comment;
 mod lists;
 mod mentions;
+mod post_batch;
 mod queries;
 mod react;
+mod reaction_batch;
 mod report_comment;
 mod report_post;
 
