@@ -7,7 +7,8 @@ use std::sync::Arc;
 use terrace_testkit::app::accounts::SuspendAccount;
 use terrace_testkit::app::graph::BlockUser;
 use terrace_testkit::app::room::{
-    CreatePost, CreatePostRefusal, DeletePost, FeedScope, GetPost, React, ReactRefusal, ReadFeed, ReadTagged,
+    CreateComment, CreateCommentRefusal, CreatePost, CreatePostRefusal, DeletePost, FeedScope, GetPost,
+    React, ReactRefusal, ReadFeed, ReadTagged,
 };
 use terrace_testkit::app::store::{IdempotencyScope, StoredAnswer};
 use terrace_testkit::app::{KeyedRequest, OnceRefusal};
@@ -21,6 +22,7 @@ on_each_database! {
     posts_at_once_under_keys_keep_their_answers,
     spec_1_rule_2_reactions_at_once_are_counted_exactly,
     reactions_at_once_that_fail_affect_no_other,
+    spec_1_rule_2_comments_at_once_are_counted_exactly,
 }
 
 fn post(author: UserId, body: &str) -> CreatePost {
@@ -199,5 +201,55 @@ fn reactions_at_once_that_fail_affect_no_other(kind: DatabaseKind) -> Result<()>
     assert_eq!((counts.like, counts.total()), (20, 20));
     let events = service.log(before);
     assert_eq!(events.iter().filter(|event| event.what.kind == EventKind::ReactionChanged).count(), 20);
+    Ok(())
+}
+
+/// Some comments mention a fan, are on a deleted post, or are by fans who may not write.
+fn spec_1_rule_2_comments_at_once_are_counted_exactly(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
+    let (author, fans) = (service.fan("mia").id, service.crowd("fan", 20));
+    let (suspended, blocked) = (service.fan("suspended").id, service.fan("blocked").id);
+    service.done(BlockUser { fan: author, other: blocked });
+    let [seen, gone] = ["seen", "gone"].map(|body| service.done(post(author, body)).post.id);
+    service.done(DeletePost { user: author, post: gone });
+    service.done(SuspendAccount { username: "suspended".to_owned() });
+    let before = service.settled();
+    let comment =
+        |author: UserId, post: PostId, body: &str| CreateComment { author, post, body: body.to_owned() };
+    let comments = fans.iter().enumerate().flat_map(|(n, fan)| {
+        let other = match n % 4 {
+            0 => comment(suspended, seen, "I am back"),
+            1 => comment(blocked, seen, "Look at me"),
+            2 => comment(*fan, gone, "Where is it?"),
+            _ => comment(*fan, seen, "Well said, @mia"),
+        };
+        [comment(*fan, seen, "Olé"), other]
+    });
+    let created = service.together(comments.enumerate().map(|(n, comment)| {
+        let app = Arc::clone(if n % 4 < 2 { service.app() } else { other.app() });
+        async move { app.execute(comment).await }
+    }));
+    let mut counts = Vec::new();
+    for (n, pair) in created.chunks(2).enumerate() {
+        let [kept, other] = pair else { panic!("an even number of comments") };
+        counts.push(kept.as_ref().expect("a comment").comment_count);
+        match (n % 4, other) {
+            (0, Err(Failure::Refused(CreateCommentRefusal::NotActive)))
+            | (1 | 2, Err(Failure::Refused(CreateCommentRefusal::PostNotFound))) => {}
+            (3, Ok(created)) => {
+                assert_eq!(created.comment.mentions.len(), 1);
+                counts.push(created.comment_count);
+            }
+            _ => panic!("comment {n}: {other:?}"),
+        }
+    }
+    counts.sort_unstable();
+    assert_eq!(counts, (1..=25).collect::<Vec<i64>>(), "each comment counts once");
+    assert_eq!(service.found(GetPost { post: seen, reader: None }).post.comment_count, 25);
+    let events = service.log(before);
+    assert_eq!(events.iter().filter(|event| event.what.kind == EventKind::CommentCreated).count(), 25);
+    let wrong: Vec<_> = service.found(Verify).into_iter().filter(|check| check.wrong > 0).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The locker room: posts, comments, reactions, likes, reports and feeds (spec §1).
 
+mod comment_batch;
 mod create_comment;
 mod create_post;
 mod delete_comment;

@@ -22,10 +22,10 @@ pub(super) fn set_reactions(
         .map(|(place, (command, ctx))| (place, (*command, ctx.now())))
         .collect();
     let pairs: Vec<_> = commands.values().map(|(command, _)| (command.post, command.fan)).collect();
-    let before = tx.lock_reactions(&pairs)?;
+    let before = tx.lock_posts_for(&pairs)?;
     let changed = |command: &React| {
-        let (team, before) = before.get(&(command.post, command.fan))?;
-        Some((*team, ReactionCounts::change(*before, command.kind)?))
+        let locked = before.get(&(command.post, command.fan))?;
+        Some((locked.team, ReactionCounts::change(locked.reaction, command.kind)?))
     };
     let reactions: Vec<_> = commands
         .values()
@@ -43,7 +43,7 @@ pub(super) fn set_reactions(
             events.push((command.changed(team), *at));
         }
     }
-    tx.add_to_counts_of_posts(&counts.into_iter().collect::<Vec<_>>())?;
+    tx.add_to_reactions_of_posts(&counts.into_iter().collect::<Vec<_>>())?;
     tx.append_all(&events)?;
     let posts: HashSet<PostId> = before.keys().map(|(post, _)| *post).collect();
     let views: HashMap<PostId, PostView<AuthorCard>> =

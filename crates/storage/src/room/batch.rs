@@ -1,4 +1,4 @@
-//! Posts and reactions of several fans at once. On PostgreSQL each method is one statement, or two where the second must
+//! Posts, comments and reactions of several fans at once. On PostgreSQL each method is one statement, or two where the second must
 //! see what was committed before the first had its locks.
 
 use crate::accounts::ACTIVE;
@@ -6,15 +6,18 @@ use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::fixed::Fixed;
 use crate::room::reactions::kind;
-use crate::schema::users;
+use crate::schema::{posts, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Nullable, Text};
 use std::collections::{BTreeSet, HashMap, HashSet};
-use terrace_kernel::{PostId, StoreError, TeamId, Timestamp, UserId};
-use terrace_social::{NewPost, PostWrite, ReactionCounts, ReactionKind, ReactionWrite, RoomBatch};
+use terrace_kernel::{CommentId, PostId, StoreError, Timestamp, UserId};
+use terrace_social::{
+    CommentWrite, LockedPost, NewComment, NewPost, Post, PostWrite, ReactionCounts, ReactionKind,
+    ReactionWrite, RoomBatch,
+};
 
 /// The SQL before the arguments of a statement, which are one array for each column.
 const GIVEN: &str = "WITH given AS MATERIALIZED (SELECT * FROM unnest(";
@@ -26,13 +29,19 @@ const INSERT_POSTS: &str = ") AS given (id, author_id, team_id, body, created_at
     SELECT given.id, author_id, team_id, body, created_at FROM given JOIN held ON held.id = author_id \
     RETURNING id";
 
+const INSERT_COMMENTS: &str = ") AS given (id, author_id, post_id, reply_to, body, created_at)), held AS MATERIALIZED ( \
+    SELECT id FROM users WHERE id = ANY ($2) AND status = 'active' ORDER BY id FOR KEY SHARE SKIP LOCKED) \
+    INSERT INTO comments (id, author_id, post_id, reply_to, body, created_at) \
+    SELECT given.id, author_id, post_id, reply_to, body, created_at FROM given JOIN held ON held.id = author_id \
+    RETURNING id";
+
 const LOCK_POSTS: &str = "SELECT id FROM posts WHERE id = ANY (";
 const LOCK_POSTS_END: &str = ") AND deleted_at IS NULL \
     AND EXISTS (SELECT 1 FROM users WHERE users.id = author_id AND users.status = 'active') \
     ORDER BY id FOR NO KEY UPDATE";
 
-const READ_REACTIONS: &str = ") AS given (post_id, user_id)) \
-    SELECT given.post_id, given.user_id, posts.team_id, reactions.kind FROM given \
+const READ_POSTS: &str = ") AS given (post_id, user_id)) \
+    SELECT given.post_id, given.user_id, posts.team_id, posts.comment_count, reactions.kind FROM given \
     JOIN posts ON posts.id = given.post_id \
     LEFT JOIN reactions ON reactions.post_id = given.post_id AND reactions.user_id = given.user_id \
     WHERE NOT EXISTS (SELECT 1 FROM blocks \
@@ -59,7 +68,7 @@ const COUNT_REACTIONS_END: &str =
     ") AS given (id, likes, loves, fires, claps, laughs, sads) WHERE posts.id = given.id";
 
 impl DieselTx<'_> {
-    fn may_post(&mut self, author: UserId) -> Result<bool, StoreError> {
+    fn may_write(&mut self, author: UserId) -> Result<bool, StoreError> {
         let account = users::table.find(Key::of(author)).filter(users::status.eq(ACTIVE));
         on!(self.conn, |conn| diesel::select(exists(account)).get_result(conn))
             .map_err(broken("look for an active account"))
@@ -97,7 +106,7 @@ impl RoomBatch for DieselTx<'_> {
         }
         let mut inserted = HashSet::new();
         for post in posts {
-            if self.may_post(post.author)? {
+            if self.may_write(post.author)? {
                 self.insert_post(post)?;
                 inserted.insert(post.id);
             }
@@ -105,21 +114,22 @@ impl RoomBatch for DieselTx<'_> {
         Ok(inserted)
     }
 
-    fn lock_reactions(
+    fn lock_posts_for(
         &mut self,
-        pairs: &[(PostId, UserId)],
-    ) -> Result<HashMap<(PostId, UserId), (Option<TeamId>, Option<ReactionKind>)>, StoreError> {
+        fans: &[(PostId, UserId)],
+    ) -> Result<HashMap<(PostId, UserId), LockedPost>, StoreError> {
         let mut found = HashMap::new();
         let Conn::Pg(conn) = &mut self.conn else {
-            for (post, fan) in pairs {
-                if let Some(locked) = self.lock_post(*post, Some(*fan))? {
-                    found.insert((*post, *fan), (locked.team, self.reaction(*post, *fan)?));
+            for (post, fan) in fans {
+                if let Some(Post { team, comment_count, .. }) = self.lock_post(*post, Some(*fan))? {
+                    let reaction = self.reaction(*post, *fan)?;
+                    found.insert((*post, *fan), LockedPost { team, comment_count, reaction });
                 }
             }
             return Ok(found);
         };
-        let locked = Self::lock_visible_posts(conn, &pairs.iter().map(|(post, _)| Key::of(*post)).collect())?;
-        let (posts, fans): (Vec<Key>, Vec<Key>) = pairs
+        let locked = Self::lock_visible_posts(conn, &fans.iter().map(|(post, _)| Key::of(*post)).collect())?;
+        let (posts, fans): (Vec<Key>, Vec<Key>) = fans
             .iter()
             .map(|(post, fan)| (Key::of(*post), Key::of(*fan)))
             .filter(|(post, _)| locked.contains(post))
@@ -128,15 +138,59 @@ impl RoomBatch for DieselTx<'_> {
             return Ok(found);
         }
         let values = (posts.into_sql::<Array<Uid>>(), fans.into_sql::<Array<Uid>>());
-        let statement =
-            Fixed::<_, (Uid, Uid, Nullable<Uid>, Nullable<Text>)>::new(GIVEN, values, READ_REACTIONS);
-        let rows: Vec<(Key, Key, Option<Key>, Option<String>)> =
-            statement.load(*conn).map_err(broken("read reactions"))?;
-        for (post, fan, team, reaction) in rows {
+        let rows: Vec<(Key, Key, Option<Key>, i64, Option<String>)> =
+            Fixed::<_, (Uid, Uid, Nullable<Uid>, BigInt, Nullable<Text>)>::new(GIVEN, values, READ_POSTS)
+                .load(*conn)
+                .map_err(broken("read locked posts"))?;
+        for (post, fan, team, comment_count, reaction) in rows {
             let reaction = reaction.as_deref().map(kind).transpose()?;
-            found.insert((post.id(), fan.id()), (team.map(Key::id), reaction));
+            let locked = LockedPost { team: team.map(Key::id), comment_count, reaction };
+            found.insert((post.id(), fan.id()), locked);
         }
         Ok(found)
+    }
+
+    fn insert_comments(&mut self, comments: &[NewComment]) -> Result<HashSet<CommentId>, StoreError> {
+        let mut inserted = HashSet::new();
+        if comments.is_empty() {
+            return Ok(inserted);
+        }
+        let Conn::Pg(conn) = &mut self.conn else {
+            for comment in comments {
+                if self.may_write(comment.author)? {
+                    self.insert_comment(comment)?;
+                    inserted.insert(comment.id);
+                }
+            }
+            return Ok(inserted);
+        };
+        let column = |key: fn(&NewComment) -> Key| comments.iter().map(key).collect::<Vec<_>>();
+        let parents: Vec<Option<Key>> =
+            comments.iter().map(|comment| comment.reply_to.map(Key::of)).collect();
+        let bodies: Vec<&str> = comments.iter().map(|comment| comment.body.as_str()).collect();
+        let times: Vec<At> = comments.iter().map(|comment| At(comment.created_at)).collect();
+        let values = (
+            column(|comment| Key::of(comment.id)).into_sql::<Array<Uid>>(),
+            column(|comment| Key::of(comment.author)).into_sql::<Array<Uid>>(),
+            column(|comment| Key::of(comment.post)).into_sql::<Array<Uid>>(),
+            parents.into_sql::<Array<Nullable<Uid>>>(),
+            bodies.into_sql::<Array<Text>>(),
+            times.into_sql::<Array<Instant>>(),
+        );
+        let ids: Vec<Key> = Fixed::<_, Uid>::new(GIVEN, values, INSERT_COMMENTS)
+            .load(*conn)
+            .map_err(broken("insert comments"))?;
+        inserted.extend(ids.into_iter().map(|id| CommentId::from(id.0)));
+        Ok(inserted)
+    }
+
+    fn add_to_comment_counts(&mut self, changes: &[(PostId, i64)]) -> Result<(), StoreError> {
+        for (post, change) in changes {
+            let count = posts::comment_count.eq(posts::comment_count + change);
+            on!(self.conn, |conn| diesel::update(posts::table.find(Key::of(*post))).set(count).execute(conn))
+                .map_err(broken("count comments"))?;
+        }
+        Ok(())
     }
 
     fn set_reactions(
@@ -172,7 +226,7 @@ impl RoomBatch for DieselTx<'_> {
         Ok(written)
     }
 
-    fn add_to_counts_of_posts(&mut self, changes: &[(PostId, ReactionCounts)]) -> Result<(), StoreError> {
+    fn add_to_reactions_of_posts(&mut self, changes: &[(PostId, ReactionCounts)]) -> Result<(), StoreError> {
         if changes.is_empty() {
             return Ok(());
         }
