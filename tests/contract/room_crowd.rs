@@ -125,8 +125,10 @@ fn posts_at_once_under_keys_keep_their_answers(kind: DatabaseKind) -> Result<()>
     let ids: BTreeSet<String> = feed(&service).iter().map(ToString::to_string).collect();
     assert_eq!(bodies.len(), 20, "each fan has one post");
     assert_eq!(bodies, ids);
-    let reused = round(|_| false, 2);
-    assert!(reused.iter().all(|answer| matches!(answer, Err(Failure::Refused(OnceRefusal::KeyReused)))));
+    let other_request = round(|_| false, 2);
+    assert!(
+        other_request.iter().all(|answer| matches!(answer, Err(Failure::Refused(OnceRefusal::KeyReused))))
+    );
     assert_eq!(feed(&service).len(), 20);
     Ok(())
 }

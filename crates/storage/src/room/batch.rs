@@ -48,6 +48,8 @@ const READ_POSTS: &str = ") AS given (post_id, user_id)) \
         WHERE blocker_id = given.user_id AND blocked_id = posts.author_id) \
     AND NOT EXISTS (SELECT 1 FROM blocks \
         WHERE blocker_id = posts.author_id AND blocked_id = given.user_id)";
+/// A row of [`READ_POSTS`]: the post, the fan, the team, the number of comments and the fan's reaction.
+type ReadPost = (Key, Key, Option<Key>, i64, Option<String>);
 
 const SET_REACTIONS: &str = ") AS given (post_id, user_id, kind, created_at)), held AS MATERIALIZED ( \
     SELECT id FROM users WHERE id = ANY ($2) AND status = 'active' ORDER BY id FOR KEY SHARE SKIP LOCKED \
@@ -138,10 +140,9 @@ impl RoomBatch for DieselTx<'_> {
             return Ok(found);
         }
         let values = (posts.into_sql::<Array<Uid>>(), fans.into_sql::<Array<Uid>>());
-        let rows: Vec<(Key, Key, Option<Key>, i64, Option<String>)> =
-            Fixed::<_, (Uid, Uid, Nullable<Uid>, BigInt, Nullable<Text>)>::new(GIVEN, values, READ_POSTS)
-                .load(*conn)
-                .map_err(broken("read locked posts"))?;
+        let statement =
+            Fixed::<_, (Uid, Uid, Nullable<Uid>, BigInt, Nullable<Text>)>::new(GIVEN, values, READ_POSTS);
+        let rows: Vec<ReadPost> = statement.load(*conn).map_err(broken("read locked posts"))?;
         for (post, fan, team, comment_count, reaction) in rows {
             let reaction = reaction.as_deref().map(kind).transpose()?;
             let locked = LockedPost { team: team.map(Key::id), comment_count, reaction };
