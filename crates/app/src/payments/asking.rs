@@ -2,7 +2,7 @@
 
 use crate::App;
 use crate::accounts::NotFound;
-use crate::execute::KeyedRequest;
+use crate::once::KeyedRequest;
 use crate::packs::{GetPurchase, PackPurchased};
 use crate::payments::{
     BegunCheckout, Charge, ChargeState, Checkout, CheckoutOrder, CloseReason, CompletePurchase, EndPending,

@@ -1,6 +1,6 @@
 //! Delivers paid purchases to fans.
 
-use crate::execute::KeyedRequest;
+use crate::once::KeyedRequest;
 use crate::packs::{PackBook, PackPurchased};
 use crate::payments::Checkout;
 use crate::store::{CheckoutTx, Command, StoredAnswer};

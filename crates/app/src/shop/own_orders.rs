@@ -1,7 +1,7 @@
 //! A fan's own orders: reads, the completion of a checkout, cancelling and ordering again.
 
 use crate::App;
-use crate::execute::KeyedRequest;
+use crate::once::KeyedRequest;
 use crate::payments::{CancelPurchaseRefusal, Checkout, Payable, PaymentRead, RefundState};
 use crate::shop::cart::{merge_lines, show};
 use crate::shop::settle_order::{end_order, refund_order};

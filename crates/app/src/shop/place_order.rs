@@ -1,7 +1,7 @@
 //! Checkout: the cart becomes an order.
 
 use crate::App;
-use crate::execute::{Answered, KeyedRequest, OnceRefusal};
+use crate::once::{Answered, KeyedRequest, OnceRefusal};
 use crate::payments::{Charge, CheckoutRefusal, FindPayment, RefundState, awaited};
 use crate::shop::cart::show;
 use crate::shop::settle_order::{complete_order, hold, publish_order};
