@@ -82,6 +82,8 @@ fn an_order_is_paid_in_the_sandbox_and_its_goods_are_there(kind: DatabaseKind) -
     service.client().with_bearer(CRON_SECRET).post(RECONCILE, &json!({})).expect(200);
     assert_eq!(read(&mia, &order)["refunds"][0]["status"], "given");
     assert_eq!(mia.get("/api/user").expect(200).at("/balances/coins"), 0);
+    let exported = mia.get("/api/user/export").expect(200).list("/orders");
+    assert_eq!(exported, [read(&mia, &order)]);
     Ok(())
 }
 

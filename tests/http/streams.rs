@@ -21,6 +21,7 @@ on_each_database! {
     a_new_season_resets_boards,
     the_own_stream_has_the_fans_own_actions,
     a_purchase_is_sent_to_its_buyer,
+    an_order_is_sent_to_its_buyer,
     a_new_process_sends_no_earlier_events,
     invalid_requests_are_refused,
 }
@@ -392,12 +393,40 @@ fn a_purchase_is_sent_to_its_buyer(kind: DatabaseKind) -> Result<()> {
     // Not hers, and before hers.
     buy(&bo);
     let bought = buy(&mia);
-    let received = stream.one();
-    assert_eq!(received.name, "purchase.changed");
+    let [paid, received] = [stream.one(), stream.one()];
+    assert_eq!((paid.name.as_str(), received.name.as_str()), ("balance.changed", "purchase.changed"));
+    assert_eq!(paid.data["account"], "points");
+    let points = mia.get("/api/wallets").expect(200).list("/accounts");
+    assert!(points.iter().any(|one| one["id"] == "points" && one["balance"] == paid.data["balance"]));
     assert_eq!(
         (&received.data["purchaseId"], &received.data["status"]),
         (&json!(bought), &json!("completed"))
     );
+    Ok(())
+}
+
+fn an_order_is_sent_to_its_buyer(kind: DatabaseKind) -> Result<()> {
+    let service = lasting(kind)?;
+    let (mia, bo) = (service.client(), service.client());
+    let fans = [mia.register("mia"), bo.register("bo_")];
+    for (number, fan) in fans.iter().enumerate() {
+        give(&service, fan, 50, &format!("rich-{number}"));
+    }
+    settled(&service);
+    let mut stream = mia.stream(OWN).begun();
+    let (badge, _) = super::cart::variant(&mia, "badge");
+    let order = |client: &Client| {
+        let quote = super::cart::put(client, &badge, &json!({"quantity": 1})).expect(200).at("/cart/quote");
+        let keyed = client.ask("POST", "/api/checkout").header("idempotency-key", "one");
+        keyed.json(&json!({"quote": quote})).send().expect(201).str_at("/order/id")
+    };
+    // Not hers, and before hers.
+    order(&bo);
+    let order = order(&mia);
+    let [paid, changed] = [stream.one(), stream.one()];
+    assert_eq!((paid.name.as_str(), changed.name.as_str()), ("balance.changed", "order.changed"));
+    assert_eq!((&paid.data["account"], &paid.data["balance"]), (&json!("points"), &json!(40)));
+    assert_eq!((&changed.data["orderId"], &changed.data["status"]), (&json!(order), &json!("completed")));
     Ok(())
 }
 
