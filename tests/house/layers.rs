@@ -22,8 +22,8 @@ const TESTKIT: &str = "terrace-testkit";
 const PGTEMP: &str = "terrace-pgtemp";
 /// Measures the service from outside; nothing depends on it. It may name drivers and the framework, for the
 /// bare limits that it compares the service with. It may name the domain crates for what judges
-/// recommendations, for what ranks fans (it measures their memory), and for the draw, which it compares with
-/// the odds that the service publishes. It may name `app` and `storage`, whose commands it executes without HTTP.
+/// recommendations, for what ranks fans (it measures their memory), for the draw, which it compares with the odds
+/// that the service publishes, and for the quotes of carts that it orders. It may name `app` and `storage`, whose commands it executes without HTTP.
 const BENCH: &str = "terrace-bench";
 /// Test support, allowed as a dev-dependency of any package and as nothing else.
 const FOR_TESTS: [&str; 2] = [TESTKIT, PGTEMP];
@@ -59,6 +59,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
                 "terrace-packs",
                 "terrace-quests",
                 "terrace-scoring",
+                "terrace-shop",
                 "terrace-social",
                 "terrace-storage",
                 PGTEMP,

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 const FREE_TEXT: &[&str] = &[
     "AwardBody.source",
     "BalanceChanged.account",
+    "CombinedBalanceChanged.account",
     "ExportedPoints.source",
     "Idempotency-Key",
     "Last-Event-ID",

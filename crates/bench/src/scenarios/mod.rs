@@ -49,7 +49,7 @@ pub(crate) enum Scenario {
     Quests,
     /// Packs: the odds of draws, buying and opening durably, and a crowd that races for numbered editions.
     Packs,
-    /// The shop: the list of products, carts, checkouts of three lines, durably, and orders that nobody paid.
+    /// The shop: the list of products, carts, checkouts of three lines, durably, and unpaid orders.
     Shop,
     /// Streams: deliveries to many readers beside nginx, their delay, memory, and what they cost commands.
     Streams,

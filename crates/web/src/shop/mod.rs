@@ -10,6 +10,7 @@ mod refusals;
 mod routes;
 
 pub(crate) use export::EXPORT;
+pub(crate) use order_dto::OrderStatus;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 

@@ -4,7 +4,7 @@
 use crate::dto::{Time, UserCard, media_url};
 use crate::packs::PurchaseStatus;
 use crate::room::dto::{Mention, PostImage, PostTeam, Reactions};
-use crate::shop::order_dto::OrderStatus;
+use crate::shop::OrderStatus;
 use serde::Serialize;
 use terrace_app::streams::StreamStep;
 use terrace_identity::AuthorCard;

@@ -1,5 +1,5 @@
 //! The shop: the list of products, compared with a bare handler; the statements of a cart; durable checkouts of three
-//! lines, compared with the bare database and with the fixed limit; and the reconciliation of orders that nobody paid.
+//! lines, compared with the bare database and with the fixed limit; and the reconciliation of unpaid orders.
 
 mod checkout;
 mod stuck;
