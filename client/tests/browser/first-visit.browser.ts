@@ -115,10 +115,13 @@ test('a session is found of which the browser noted nothing', async () => {
   const { page } = visitor;
   await visitor.signIn();
   await page.evaluate(() => localStorage.clear());
+  // What a page opens last as a fan: after it no request is under way that the end of the session would refuse.
+  const stream = page.waitForResponse((answer) => new URL(answer.url()).pathname === '/api/stream');
   await page.goto('/account');
+  await stream;
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByText('You are signed out.').last().waitFor();
-  // A guest is asked for once.
+  // Whether there is a session is asked once.
   await page.evaluate(() => localStorage.clear());
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
@@ -127,7 +130,7 @@ test('a session is found of which the browser noted nothing', async () => {
   await page.reload();
   await page.getByRole('heading', { name: 'You', exact: true }).waitFor();
   await page.waitForLoadState('networkidle');
-  expect(asked.filter((path) => path === '/api/packs')).toHaveLength(1);
+  expect(asked.filter((path) => path === '/api/leagues')).toHaveLength(1);
   expect(asked).not.toContain('/api/user');
   visitor.expectNoComplaints();
   await visitor.leave();
