@@ -2,10 +2,13 @@ import type { Live, Surroundings } from './live';
 
 export type Locks = NonNullable<Surroundings['locks']>;
 
+/** Missing where the page came without encryption. */
+const { locks }: { locks?: LockManager } = navigator;
+
 export const browser: Surroundings = {
   stream: (address) => new EventSource(address),
   line: (name) => new BroadcastChannel(name),
-  locks: (navigator as { locks?: LockManager }).locks,
+  locks,
   isVisible: () => document.visibilityState === 'visible',
   now: () => Date.now(),
 };
