@@ -39,6 +39,8 @@ test('a fan signs up, chooses a club, posts, reacts and comments', async () => {
 
   await page.getByRole('link', { name: 'Sign in to post' }).click();
   await page.getByRole('link', { name: 'Create an account' }).click();
+  // The page before has these fields too.
+  await page.getByRole('heading', { name: 'Join the terrace' }).waitFor();
   await page.getByLabel('Name', { exact: true }).fill('newcomer');
   await page.getByLabel('Password', { exact: true }).fill('a scarf on row 14');
   await visitor.expectAccessible();

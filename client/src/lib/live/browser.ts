@@ -23,7 +23,7 @@ export function followVisibility(live: Live): () => void {
   };
   document.addEventListener('visibilitychange', look, { signal });
   addEventListener('pageshow', look, { signal });
-  // A page that is kept for Back stays visible.
+  // Not every browser says of a page that is left that it is hidden.
   addEventListener('pagehide', () => live.hide(), { signal });
   addEventListener('online', () => live.retry(), { signal });
   return () => {

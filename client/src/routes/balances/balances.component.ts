@@ -66,6 +66,7 @@ test('each account has its balance, and money its currency', async () => {
   world.show(BalancesPage, {});
   const term = await screen.findByText(t.kinds.money);
   expect(within(term.parentElement ?? term).getByText('€2.50')).toBeTruthy();
+  await screen.findByText('Entry 2');
   expect(row('Entry 2').textContent).toContain(t.left('€2.50'));
 });
 

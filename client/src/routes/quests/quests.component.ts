@@ -115,7 +115,9 @@ test('a visit is collected once', async () => {
   answer.resolve({ body: { ...aStreak({ streak: 4, visitedToday: true }), ...paid } });
   expect(await screen.findByText(t.visited)).toBeTruthy();
   expect(world.fake.requests.filter(({ name }) => name === 'POST /api/quests/daily-visit')).toHaveLength(1);
-  expect(events).toMatchObject([{ name: 'earned', rewards: [{ kind: 'visit', points: 5, coins: 1 }] }]);
+  await waitFor(() =>
+    expect(events).toMatchObject([{ name: 'earned', rewards: [{ kind: 'visit', points: 5, coins: 1 }] }]),
+  );
 });
 
 test('a visit that is refused says why, and can be collected again', async () => {
@@ -193,7 +195,9 @@ test('a step that is done earns its points', async () => {
   if (first) await userEvent.click(first);
   expect(await screen.findByText(t.state.done)).toBeTruthy();
   expect(world.fake.requests.at(-1)?.body).toEqual({ stepId: 'a' });
-  expect(events).toMatchObject([{ name: 'earned', rewards: [{ kind: 'step', id: 'a', points: 5 }] }]);
+  await waitFor(() =>
+    expect(events).toMatchObject([{ name: 'earned', rewards: [{ kind: 'step', id: 'a', points: 5 }] }]),
+  );
 });
 
 test('a step that is refused says why and stays to do', async () => {
