@@ -95,6 +95,7 @@ mod contract {
     mod replica;
     mod replies;
     mod reports;
+    mod room_crowd;
     mod schema;
     mod search;
     mod sessions;

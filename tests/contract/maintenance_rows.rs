@@ -111,10 +111,13 @@ fn counters_are_recounted_beside_active_fans(kind: DatabaseKind) -> Result<()> {
         .collect();
     while works.iter().any(|work| !work.is_finished()) {
         // Upwards: active fans lower the counter by one, so it must not reach zero.
-        damage(
-            &service,
-            &["UPDATE posts SET comment_count = comment_count + 1, fire_count = fire_count + 2"],
-        );
+        // One post at a time: writes of fans lock several posts in the order of their ids.
+        for post in posts.map(|post| id(&service, post)) {
+            let higher = format!(
+                "UPDATE posts SET comment_count = comment_count + 1, fire_count = fire_count + 2 WHERE id = {post}"
+            );
+            damage(&service, &[&higher]);
+        }
         run(&third, &["repair-counters"], false);
     }
     for work in works {

@@ -3,42 +3,13 @@
 use crate::App;
 use crate::boards::Concerned;
 use crate::boards::affects_leaderboard;
+use crate::once::{Answered, KeyedRequest, Once, OnceRefusal};
 use crate::store::{
-    Command, IdempotencyScope, KeyClaim, Ports, Query, ReadJob, ReadPorts, ReadTx, RunBatch, Store,
-    StoredAnswer, Tx, Verdict, WriteJob,
+    Command, Ports, Query, ReadJob, ReadPorts, ReadTx, RunBatch, Store, StoredAnswer, Tx, Verdict, WriteJob,
 };
 use std::any::Any;
 use terrace_kernel::{Appended, Ctx, CtxSeed, Failure, Outcome, StoreError, Timestamp};
 use tokio::sync::oneshot;
-
-/// A request that carries an idempotency key.
-#[derive(Debug, Clone)]
-pub struct KeyedRequest {
-    /// The account and the operation that the key belongs to.
-    pub scope: IdempotencyScope,
-    /// The key, 1 to 128 visible ASCII characters.
-    pub key: String,
-    /// Digest of the request's target and body. It distinguishes different requests under the same key.
-    pub fingerprint: [u8; 32],
-}
-
-/// The answer to a keyed request: computed now, or stored by an earlier request under the same key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answered {
-    /// The answer to send.
-    pub answer: StoredAnswer,
-    /// Whether an earlier request stored the answer.
-    pub replayed: bool,
-}
-
-/// Why a keyed command had no effect.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OnceRefusal<R> {
-    /// The key was used for a different request.
-    KeyReused,
-    /// The command itself was refused.
-    Refused(R),
-}
 
 impl App {
     /// Runs `command` in one transaction and returns its result after the commit. If the command affects
@@ -156,7 +127,8 @@ impl<C: Command> CommandJob<C> {
             let job: &mut dyn Any = &mut **job;
             batch.push(job.downcast_mut().ok_or_else(|| StoreError::defect(C::NAME, "not of this batch"))?);
         }
-        let mut commands: Vec<_> = batch.iter().map(|job| (&job.command, job.seed.open())).collect();
+        let mut contexts: Vec<Ctx> = batch.iter().map(|job| job.seed.open()).collect();
+        let mut commands: Vec<_> = batch.iter().map(|job| &job.command).zip(&mut contexts).collect();
         let results = C::run_batch(&mut commands, C::Ports::narrow(tx))?;
         if results.len() != batch.len() {
             return Err(StoreError::defect(C::NAME, "a batch has as many results as commands"));
@@ -253,48 +225,6 @@ impl<Q: Query> ReadJob for QueryJob<Q> {
     }
 }
 
-/// A command whose answer is stored under an idempotency key.
-struct Once<C: Command> {
-    command: C,
-    request: Option<KeyedRequest>,
-    render: fn(&C::Output) -> StoredAnswer,
-    idempotency_life: std::time::Duration,
-}
-
-impl<C: Command> Command for Once<C> {
-    const NAME: &'static str = C::NAME;
-    type Ports = dyn Tx;
-    type Output = Answered;
-    type Refusal = OnceRefusal<C::Refusal>;
-    const AFFECTS_LEADERBOARD: bool = C::AFFECTS_LEADERBOARD;
-
-    fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<Answered, Self::Refusal> {
-        let Some(request) = &self.request else {
-            let output = self
-                .command
-                .run(C::Ports::narrow(tx), ctx)
-                .map_err(|failure| failure.map(OnceRefusal::Refused))?;
-            return Ok(Answered { answer: (self.render)(&output), replayed: false });
-        };
-        let KeyedRequest { scope, key, fingerprint } = request;
-        let expired = ctx.now().minus(self.idempotency_life);
-        match tx.claim_key(scope, key, fingerprint, ctx.now(), expired)? {
-            KeyClaim::Used { fingerprint: before, answer } if before == *fingerprint => {
-                Ok(Answered { answer, replayed: true })
-            }
-            KeyClaim::Used { .. } => Err(Failure::Refused(OnceRefusal::KeyReused)),
-            KeyClaim::Fresh => {
-                let output = self
-                    .command
-                    .run(C::Ports::narrow(tx), ctx)
-                    .map_err(|failure| failure.map(OnceRefusal::Refused))?;
-                let answer = (self.render)(&output);
-                tx.store_answer(scope, key, scope.account, &answer)?;
-                Ok(Answered { answer, replayed: false })
-            }
-        }
-    }
-}
 /// Unwraps a row that the same transaction has just written. Its absence is a defect.
 pub(crate) fn present<T, R>(found: Option<T>, what: &str) -> Result<T, Failure<R>> {
     found.ok_or_else(|| Failure::Broken(StoreError::defect(what, "not found right after it was written")))

@@ -13,6 +13,7 @@ pub mod graph;
 mod hostile;
 pub mod media;
 pub mod minting;
+mod once;
 pub mod packs;
 pub mod payments;
 pub mod platform;
@@ -33,8 +34,8 @@ pub use boards::{
     ReadBoard, ReversePointsRefusal, ShownBoard,
 };
 pub use demo::{DEMO_FAN, DEMO_PASSWORD, DemoOutcome};
-pub use execute::{Answered, KeyedRequest, OnceRefusal};
 pub use graph::{RecommendRefusal, Suggestion, SuggestionReason};
+pub use once::{Answered, KeyedRequest, OnceRefusal};
 pub use packs::{PackBook, PackContent, PackSummary, SeedCipher};
 pub use platform::{
     BoardsSynced, Consumer, CursorSeal, Handle, Job, OnDemand, Progress, PurchasesReconciled, QuestSweep,

@@ -44,7 +44,9 @@ pub use graph::{
     OwnGraphRead, OwnTeamFollow, OwnTie, Relations, Relationship, TeamFollowRead, TeamFollowWrite,
 };
 pub use mentions::{MENTIONS, Mention, MentionSite, MentionWrite, mention_sites, mentions};
-pub use ports::{CommentLikeWrite, CommentRead, CommentWrite, PostRead, PostWrite, ReactionWrite};
+pub use ports::{
+    CommentLikeWrite, CommentRead, CommentWrite, LockedPost, PostRead, PostWrite, ReactionWrite, RoomBatch,
+};
 pub use post::{
     Comment, EDIT_WINDOW, ImageSize, NewComment, NewPost, Post, PostImage, PostTeam, PostView, comment_body,
     image_alt, is_editable, post_body, report_reason,

@@ -2,6 +2,7 @@
 //! writes conditionally returns whether it wrote. The store joins in `A`, the card of an author.
 
 use crate::{Comment, NewComment, NewPost, Post, PostView, ReactionCounts, ReactionKind};
+use std::collections::{HashMap, HashSet};
 use terrace_kernel::{CommentId, Limit, Page, PostId, StoreError, TeamId, TimeKey, Timestamp, UserId};
 
 /// Reads posts.
@@ -104,6 +105,50 @@ pub trait ReactionWrite {
 
     /// Adds `change` to the reaction counters of a post.
     fn add_to_reaction_counts(&mut self, post: PostId, change: &ReactionCounts) -> Result<(), StoreError>;
+}
+
+/// What a fan needs to know of a post to comment on it or to react to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LockedPost {
+    /// The team whose room it is in; `None` for the common room.
+    pub team: Option<TeamId>,
+    /// Number of its comments.
+    pub comment_count: i64,
+    /// The fan's reaction to it.
+    pub reaction: Option<ReactionKind>,
+}
+
+/// Writes posts, comments and reactions of several fans at once, each as [`PostWrite`], [`CommentWrite`] and
+/// [`ReactionWrite`] do for one.
+pub trait RoomBatch {
+    /// Inserts posts without pictures; returns the ids of those that were inserted. Posts of authors whose accounts are not
+    /// active, or are being closed by another transaction, are left out.
+    fn insert_posts(&mut self, posts: &[NewPost]) -> Result<HashSet<PostId>, StoreError>;
+
+    /// Locks the posts in the order of their ids, as [`PostWrite::lock_post`] does, and reads each for a fan. Posts that
+    /// the fan cannot see are left out.
+    fn lock_posts_for(
+        &mut self,
+        fans: &[(PostId, UserId)],
+    ) -> Result<HashMap<(PostId, UserId), LockedPost>, StoreError>;
+
+    /// Inserts comments on locked posts; returns the ids of those that were inserted. Comments of authors whose accounts
+    /// are not active, or are being closed by another transaction, are left out.
+    fn insert_comments(&mut self, comments: &[NewComment]) -> Result<HashSet<CommentId>, StoreError>;
+
+    /// Adds to the comment counters of locked posts, each of which occurs once.
+    fn add_to_comment_counts(&mut self, changes: &[(PostId, i64)]) -> Result<(), StoreError>;
+
+    /// Sets or removes reactions, of which no two are of one fan to one post; returns those that were written. Reactions of
+    /// fans whose accounts are not active, or are being closed by another transaction, are left out. The posts are locked
+    /// with [`RoomBatch::lock_posts_for`].
+    fn set_reactions(
+        &mut self,
+        reactions: &[(PostId, UserId, Option<ReactionKind>, Timestamp)],
+    ) -> Result<HashSet<(PostId, UserId)>, StoreError>;
+
+    /// Adds to the reaction counters of locked posts, each of which occurs once.
+    fn add_to_reactions_of_posts(&mut self, changes: &[(PostId, ReactionCounts)]) -> Result<(), StoreError>;
 }
 
 /// Writes likes of comments. Callers must hold the lock on the post.

@@ -94,6 +94,16 @@ impl ReactionCounts {
         }
     }
 
+    /// Adds other counts or changes of them.
+    pub const fn add_all(&mut self, other: &Self) {
+        self.like += other.like;
+        self.love += other.love;
+        self.fire += other.fire;
+        self.clap += other.clap;
+        self.laugh += other.laugh;
+        self.sad += other.sad;
+    }
+
     /// The total over all kinds.
     pub const fn total(&self) -> i64 {
         self.like + self.love + self.fire + self.clap + self.laugh + self.sad

@@ -2,6 +2,7 @@
 //!
 //! A transaction takes row locks in this order, so that no two of them wait for each other:
 //!
+//! - Idempotency keys before everything else, those of a batch in the order of their text.
 //! - Social: posts, comments, accounts (ascending ids), follows and blocks, team follows, teams (ascending ids);
 //!   sessions after follows and blocks, then `presence`, then events. A transaction locks other accounts in one
 //!   statement, once; so an account's end removes follows in separate transactions.

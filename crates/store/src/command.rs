@@ -33,7 +33,7 @@ pub trait Command: Sized + Send + 'static {
     /// that of [`Command::run`]; `None` means that it must be run again, in another batch or alone. Nothing is written
     /// for a command without a result or with a refusal, because the transaction is committed for the others.
     fn run_batch<'t>(
-        batch: &mut [(&Self, Ctx)],
+        batch: &mut [(&Self, &mut Ctx)],
         _tx: &'t mut <Self::Ports as Ports>::Of<'t>,
     ) -> Result<Batched<Self>, StoreError> {
         Ok(batch.iter().map(|_| None).collect())

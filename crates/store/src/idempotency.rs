@@ -3,7 +3,7 @@
 use terrace_kernel::{StoreError, Timestamp, UserId};
 
 /// Scope of an idempotency key. Keys of different accounts or different operations are independent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct IdempotencyScope {
     /// Account of the caller; `None` where there is no session yet (registration).
     pub account: Option<UserId>,
@@ -55,6 +55,21 @@ pub trait IdempotencyRead {
     ) -> Result<Vec<KeptKey>, StoreError>;
 }
 
+/// The use of a key by a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyUse<'a> {
+    /// Account and operation of the request.
+    pub scope: &'a IdempotencyScope,
+    /// The key that the client sent.
+    pub key: &'a str,
+    /// Fingerprint of the request.
+    pub fingerprint: &'a [u8; 32],
+    /// Time of the request.
+    pub now: Timestamp,
+    /// A record created at or before this time counts as free.
+    pub expired: Timestamp,
+}
+
 /// Result of claiming a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyClaim {
@@ -91,6 +106,15 @@ pub trait IdempotencyWrite {
         account: Option<UserId>,
         answer: &StoredAnswer,
     ) -> Result<(), StoreError>;
+
+    /// Claims keys, each of which occurs once, as [`IdempotencyWrite::claim_key`] does; returns the results in their order.
+    fn claim_keys(&mut self, keys: &[KeyUse<'_>]) -> Result<Vec<KeyClaim>, StoreError>;
+
+    /// Stores the answers under keys that this transaction claimed. Each concerns the account of its scope.
+    fn store_answers(&mut self, answers: &[(KeyUse<'_>, StoredAnswer)]) -> Result<(), StoreError>;
+
+    /// Frees keys that this transaction claimed and did not use.
+    fn release_keys(&mut self, keys: &[KeyUse<'_>]) -> Result<(), StoreError>;
 
     /// Removes up to `limit` keys whose answers concern the account; returns how many.
     fn remove_keys_of(&mut self, account: UserId, limit: u32) -> Result<u64, StoreError>;

@@ -32,7 +32,7 @@ pub use events::{ConsumerWrite, EventRead, SecretMarks};
 pub use follow_import::FollowImportWrite;
 pub use future::BoxFuture;
 pub use idempotency::{
-    IdempotencyRead, IdempotencyScope, IdempotencyWrite, KeptKey, KeyClaim, KeyPlace, StoredAnswer,
+    IdempotencyRead, IdempotencyScope, IdempotencyWrite, KeptKey, KeyClaim, KeyPlace, KeyUse, StoredAnswer,
 };
 pub use jobs::{JobRead, JobRecord, JobWrite};
 pub use objects::{ByteStream, MediaStore, ObjectKey};

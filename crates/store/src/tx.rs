@@ -25,8 +25,9 @@ use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsRead, PointsRepa
 use terrace_social::{
     AuthoredRead, CommentLikeWrite, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead,
     FollowGraphRead, GraphErasure, GraphRead, GraphWrite, MentionWrite, OwnGraphRead, PostListRead, PostRead,
-    PostWrite, ReactionWrite, ReportDecisionWrite, ReportRead, ReportWrite, SearchAudit, SearchRead,
-    SearchWrite, SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead, TrendWrite,
+    PostWrite, ReactionWrite, ReportDecisionWrite, ReportRead, ReportWrite, RoomBatch, SearchAudit,
+    SearchRead, SearchWrite, SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead,
+    TrendWrite,
 };
 
 read_ports! {
@@ -261,12 +262,14 @@ ports! {
         + MentionWrite
         + ReactionWrite
         + ReportWrite
+        + RoomBatch
         + EventLog
 }
 
 ports! {
     /// New posts, with their topics and images.
-    pub trait PostTx: PostWrite<AuthorCard> + TopicWrite + MentionWrite + MediaWrite + TeamRead + EventLog
+    pub trait PostTx:
+        PostWrite<AuthorCard> + RoomBatch + TopicWrite + MentionWrite + MediaWrite + TeamRead + EventLog
 }
 
 ports! {

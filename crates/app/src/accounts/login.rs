@@ -8,7 +8,7 @@ use crate::accounts::{
     RefreshSession, Refreshed, Register, RegisterOutcome, RegisterRuleRefusal, ReplacePassword, Tokens,
     TouchSession,
 };
-use crate::execute::KeyedRequest;
+use crate::once::KeyedRequest;
 use crate::store::{Query, into_infallible};
 use std::convert::Infallible;
 use terrace_identity::ports::{Credentials, StoredRefresh};

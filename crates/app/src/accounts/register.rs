@@ -2,7 +2,8 @@
 
 use crate::accounts::OwnProfile;
 use crate::accounts::sign_in::{Device, Opened, open_session};
-use crate::execute::{KeyedRequest, present};
+use crate::execute::present;
+use crate::once::KeyedRequest;
 use crate::store::{Command, KeyClaim, RegisterTx, StoredAnswer};
 use std::time::Duration;
 use terrace_identity::ports::NewAccount;

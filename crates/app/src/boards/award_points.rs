@@ -29,10 +29,9 @@ impl Command for AwardPoints {
         self.awards.give(tx, ctx, &self.award, self.team, self.by)
     }
 
-    fn run_batch(batch: &mut [(&Self, Ctx)], tx: &mut dyn BoardTx) -> Result<Batched<Self>, StoreError> {
+    fn run_batch(batch: &mut [(&Self, &mut Ctx)], tx: &mut dyn BoardTx) -> Result<Batched<Self>, StoreError> {
         let Some((first, _)) = batch.first() else { return Ok(Vec::new()) };
         let awards = first.awards.clone();
-        let mut batch: Vec<(&Self, &mut Ctx)> = batch.iter_mut().map(|(one, ctx)| (*one, ctx)).collect();
-        awards.give_batch(tx, &mut batch)
+        awards.give_batch(tx, batch)
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::App;
 use crate::accounts::OwnProfile;
-use crate::execute::{Answered, KeyedRequest, OnceRefusal};
 use crate::media::render::{Bounds, Rendered, WithThumbnail, render, render_painting};
 use crate::media::{
     ImageType, MediaStore, NewMedia, NotAnImage, ObjectKey, SetPicture, StorePicture, StorePictureRefusal,
     UploadMedia,
 };
+use crate::once::{Answered, KeyedRequest, OnceRefusal};
 use crate::platform::NotDone;
 use crate::store::StoredAnswer;
 use bytes::Bytes;

@@ -1,7 +1,7 @@
 //! Requests to the payment provider on behalf of one buyer, and the intake of its notices.
 
 use crate::App;
-use crate::execute::KeyedRequest;
+use crate::once::KeyedRequest;
 use crate::packs::PackPurchased;
 use crate::payments::{
     BegunCheckout, CheckoutOrder, CloseReason, CompletePurchase, EndPending, FindPayment, Header,

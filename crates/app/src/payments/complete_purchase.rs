@@ -1,6 +1,6 @@
 //! Delivers paid purchases to fans, and ends purchases that are not paid.
 
-use crate::execute::KeyedRequest;
+use crate::once::KeyedRequest;
 use crate::packs::{PackBook, PackPurchased};
 use crate::payments::{Checkout, settle};
 use crate::store::{CheckoutTx, Command, PurchaseTx, StoredAnswer};

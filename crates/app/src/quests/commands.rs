@@ -147,7 +147,7 @@ impl Command for CompleteStep {
     const AFFECTS_LEADERBOARD: bool = true;
     const BATCHES: bool = true;
 
-    fn run_batch(batch: &mut [(&Self, Ctx)], tx: &mut dyn QuestTx) -> Result<Batched<Self>, StoreError> {
+    fn run_batch(batch: &mut [(&Self, &mut Ctx)], tx: &mut dyn QuestTx) -> Result<Batched<Self>, StoreError> {
         complete_steps(batch, tx)
     }
 

@@ -30,7 +30,7 @@ struct Sorted<'a> {
 /// whose account is not active or is held by another transaction, for a step with a check, for a step of a quest with
 /// prerequisites, and for the last step of a quest: these run alone.
 pub(crate) fn complete_steps(
-    batch: &mut [(&CompleteStep, Ctx)],
+    batch: &mut [(&CompleteStep, &mut Ctx)],
     tx: &mut dyn QuestTx,
 ) -> Result<Batched<CompleteStep>, StoreError> {
     let Sorted { due, mut results } = sort(batch, tx)?;
@@ -50,7 +50,7 @@ fn is_plain(quest: &Quest, step: &Step) -> bool {
 }
 
 /// Locks the fans and their runs, and applies the rules.
-fn sort<'a>(batch: &[(&'a CompleteStep, Ctx)], tx: &mut dyn QuestTx) -> Result<Sorted<'a>, StoreError> {
+fn sort<'a>(batch: &[(&'a CompleteStep, &mut Ctx)], tx: &mut dyn QuestTx) -> Result<Sorted<'a>, StoreError> {
     let mut sorted = Sorted::default();
     let mut wanted = Vec::new();
     let mut users = HashSet::new();
@@ -103,7 +103,7 @@ fn sort<'a>(batch: &[(&'a CompleteStep, Ctx)], tx: &mut dyn QuestTx) -> Result<S
 /// Writes the steps, their events and their points; returns the points by the place of the step.
 fn pay(
     due: &BTreeMap<usize, DueStep<'_>>,
-    batch: &mut [(&CompleteStep, Ctx)],
+    batch: &mut [(&CompleteStep, &mut Ctx)],
     tx: &mut dyn QuestTx,
 ) -> Result<BTreeMap<usize, i64>, StoreError> {
     let rows: Vec<_> =
@@ -130,7 +130,7 @@ fn pay(
     let mut awarded: Vec<(&AwardPoints, &mut Ctx)> = batch
         .iter_mut()
         .enumerate()
-        .filter_map(|(place, (_, ctx))| Some((orders.get(&place)?, ctx)))
+        .filter_map(|(place, (_, ctx))| Some((orders.get(&place)?, &mut **ctx)))
         .collect();
     let results = awards.give_batch(tx, &mut awarded)?;
     orders

@@ -1,7 +1,8 @@
 //! Comments on a post (spec §1 rule 2).
 
+use crate::room::comment_batch::create_comments;
 use crate::room::mentions::mentions_in;
-use crate::store::{Command, RoomTx};
+use crate::store::{Batched, Command, RoomTx};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{
     CommentId, Ctx, EventKind, Failure, NewEvent, Outcome, PostId, StoreError, TeamId, Topic, UserId,
@@ -40,6 +41,11 @@ impl Command for CreateComment {
     type Ports = dyn RoomTx;
     type Output = CommentCreated;
     type Refusal = CreateCommentRefusal;
+    const BATCHES: bool = true;
+
+    fn run_batch(batch: &mut [(&Self, &mut Ctx)], tx: &mut dyn RoomTx) -> Result<Batched<Self>, StoreError> {
+        create_comments(batch, tx)
+    }
 
     fn run(&self, tx: &mut dyn RoomTx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal> {
         let counted = tx
@@ -50,6 +56,30 @@ impl Command for CreateComment {
 }
 
 impl CreateComment {
+    /// The comment, created now.
+    pub(super) fn comment(&self, reply_to: Option<CommentId>, ctx: &mut Ctx) -> NewComment {
+        NewComment {
+            id: ctx.new_id(),
+            post: self.post,
+            author: self.author,
+            reply_to,
+            body: self.body.clone(),
+            created_at: ctx.now(),
+        }
+    }
+
+    /// The event of a new comment on a post in the room of `team`.
+    pub(super) fn created(comment: &NewComment, team: Option<TeamId>) -> NewEvent {
+        NewEvent {
+            topic: Topic::LockerRoom,
+            kind: EventKind::CommentCreated,
+            actor: Some(comment.author),
+            team,
+            subject: comment.post.as_uuid(),
+            object: Some(comment.id.as_uuid()),
+        }
+    }
+
     /// Inserts the comment into a post that has counted it; `None` if the author's account is no longer active.
     fn insert(
         &self,
@@ -58,30 +88,13 @@ impl CreateComment {
         (team, comment_count): (Option<TeamId>, i64),
         reply_to: Option<CommentId>,
     ) -> Result<Option<CommentCreated>, StoreError> {
-        let comment = NewComment {
-            id: ctx.new_id(),
-            post: self.post,
-            author: self.author,
-            reply_to,
-            body: self.body.clone(),
-            created_at: ctx.now(),
-        };
+        let comment = self.comment(reply_to, ctx);
         tx.insert_comment(&comment)?;
         let mentions = mentions_in(tx, &self.body, self.author)?;
         if !mentions.is_empty() {
             tx.set_comment_mentions(comment.id, &mentions)?;
         }
-        tx.append(
-            &NewEvent {
-                topic: Topic::LockerRoom,
-                kind: EventKind::CommentCreated,
-                actor: Some(self.author),
-                team,
-                subject: self.post.as_uuid(),
-                object: Some(comment.id.as_uuid()),
-            },
-            ctx.now(),
-        )?;
+        tx.append(&Self::created(&comment, team), comment.created_at)?;
         // The insert locked the author's account; the row is visible only if the account is active.
         let comment = tx.comment(self.post, comment.id, Some(self.author))?;
         Ok(comment.map(|comment| CommentCreated { comment, comment_count }))

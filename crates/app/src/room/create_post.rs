@@ -1,9 +1,12 @@
 //! Creates a post (spec §1 rule 1).
 
 use crate::room::mentions::mentions_in;
-use crate::store::{Command, PostTx};
+use crate::room::post_batch::create_posts;
+use crate::store::{Batched, Command, PostTx};
 use terrace_identity::AuthorCard;
-use terrace_kernel::{Ctx, EventKind, Failure, MediaId, NewEvent, Outcome, TeamId, Topic, UserId};
+use terrace_kernel::{
+    Ctx, EventKind, Failure, MediaId, NewEvent, Outcome, StoreError, TeamId, Topic, UserId,
+};
 use terrace_social::{NewPost, PostImage, PostView};
 
 /// Creates a post in the general room or in a team's room.
@@ -38,11 +41,42 @@ pub enum CreatePostRefusal {
     NotActive,
 }
 
+impl CreatePost {
+    /// The post, created now.
+    pub(super) fn post(&self, image: Option<PostImage>, ctx: &mut Ctx) -> NewPost {
+        NewPost {
+            id: ctx.new_id(),
+            author: self.author,
+            team: self.team,
+            body: self.body.clone(),
+            image,
+            created_at: ctx.now(),
+        }
+    }
+}
+
+/// The event of a new post.
+pub(super) fn created(post: &NewPost) -> NewEvent {
+    NewEvent {
+        topic: Topic::LockerRoom,
+        kind: EventKind::PostCreated,
+        actor: Some(post.author),
+        team: post.team,
+        subject: post.id.as_uuid(),
+        object: None,
+    }
+}
+
 impl Command for CreatePost {
     const NAME: &'static str = "create_post";
     type Ports = dyn PostTx;
     type Output = PostView<AuthorCard>;
     type Refusal = CreatePostRefusal;
+    const BATCHES: bool = true;
+
+    fn run_batch(batch: &mut [(&Self, &mut Ctx)], tx: &mut dyn PostTx) -> Result<Batched<Self>, StoreError> {
+        create_posts(batch, tx)
+    }
 
     fn run(&self, tx: &mut dyn PostTx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal> {
         if let Some(team) = self.team
@@ -58,31 +92,14 @@ impl Command for CreatePost {
                 Some(PostImage { hash, alt: alt.clone() })
             }
         };
-        let post = NewPost {
-            id: ctx.new_id(),
-            author: self.author,
-            team: self.team,
-            body: self.body.clone(),
-            image,
-            created_at: ctx.now(),
-        };
+        let post = self.post(image, ctx);
         tx.insert_post(&post)?;
         tx.insert_tags(&post.tags())?;
         let mentions = mentions_in(tx, &self.body, self.author)?;
         if !mentions.is_empty() {
             tx.set_post_mentions(post.id, &mentions)?;
         }
-        tx.append(
-            &NewEvent {
-                topic: Topic::LockerRoom,
-                kind: EventKind::PostCreated,
-                actor: Some(self.author),
-                team: self.team,
-                subject: post.id.as_uuid(),
-                object: None,
-            },
-            ctx.now(),
-        )?;
+        tx.append(&created(&post), post.created_at)?;
         // The insert locked the author's account; the row is visible only if the account is active.
         tx.post(post.id, Some(self.author))?.ok_or(Failure::Refused(CreatePostRefusal::NotActive))
     }

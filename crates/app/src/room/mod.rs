@@ -1,5 +1,6 @@
 //! The locker room: posts, comments, reactions, likes, reports and feeds (spec §1).
 
+mod comment_batch;
 mod create_comment;
 mod create_post;
 mod delete_comment;
@@ -12,8 +13,10 @@ mod followed;
 mod like_comment;
 mod lists;
 mod mentions;
+mod post_batch;
 mod queries;
 mod react;
+mod reaction_batch;
 mod report_comment;
 mod report_post;
 

@@ -1,8 +1,9 @@
 //! Reactions to posts (spec §1 rule 2).
 
-use crate::store::{Command, RoomTx};
+use crate::room::reaction_batch::set_reactions;
+use crate::store::{Batched, Command, RoomTx};
 use terrace_identity::AuthorCard;
-use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, PostId, Topic, UserId};
+use terrace_kernel::{Ctx, EventKind, Failure, NewEvent, Outcome, PostId, StoreError, TeamId, Topic, UserId};
 use terrace_social::{PostView, ReactionCounts, ReactionKind};
 
 /// Sets or removes a fan's reaction to a post. A fan has at most one: the same kind changes nothing, another kind
@@ -26,11 +27,30 @@ pub enum ReactRefusal {
     NotActive,
 }
 
+impl React {
+    /// The event of a changed reaction to a post in the room of `team`.
+    pub(super) fn changed(&self, team: Option<TeamId>) -> NewEvent {
+        NewEvent {
+            topic: Topic::LockerRoom,
+            kind: EventKind::ReactionChanged,
+            actor: Some(self.fan),
+            team,
+            subject: self.post.as_uuid(),
+            object: None,
+        }
+    }
+}
+
 impl Command for React {
     const NAME: &'static str = "react";
     type Ports = dyn RoomTx;
     type Output = PostView<AuthorCard>;
     type Refusal = ReactRefusal;
+    const BATCHES: bool = true;
+
+    fn run_batch(batch: &mut [(&Self, &mut Ctx)], tx: &mut dyn RoomTx) -> Result<Batched<Self>, StoreError> {
+        set_reactions(batch, tx)
+    }
 
     fn run(&self, tx: &mut dyn RoomTx, ctx: &mut Ctx) -> Outcome<Self::Output, Self::Refusal> {
         let post =
@@ -41,17 +61,7 @@ impl Command for React {
                 return Err(Failure::Refused(ReactRefusal::NotActive));
             }
             tx.add_to_reaction_counts(post.id, &change)?;
-            tx.append(
-                &NewEvent {
-                    topic: Topic::LockerRoom,
-                    kind: EventKind::ReactionChanged,
-                    actor: Some(self.fan),
-                    team: post.team,
-                    subject: post.id.as_uuid(),
-                    object: None,
-                },
-                ctx.now(),
-            )?;
+            tx.append(&self.changed(post.team), ctx.now())?;
         }
         // The author's account may have been deleted since the lock.
         tx.post(post.id, Some(self.fan))?.ok_or(Failure::Refused(ReactRefusal::PostNotFound))

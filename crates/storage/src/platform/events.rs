@@ -4,11 +4,13 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::fixed::Fixed;
 use crate::rows::{corrupt, named};
 use crate::schema::{event_consumers, event_head, events, outbox};
 use crate::tx::DieselTx;
-use crate::types::{At, Key};
+use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
+use diesel::sql_types::{Array, Nullable, Text};
 use terrace_kernel::{Appended, Event, EventLog, NewEvent, Position, StoreError, Timestamp};
 use terrace_store::{ConsumerWrite, EventRead};
 
@@ -108,6 +110,12 @@ impl<'a> OutboxRow<'a> {
         }
     }
 }
+
+/// Appends events in the order of the arrays.
+const APPEND: &str = "INSERT INTO outbox (topic, kind, actor_id, team_id, subject_id, object_id, created_at, detail) \
+    SELECT topic, kind, actor_id, team_id, subject_id, object_id, created_at, detail FROM unnest(";
+const APPEND_END: &str = ") WITH ORDINALITY AS given (topic, kind, actor_id, team_id, subject_id, object_id, created_at, \
+    detail, place) ORDER BY place";
 
 fn position(table: &'static str, stored: i64) -> Result<Position, StoreError> {
     Position::new(stored).ok_or_else(|| corrupt(table, "position", &stored))
@@ -228,9 +236,25 @@ impl DieselTx<'_> {
         self.appended.extend(appended.iter().map(short));
         match &mut self.conn {
             Conn::Pg(conn) => {
+                fn column<'a, T: 'a>(
+                    rows: &'a [OutboxRow<'a>],
+                    value: impl Fn(&'a OutboxRow<'a>) -> T,
+                ) -> Vec<T> {
+                    rows.iter().map(value).collect()
+                }
                 let rows: Vec<_> =
                     appended.iter().map(|(event, detail, at)| OutboxRow::new(event, *detail, *at)).collect();
-                diesel::insert_into(outbox::table).values(&rows).execute(*conn)
+                let values = (
+                    column(&rows, |row| row.topic).into_sql::<Array<Text>>(),
+                    column(&rows, |row| row.kind).into_sql::<Array<Text>>(),
+                    column(&rows, |row| row.actor_id).into_sql::<Array<Nullable<Uid>>>(),
+                    column(&rows, |row| row.team_id).into_sql::<Array<Nullable<Uid>>>(),
+                    column(&rows, |row| row.subject_id).into_sql::<Array<Uid>>(),
+                    column(&rows, |row| row.object_id).into_sql::<Array<Nullable<Uid>>>(),
+                    column(&rows, |row| row.created_at).into_sql::<Array<Instant>>(),
+                    column(&rows, |row| row.detail).into_sql::<Array<Nullable<Text>>>(),
+                );
+                Fixed::<_>::new(APPEND, values, APPEND_END).execute(*conn)
             }
             Conn::Sqlite(conn) => {
                 let rows: Vec<_> = appended

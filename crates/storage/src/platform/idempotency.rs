@@ -1,18 +1,35 @@
 //! Idempotency keys and the responses that are stored with them.
 
-use crate::conn::on;
+use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::fixed::Fixed;
 use crate::rows::{corrupt, digest};
 use crate::schema::idempotency_keys;
 use crate::tx::DieselTx;
-use crate::types::{At, Key, Uid};
+use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::query_dsl::methods::FilterDsl;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{Array, BigInt, Binary, Integer, Nullable, Text};
+use std::collections::HashSet;
 use terrace_kernel::{StoreError, Timestamp, UserId, num};
-use terrace_store::{IdempotencyScope, IdempotencyWrite, KeyClaim, StoredAnswer};
+use terrace_store::{IdempotencyScope, IdempotencyWrite, KeyClaim, KeyUse, StoredAnswer};
 
 const TABLE: &str = "idempotency_keys";
+
+/// Sets all columns, so that no value of an expired record remains. Keys are claimed in one order, so that no two
+/// transactions wait for each other's.
+const CLAIM: &str = "INSERT INTO idempotency_keys AS kept (scope, idempotency_key, fingerprint, created_at) \
+    SELECT scope, idempotency_key, fingerprint, created_at FROM unnest(";
+const CLAIM_END: &str = ") AS given (scope, idempotency_key, fingerprint, created_at, expired) \
+    ORDER BY scope, idempotency_key \
+    ON CONFLICT (scope, idempotency_key) DO UPDATE SET fingerprint = excluded.fingerprint, \
+    created_at = excluded.created_at, status = NULL, location = NULL, body = NULL, account_id = NULL \
+    WHERE kept.created_at <= ($5)[1] RETURNING scope, idempotency_key";
+
+const STORE: &str = "UPDATE idempotency_keys AS kept SET status = given.status, location = given.location, \
+    body = given.body, account_id = given.account_id FROM unnest(";
+const STORE_END: &str = ") AS given (scope, idempotency_key, status, location, body, account_id) \
+    WHERE kept.scope = given.scope AND kept.idempotency_key = given.idempotency_key";
 
 const OF_ACCOUNT: &str = "DELETE FROM idempotency_keys WHERE (scope, idempotency_key) IN \
     (SELECT scope, idempotency_key FROM idempotency_keys WHERE account_id = $1 LIMIT $2)";
@@ -53,6 +70,28 @@ fn scope_text(scope: &IdempotencyScope) -> String {
     }
 }
 
+/// The columns that identify keys.
+fn places<'k>(keys: impl Iterator<Item = &'k KeyUse<'k>>) -> (Vec<String>, Vec<&'k str>) {
+    keys.map(|one| (scope_text(one.scope), one.key)).unzip()
+}
+
+impl DieselTx<'_> {
+    /// A key that could not be claimed. A separate statement: PostgreSQL gives it a snapshot that is taken after the wait
+    /// for a concurrent claim.
+    fn used_key(&mut self, scope: &str, key: &str) -> Result<KeyClaim, StoreError> {
+        let row: Option<UsedKeyRow> = on!(self.conn, |conn| {
+            idempotency_keys::table.find((scope, key)).select(UsedKeyRow::as_select()).first(conn).optional()
+        })
+        .map_err(broken("read a used idempotency key"))?;
+        match row {
+            Some(row) => row.into_claim(),
+            None => {
+                Err(StoreError::Contended("an idempotency key was swept while it was claimed".to_owned()))
+            }
+        }
+    }
+}
+
 impl IdempotencyWrite for DieselTx<'_> {
     fn claim_key(
         &mut self,
@@ -88,17 +127,7 @@ impl IdempotencyWrite for DieselTx<'_> {
         if claimed == 1 {
             return Ok(KeyClaim::Fresh);
         }
-        // A separate statement: PostgreSQL gives it a snapshot that is taken after the wait for a concurrent claim.
-        let row: Option<UsedKeyRow> = on!(self.conn, |conn| {
-            idempotency_keys::table.find((&scope, key)).select(UsedKeyRow::as_select()).first(conn).optional()
-        })
-        .map_err(broken("read a used idempotency key"))?;
-        match row {
-            Some(row) => row.into_claim(),
-            None => {
-                Err(StoreError::Contended("an idempotency key was swept while it was claimed".to_owned()))
-            }
-        }
+        self.used_key(&scope, key)
     }
 
     fn store_answer(
@@ -124,6 +153,85 @@ impl IdempotencyWrite for DieselTx<'_> {
         } else {
             Err(StoreError::defect("store an answer", "its idempotency key was not claimed"))
         }
+    }
+
+    fn claim_keys(&mut self, keys: &[KeyUse<'_>]) -> Result<Vec<KeyClaim>, StoreError> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Conn::Pg(conn) = &mut self.conn else {
+            return keys
+                .iter()
+                .map(|one| self.claim_key(one.scope, one.key, one.fingerprint, one.now, one.expired))
+                .collect();
+        };
+        let (scopes, names) = places(keys.iter());
+        let prints: Vec<&[u8]> = keys.iter().map(|one| one.fingerprint.as_slice()).collect();
+        let times: Vec<At> = keys.iter().map(|one| At(one.now)).collect();
+        let expired = keys.iter().map(|one| At(one.expired)).min_by_key(|at| at.0);
+        let values = (
+            scopes.clone().into_sql::<Array<Text>>(),
+            names.clone().into_sql::<Array<Text>>(),
+            prints.into_sql::<Array<Binary>>(),
+            times.into_sql::<Array<Instant>>(),
+            Vec::from_iter(expired).into_sql::<Array<Instant>>(),
+        );
+        let statement = Fixed::<_, (Text, Text)>::new(CLAIM, values, CLAIM_END);
+        let fresh: Vec<(String, String)> = statement.load(*conn).map_err(broken("claim idempotency keys"))?;
+        let fresh: HashSet<(String, String)> = fresh.into_iter().collect();
+        scopes
+            .into_iter()
+            .zip(names)
+            .map(|(scope, name)| {
+                if fresh.contains(&(scope.clone(), name.to_owned())) {
+                    Ok(KeyClaim::Fresh)
+                } else {
+                    self.used_key(&scope, name)
+                }
+            })
+            .collect()
+    }
+
+    fn store_answers(&mut self, answers: &[(KeyUse<'_>, StoredAnswer)]) -> Result<(), StoreError> {
+        if answers.is_empty() {
+            return Ok(());
+        }
+        let Conn::Pg(conn) = &mut self.conn else {
+            return answers.iter().try_for_each(|(one, answer)| {
+                self.store_answer(one.scope, one.key, one.scope.account, answer)
+            });
+        };
+        let (scopes, names) = places(answers.iter().map(|(one, _)| one));
+        let statuses: Vec<i32> = answers.iter().map(|(_, answer)| status_of(answer)).collect();
+        let locations: Vec<Option<&str>> =
+            answers.iter().map(|(_, answer)| answer.created.as_deref()).collect();
+        let bodies: Vec<&str> = answers.iter().map(|(_, answer)| answer.body.as_str()).collect();
+        let accounts: Vec<Option<Key>> =
+            answers.iter().map(|(one, _)| one.scope.account.map(Key::of)).collect();
+        let values = (
+            scopes.into_sql::<Array<Text>>(),
+            names.into_sql::<Array<Text>>(),
+            statuses.into_sql::<Array<Integer>>(),
+            locations.into_sql::<Array<Nullable<Text>>>(),
+            bodies.into_sql::<Array<Text>>(),
+            accounts.into_sql::<Array<Nullable<Uid>>>(),
+        );
+        let stored =
+            Fixed::<_>::new(STORE, values, STORE_END).execute(*conn).map_err(broken("store answers"))?;
+        if stored == answers.len() {
+            Ok(())
+        } else {
+            Err(StoreError::defect("store answers", "an idempotency key was not claimed"))
+        }
+    }
+
+    fn release_keys(&mut self, keys: &[KeyUse<'_>]) -> Result<(), StoreError> {
+        for one in keys {
+            let claimed = idempotency_keys::table.find((scope_text(one.scope), one.key));
+            on!(self.conn, |conn| diesel::delete(claimed).execute(conn))
+                .map_err(broken("release an idempotency key"))?;
+        }
+        Ok(())
     }
 
     fn remove_keys_of(&mut self, account: UserId, limit: u32) -> Result<u64, StoreError> {

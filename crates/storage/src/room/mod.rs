@@ -1,5 +1,6 @@
 //! Posts, comments, reactions, reports and feeds.
 
+mod batch;
 mod comments;
 mod erasure;
 mod export;
