@@ -101,12 +101,12 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   test: {
-    expect: { requireAssertions: true },
+    // Tests assert no time; a busy machine takes longer.
+    expect: { requireAssertions: true, poll: { timeout: 30_000 } },
+    testTimeout: 30_000,
     allowOnly: false,
     unstubGlobals: true,
     restoreMocks: true,
-    // Tests assert no time; a busy machine takes longer.
-    testTimeout: 30_000,
     projects: [
       {
         extends: true,
@@ -131,6 +131,15 @@ export default defineConfig({
           include: ['tests/screenshots/take.ts'],
           environment: 'node',
           testTimeout: 600_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'bench',
+          include: ['tests/bench/measure.ts'],
+          environment: 'node',
+          testTimeout: 3_600_000,
         },
       },
       {

@@ -64,6 +64,14 @@ export class World {
     this.texts = texts;
   }
 
+  /** A world in which it is known that no one is signed in. */
+  static async ofGuest(): Promise<World> {
+    localStorage.setItem('terrace:session', 'guest');
+    const world = new World();
+    await world.session.load();
+    return world;
+  }
+
   async signIn(): Promise<void> {
     this.fake.on('POST /api/login', () => ({ body: {} })).on('GET /api/user', () => ({ body: ada }));
     await this.session.signIn('ada', 'secret');

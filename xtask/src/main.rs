@@ -40,7 +40,8 @@ enum Chore {
     /// Develop, build, check and test the web client
     #[command(subcommand)]
     Client(client::Client),
-    /// Measure the program as it is shipped (profile `dist`) against bare limits; `--help` lists the scenarios
+    /// Measure the program as it is shipped (profile `dist`) against bare limits, or with `client` the pages of the web
+    /// client in a slow browser; `--help` lists the scenarios
     Bench(Passed),
     /// Test the service's promises on the real program for a chosen duration; `--help` lists them
     #[command(subcommand)]
@@ -61,7 +62,7 @@ impl Chore {
             Self::Test(test) => !test.is_sqlite_only(),
             Self::Ci(_) => true,
             Self::Prove(prove) => !prove.is_sqlite_only(),
-            Self::Bench(passed) => !passed.arguments.iter().any(|argument| argument == "--sqlite-only"),
+            Self::Bench(passed) => bench::needs_postgres(&passed.arguments),
             Self::Client(_) | Self::Migrate(_) | Self::Seed(_) | Self::Maintain(_) | Self::Lines(_) => false,
         }
     }
@@ -88,7 +89,7 @@ fn main() -> Result<ExitCode> {
         Chore::Test(test) => test::run(&test, tools),
         Chore::Ci(ci) => ci::run(&ci, tools),
         Chore::Client(client) => client::run(&client, tools),
-        Chore::Bench(passed) => bench::run(&passed.arguments),
+        Chore::Bench(passed) => bench::run(&passed.arguments, tools),
         Chore::Prove(prove) => prove::run(&prove, tools),
         Chore::Migrate(passed) => migrate::run(&passed.arguments),
         Chore::Seed(passed) => seed::run(&passed.arguments),

@@ -31,7 +31,7 @@ export class Session {
 
   constructor(api: Api) {
     this.#api = api;
-    api.onSignedOut(() => this.#end());
+    api.onSignedOut(() => void this.#end());
   }
 
   get state(): SessionState {
@@ -120,17 +120,15 @@ export class Session {
     this.#state = { kind: 'signed-in', fan };
   }
 
-  /** Finds out, once, whether there is a session of which nothing was noted: a guest owns no count of packs. */
+  /** Finds out, once, whether there is a session of which nothing was noted. */
   async #ask(): Promise<void> {
     try {
-      const init = { params: { query: { limit: 1 } }, cache: 'no-store' as const };
-      const { packs } = await this.#api.call((client) => client.GET('/api/packs', init));
-      if (this.#hint.value !== null) return;
-      const isGuest = packs.every(({ owned }) => owned === null);
-      this.#hint.set(isGuest ? 'guest' : SIGNED_IN);
-      if (!isGuest) await this.#read();
-    } catch (error) {
+      const isSignedIn = await this.#api.isSignedIn();
       // What is not known now is asked for at the next visit.
+      if (isSignedIn === null || this.#hint.value !== null) return;
+      this.#hint.set(isSignedIn ? SIGNED_IN : 'guest');
+      if (isSignedIn) await this.#read();
+    } catch (error) {
       failureOf(error);
     }
   }
@@ -147,17 +145,17 @@ export class Session {
     return fan;
   }
 
+  /** The session is over in the service: a request as this fan would be refused from now on. */
   async #forget(): Promise<void> {
-    await forgetLists();
-    this.#end();
+    await this.#end();
     for (const prefix of ['draft:', 'opening:', 'buying:', 'rewards:']) forget(prefix);
   }
 
   /** Drafts stay where a session ended by itself: they are kept by account. */
-  #end(): void {
+  async #end(): Promise<void> {
     this.#hint.set(null);
-    void forgetLists();
     this.#state = { kind: 'signed-out' };
+    await forgetLists();
   }
 }
 

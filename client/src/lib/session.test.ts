@@ -13,11 +13,17 @@ function stubStorage(entries: Record<string, string> = {}): Map<string, string> 
 }
 
 const HINT = 'terrace:session';
+/** A service that answers with this header to who reads, and has no content. */
+function asks(caching: string): FakeApi {
+  const reply = { body: { leagues: [] }, headers: { 'cache-control': caching } };
+  return new FakeApi().on('GET /api/leagues', () => reply);
+}
+
 const ada = { id: 'fan-1', username: 'ada', displayName: 'Ada' };
 
 test('where nothing is known of a session the service is asked once, without waiting for it', async () => {
   const kept = stubStorage();
-  const fake = new FakeApi().on('GET /api/packs', () => ({ body: { packs: [{ owned: null }] } }));
+  const fake = asks('public, no-cache');
   const session = new Session(fake.api);
   const loaded = session.load();
   expect(session.state).toEqual({ kind: 'signed-out' });
@@ -25,23 +31,25 @@ test('where nothing is known of a session the service is asked once, without wai
   expect(session.state).toEqual({ kind: 'signed-out' });
   expect(kept.get(HINT)).toBe('guest');
   await new Session(fake.api).load();
-  expect(fake.requests.map(({ name }) => name)).toEqual(['GET /api/packs']);
+  expect(fake.requests.map(({ name }) => name)).toEqual(['GET /api/leagues']);
 });
 
 test('a session of which nothing is noted is found', async () => {
   const kept = stubStorage();
-  const fake = new FakeApi()
-    .on('GET /api/packs', () => ({ body: { packs: [{ owned: 0 }] } }))
-    .on('GET /api/user', () => ({ body: ada }));
+  const fake = asks('private, no-cache').on('GET /api/user', () => ({ body: ada }));
   const session = new Session(fake.api);
   await session.load();
   expect(session.fan).toEqual(ada);
   expect(kept.get(HINT)).toBe('signed-in');
 });
 
-test('without a connection a session of which nothing is noted is asked for again later', async () => {
+test.each([
+  ['without a connection', { status: 0 }],
+  ['of a busy service', problem(503, 'unavailable')],
+  ['where a header is lost on the way', { body: { leagues: [] } }],
+])('%s a session of which nothing is noted is asked for again later', async (_, reply) => {
   const kept = stubStorage();
-  const fake = new FakeApi().on('GET /api/packs', () => ({ status: 0 }));
+  const fake = new FakeApi().on('GET /api/leagues', () => reply);
   const session = new Session(fake.api);
   await session.load();
   expect(session.state).toEqual({ kind: 'signed-out' });
@@ -71,6 +79,22 @@ test.each([
   await new Session(fake.api).signUp({ username: 'ada', password: 'secret', displayName });
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   expect(fake.requests[0]?.body).toEqual({ ...expected, timeZone });
+});
+
+test('signing out ends the session before what was read is forgotten', async () => {
+  const kept = stubStorage({ [HINT]: 'signed-in' });
+  const fake = new FakeApi()
+    .on('GET /api/user', () => ({ body: ada }))
+    .on('POST /api/logout', () => ({ status: 204 }));
+  const session = new Session(fake.api);
+  await session.load();
+  const forgotten: string[] = [];
+  vi.stubGlobal('caches', {
+    delete: () => Promise.resolve(forgotten.push(session.state.kind) > 0),
+  });
+  await session.signOut();
+  expect(forgotten).toEqual(['signed-out']);
+  expect(kept.has(HINT)).toBe(false);
 });
 
 test('a session that is over is noticed and forgotten', async () => {

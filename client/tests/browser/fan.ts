@@ -31,6 +31,11 @@ export class Fan {
     return new Fan(origin, cookie);
   }
 
+  /** The cookie of the session. */
+  get cookie(): string {
+    return this.#token;
+  }
+
   async post(body: string): Promise<string> {
     const { post } = (await this.#send('POST', '/api/locker-room', { body })) as { post: { id: string } };
     return post.id;

@@ -39,6 +39,8 @@ test('a fan signs up, chooses a club, posts, reacts and comments', async () => {
 
   await page.getByRole('link', { name: 'Sign in to post' }).click();
   await page.getByRole('link', { name: 'Create an account' }).click();
+  // The page before has these fields too.
+  await page.getByRole('heading', { name: 'Join the terrace' }).waitFor();
   await page.getByLabel('Name', { exact: true }).fill('newcomer');
   await page.getByLabel('Password', { exact: true }).fill('a scarf on row 14');
   await visitor.expectAccessible();
@@ -115,10 +117,13 @@ test('a session is found of which the browser noted nothing', async () => {
   const { page } = visitor;
   await visitor.signIn();
   await page.evaluate(() => localStorage.clear());
+  // What a page opens last as a fan: after it no request is under way that the end of the session would refuse.
+  const stream = page.waitForResponse((answer) => new URL(answer.url()).pathname === '/api/stream');
   await page.goto('/account');
+  await stream;
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByText('You are signed out.').last().waitFor();
-  // A guest is asked for once.
+  // Whether there is a session is asked once.
   await page.evaluate(() => localStorage.clear());
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
@@ -127,7 +132,7 @@ test('a session is found of which the browser noted nothing', async () => {
   await page.reload();
   await page.getByRole('heading', { name: 'You', exact: true }).waitFor();
   await page.waitForLoadState('networkidle');
-  expect(asked.filter((path) => path === '/api/packs')).toHaveLength(1);
+  expect(asked.filter((path) => path === '/api/leagues')).toHaveLength(1);
   expect(asked).not.toContain('/api/user');
   visitor.expectNoComplaints();
   await visitor.leave();

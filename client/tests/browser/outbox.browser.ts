@@ -55,7 +55,7 @@ test('a post written without the service is there once, though the browser resta
     await service.restart();
     page = await profile.open();
     await page.goto('/room');
-    await expect.poll(() => keys.length, { timeout: 15_000 }).toBe(1);
+    await expect.poll(() => keys.length).toBe(1);
     await waiting().filter({ hasText: body }).waitFor();
     const written = async (): Promise<Post[]> => {
       const list = (await service?.read('/api/locker-room?limit=10')) as { posts: Post[] };

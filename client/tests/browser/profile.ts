@@ -62,6 +62,14 @@ export async function signIn(page: Page, username = 'mia', password = 'terrace-d
   await page.getByRole('article').first().waitFor();
 }
 
+/** Notes that the browser has a session, as the client does after a sign-in. */
+export async function noteSession(context: BrowserContext): Promise<void> {
+  await context.addInitScript(() => {
+    // A tab that shows no page yet has no storage.
+    if (location.protocol !== 'about:') localStorage.setItem('terrace:session', 'signed-in');
+  });
+}
+
 /** Waits until the service worker governs the page. */
 export async function governed(page: Page): Promise<void> {
   await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');

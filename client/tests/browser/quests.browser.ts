@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { begin } from './collector';
 import { carryOn, readAs } from './member';
+import { noteSession } from './profile';
 import type { Service } from './service';
 import { Stage } from './stage';
 import { Visitor } from './visitor';
@@ -89,10 +90,7 @@ async function register(page: Page, username: string): Promise<void> {
   const data = { username, password: 'a scarf on row 14', timeZone: 'Europe/London' };
   const answer = await page.request.post('/api/register', { data });
   expect(answer.status()).toBe(201);
-  await page.context().addInitScript(() => {
-    // The empty page that a new tab begins with has no storage.
-    if (location.origin !== 'null') localStorage.setItem('terrace:session', 'signed-in');
-  });
+  await noteSession(page.context());
 }
 
 interface Quest {

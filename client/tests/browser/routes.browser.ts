@@ -1,7 +1,6 @@
-import { gzipSync } from 'node:zlib';
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addresses, open } from './pages';
+import { loaded, total, type Sizes } from './sizes';
 import { Stage } from './stage';
 import { NO_WORKER, Visitor } from './visitor';
 
@@ -16,26 +15,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => stage?.close());
-
-type Sizes = Map<string, number>;
-
-/** Notes every script and style that the page loads, with its size after gzip. */
-function loaded(page: Page): { files: Sizes; settled: () => Promise<void> } {
-  const files: Sizes = new Map();
-  const reading: Promise<void>[] = [];
-  page.on('response', (response) => {
-    const { pathname } = new URL(response.url());
-    if (!/\.(?:js|css)$/.test(pathname) || !response.ok()) return;
-    reading.push(
-      response.body().then((body) => void files.set(pathname, gzipSync(body, { level: 9 }).length)),
-    );
-  });
-  return { files, settled: async () => void (await Promise.all(reading)) };
-}
-
-function total(files: Iterable<[string, number]>, ending: string): number {
-  return [...files].reduce((sum, [name, size]) => (name.endsWith(ending) ? sum + size : sum), 0);
-}
 
 test('the room and every further page stay within their budgets, and none complains', async () => {
   if (!stage) throw new Error('no stage');

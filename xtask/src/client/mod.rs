@@ -1,5 +1,6 @@
 //! `cargo xtask client`: the web client in `client/`, whose build is committed in `crates/client/dist`.
 
+mod bench;
 mod browser;
 mod compare;
 mod node;
@@ -9,6 +10,7 @@ use crate::cargo::{self, Built};
 use crate::tools::Tools;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Subcommand;
+pub(crate) use bench::run as bench;
 use node::Node;
 pub(crate) use prove::run as prove;
 use std::fs;

@@ -42,6 +42,18 @@ export class Api {
     throw new Refused(error, Number.isFinite(wait) ? wait : null);
   }
 
+  /**
+   * Whether the browser has a session, without asking for anything that a guest is refused: what is answered to a fan is
+   * `private`, and to guests `public`. Null where the answer says neither.
+   */
+  async isSignedIn(): Promise<boolean | null> {
+    const init = { params: { query: { limit: 1 } }, cache: 'no-store' as const };
+    const { response } = await this.#settled((client) => client.GET('/api/leagues', init));
+    const caching = response.headers.get('cache-control') ?? '';
+    if (caching.startsWith('private')) return true;
+    return caching.startsWith('public') ? false : null;
+  }
+
   async #settled<Data>(send: (client: Client<paths>) => Promise<Answer<Data>>): Promise<Answer<Data>> {
     try {
       return await send(this.#client);

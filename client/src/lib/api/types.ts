@@ -35,4 +35,5 @@ export type Team = Schemas['Team'];
 export type User = Schemas['User'];
 export type UserPack = Schemas['UserPack'];
 export type WalletEntry = Schemas['WalletEntry'];
+export type WalletPage = Schemas['WalletPage'];
 export type StepCheckKind = Schemas['StepCheck']['kind'];

@@ -2,10 +2,13 @@ import type { Live, Surroundings } from './live';
 
 export type Locks = NonNullable<Surroundings['locks']>;
 
+/** Missing where the page came without encryption. */
+const { locks }: { locks?: LockManager } = navigator;
+
 export const browser: Surroundings = {
   stream: (address) => new EventSource(address),
   line: (name) => new BroadcastChannel(name),
-  locks: (navigator as { locks?: LockManager }).locks,
+  locks,
   isVisible: () => document.visibilityState === 'visible',
   now: () => Date.now(),
 };
@@ -20,7 +23,7 @@ export function followVisibility(live: Live): () => void {
   };
   document.addEventListener('visibilitychange', look, { signal });
   addEventListener('pageshow', look, { signal });
-  // A page that is kept for Back stays visible.
+  // Not every browser says of a page that is left that it is hidden.
   addEventListener('pagehide', () => live.hide(), { signal });
   addEventListener('online', () => live.retry(), { signal });
   return () => {

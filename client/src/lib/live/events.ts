@@ -51,3 +51,16 @@ function isNamed(name: string): name is EventName {
 }
 
 export const EVENT_NAMES = Object.keys(NAMED).filter(isNamed);
+
+/** The event that a message of the stream holds; null if it lacks what every event has. */
+export function eventOf(name: EventName, text: unknown): LiveEvent | null {
+  if (typeof text !== 'string') return null;
+  const data: unknown = JSON.parse(text);
+  const event = { name, data };
+  return isEvent(event) ? event : null;
+}
+
+function isEvent(event: { name: EventName; data: unknown }): event is LiveEvent {
+  const { data } = event;
+  return typeof data === 'object' && data !== null && 'channels' in data && Array.isArray(data.channels);
+}

@@ -1,4 +1,4 @@
-import { EVENT_NAMES, type EventData, type EventName, type LiveEvent } from './events';
+import { EVENT_NAMES, eventOf, type EventName, type LiveEvent } from './events';
 import { EventLog } from './log';
 
 /** What tabs say to each other. */
@@ -108,13 +108,14 @@ export class Leader {
     this.#source = source;
     this.#lastId = '';
     for (const name of EVENT_NAMES) {
-      source.addEventListener(name, (event) => this.#pass(name, event as MessageEvent<string>));
+      source.addEventListener(name, (event) => this.#pass(name, event));
     }
     source.addEventListener('error', () => void this.#mend(source));
   }
 
-  #pass<Name extends EventName>(name: Name, { data, lastEventId }: MessageEvent<string>): void {
-    const event = { name, data: JSON.parse(data) as EventData[Name] } as LiveEvent;
+  #pass(name: EventName, { data, lastEventId }: MessageEvent<unknown>): void {
+    const event = eventOf(name, data);
+    if (!event) return;
     const position = lastEventId === this.#lastId ? null : Number(lastEventId);
     this.#lastId = lastEventId;
     // The service could not tell what happened between: nothing before this position is known.

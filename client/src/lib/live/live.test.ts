@@ -239,6 +239,16 @@ test('without locks each tab has its own stream', async () => {
   expect(only().since).toBe('5');
 });
 
+test('a message that is no event of the contract is passed over', async () => {
+  const tab = new FakeTab(browser);
+  tab.live.join(tab, 5);
+  await settle();
+  for (const text of ['null', '7', '{}', '{"channels":"room"}']) only().emitText('post.deleted', text, '6');
+  expect([tab.told, tab.live.position]).toEqual([[], 5]);
+  only().emit(gone('a'), '7');
+  expect([tab.told, tab.live.position]).toEqual([['a'], 7]);
+});
+
 test('a view that left is not told', async () => {
   const tab = new FakeTab(browser);
   tab.live.join(tab, 5);

@@ -30,8 +30,13 @@ class FakeSource implements Source {
   }
 
   emit(event: LiveEvent, id: string): void {
-    const message = { data: JSON.stringify(event.data), lastEventId: id } as MessageEvent<string>;
-    for (const listener of this.#listeners.get(event.name) ?? []) listener(message);
+    this.emitText(event.name, JSON.stringify(event.data), id);
+  }
+
+  /** Sends a message as it arrives. */
+  emitText(name: string, data: string, id: string): void {
+    const message = new MessageEvent(name, { data, lastEventId: id });
+    for (const listener of this.#listeners.get(name) ?? []) listener(message);
   }
 
   /** Ends as an `EventSource` does when the answer was not a stream. */

@@ -1,4 +1,4 @@
-import { PageKeeping, type Entry, type Keeping } from './entries';
+import { PageKeeping, isEntry, type Entry, type Keeping } from './entries';
 
 const STORE = 'outbox';
 
@@ -8,9 +8,9 @@ export class DatabaseKeeping implements Keeping {
   readonly #open = openDatabase();
 
   async all(): Promise<Entry[]> {
-    const kept = await this.#run('readonly', (store) => store.getAll());
-    // The database has no types: it holds what `put` wrote.
-    return [...((kept?.result ?? []) as Entry[]), ...(await this.#fallback.all())];
+    const kept = await this.#run<unknown[]>('readonly', (store) => store.getAll());
+    // What another version of the client kept in its own form stays for that version.
+    return [...(kept?.result ?? []).filter(isEntry), ...(await this.#fallback.all())];
   }
 
   async put(entry: Entry): Promise<void> {
@@ -55,7 +55,7 @@ function openDatabase(): Promise<IDBDatabase | null> {
 
 /** Runs a task under a lock of the browser; where it has none, each tab by itself: a key makes that harmless. */
 export function exclusive<Value>(name: string, task: () => Promise<Value>): Promise<Value> {
-  const { locks } = navigator as { locks?: LockManager };
+  const { locks }: { locks?: LockManager } = navigator;
   if (!locks) return task();
   return new Promise((resolve, reject) => {
     locks.request(`terrace:outbox:${name}`, () => task().then(resolve, reject)).catch(reject);

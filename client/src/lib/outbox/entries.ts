@@ -14,6 +14,24 @@ export interface Entry {
   refusal: string | null;
 }
 
+/** Whether what a database holds is an entry: it has no types. */
+export function isEntry(kept: unknown): kept is Entry {
+  if (typeof kept !== 'object' || kept === null) return false;
+  const { key, account, postId, body, writtenAt, sentAt, refusal }: Partial<Record<string, unknown>> = {
+    ...kept,
+  };
+  const [texts, optional] = [
+    [key, account, body],
+    [postId, refusal],
+  ];
+  return (
+    texts.every((text) => typeof text === 'string') &&
+    optional.every((text) => text === null || typeof text === 'string') &&
+    typeof writtenAt === 'number' &&
+    (sentAt === null || typeof sentAt === 'number')
+  );
+}
+
 /** Keys live for a day in the service. An hour less leaves room for clocks that differ. */
 const KEY_LIFE_MS = 23 * 60 * 60_000;
 /** Why an entry that was sent too long ago is a draft. */

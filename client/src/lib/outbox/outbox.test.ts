@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { FakeApi, problem } from '$lib/api/testing';
-import { PageKeeping, TOO_OLD, aged, type Entry } from './entries';
+import { PageKeeping, TOO_OLD, aged, isEntry, type Entry } from './entries';
 import { Outbox } from './outbox.svelte';
 
 const HOUR = 60 * 60_000;
@@ -54,6 +54,19 @@ test.each([
   ['refused before', entry({ sentAt: -23 * HOUR, refusal: 'forbidden' }), 'forbidden'],
 ])('an entry that was %s', (_, kept, refusal) => {
   expect(aged(kept, 1).refusal).toBe(refusal);
+});
+
+test.each([
+  [entry(), true],
+  [entry({ postId: '7', sentAt: 1, refusal: TOO_OLD }), true],
+  [{ ...entry(), key: 7 }, false],
+  [{ ...entry(), postId: undefined }, false],
+  [{ ...entry(), sentAt: '1' }, false],
+  [text, false],
+  ['entry', false],
+  [null, false],
+])('%j is an entry: %s', (kept, expected) => {
+  expect(isEntry(kept)).toBe(expected);
 });
 
 test('what arrives is not kept', async () => {

@@ -1,13 +1,22 @@
 import { paths, type Params, type RouteName } from './paths';
 
 /** A page and the values of its parameters. */
-export type Match = { [Name in RouteName]: { name: Name; params: Params<Name> } }[RouteName];
+export interface Match {
+  name: RouteName;
+  params: Record<string, string>;
+}
+
+function isRoute(name: string): name is RouteName {
+  return name in paths;
+}
+
+const ROUTES = Object.keys(paths).filter(isRoute);
 
 /** The page at a path; `null` if there is none. */
 export function matchPath(path: string): Match | null {
-  for (const [name, template] of Object.entries(paths)) {
-    const params = parameters(template, path);
-    if (params) return { name, params } as Match;
+  for (const name of ROUTES) {
+    const params = parameters(paths[name], path);
+    if (params) return { name, params };
   }
   return null;
 }

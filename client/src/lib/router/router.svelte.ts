@@ -137,6 +137,7 @@ export class Router {
   async #load(match: Match, route: Route<RouteName>, key: string): Promise<Shown> {
     try {
       const [loaded] = await Promise.all([route.load(), this.#prepare(match.name)]);
+      // The table's type says that a page takes its path's parameters, which are those of the match.
       const page = loaded.default as Component<{ params: Record<string, string> }>;
       return { kind: 'page', match, page, key };
     } catch {

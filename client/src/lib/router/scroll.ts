@@ -29,8 +29,27 @@ export class ScrollPositions {
 
   read(key: string): Place | null {
     const text = this.#storage?.getItem(`terrace:scroll:${key}`) ?? null;
-    return text === null ? null : (JSON.parse(text) as Place);
+    return text === null ? null : placeOf(text);
   }
+}
+
+/** The place that was kept; null for one that another version of the client kept in its own form. */
+function placeOf(text: string): Place | null {
+  try {
+    const kept: unknown = JSON.parse(text);
+    return isPlace(kept) ? kept : null;
+  } catch {
+    return null;
+  }
+}
+
+function isPlace(kept: unknown): kept is Place {
+  if (typeof kept !== 'object' || kept === null || !('y' in kept && 'anchor' in kept)) return false;
+  const { y, anchor } = kept;
+  if (typeof y !== 'number' || typeof anchor !== 'object') return false;
+  if (anchor === null) return true;
+  if (!('name' in anchor && 'offset' in anchor)) return false;
+  return typeof anchor.name === 'string' && typeof anchor.offset === 'number';
 }
 
 /** The place that the reader sees: the first anchor whose end is on the screen holds it. */

@@ -12,7 +12,7 @@ import SettingsPage from './SettingsPage.svelte';
 
 test('a theme is shown on the document and kept', async () => {
   const world = new World();
-  world.fake.on('GET /api/packs', () => ({ body: { packs: [] } }));
+  world.fake.on('GET /api/leagues', () => ({ body: { leagues: [] } }));
   await world.session.load();
   world.show(SettingsPage, {});
   await userEvent.click(screen.getByRole('radio', { name: enSettings.account.themes.dark }));

@@ -1,1 +1,0 @@
-import{Nn as e,Pn as t}from"./shared-p3gSKOU7.js";import{t as n}from"./FollowListPage-CfD3d9V-.js";function r(r,i){t(i,!0),n(r,{get username(){return i.params.username},direction:`following`}),e()}export{r as default};
