@@ -29,9 +29,7 @@ pub(crate) fn run(arguments: &[String], tools: Tools) -> Result<ExitCode> {
     let name = "cargo xtask bench client".to_owned();
     let bench = Bench::parse_from([name].iter().chain(arguments));
     let terrace = match &bench.terrace {
-        Some(named) => {
-            named.canonicalize().with_context(|| format!("{} does not exist", named.display()))?
-        }
+        Some(named) => named.canonicalize().with_context(|| format!("{} does not exist", named.display()))?,
         None => match cargo::build_terrace(&mut bench::released_terrace()?)? {
             Built::Program(path) => path,
             Built::Failed(status) => return Ok(cargo::exit_code(status)),

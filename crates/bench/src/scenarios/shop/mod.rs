@@ -117,9 +117,8 @@ impl Shop {
     /// The quote of a fan's cart.
     fn quote(&self, user: UserId) -> Result<String> {
         let variants = |id: VariantId| {
-            let of = |product: &'_ Product| product.variants.first().is_some_and(|one| one.id == id);
-            let product = self.catalogue.products.iter().find(|product| of(product))?;
-            Some((product, product.variants.first()?))
+            let of = |product| Some((product, Product::offered(product).find(|one| one.id == id)?));
+            self.catalogue.products.iter().find_map(of)
         };
         let item = |number| CartItem {
             variant: VariantId::from_uuid(rows::variant(number)),
