@@ -27,6 +27,7 @@ use crate::payments::sandbox;
 use crate::problem;
 use crate::quests::QuestPage;
 use crate::room::FeedPages;
+use crate::shop::ProductPage;
 use crate::streams::{Hub, Streams};
 use actix_web::Error;
 use actix_web::body::MessageBody;
@@ -78,6 +79,7 @@ struct Pages {
     boards: Data<BoardPages>,
     feed: Data<FeedPages>,
     packs: Data<PackPage>,
+    products: Data<ProductPage>,
     quests: Data<QuestPage>,
 }
 
@@ -87,13 +89,14 @@ impl Pages {
             boards: Data::new(BoardPages::new()),
             feed: Data::new(FeedPages::new()),
             packs: Data::default(),
+            products: Data::default(),
             quests: Data::default(),
         }
     }
 
     fn register(self, config: &mut web::ServiceConfig) {
-        let Self { boards, feed, packs, quests } = self;
-        config.app_data(boards).app_data(feed).app_data(packs).app_data(quests);
+        let Self { boards, feed, packs, products, quests } = self;
+        config.app_data(boards).app_data(feed).app_data(packs).app_data(products).app_data(quests);
     }
 }
 

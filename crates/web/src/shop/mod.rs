@@ -6,11 +6,13 @@ pub(crate) mod dto;
 mod export;
 pub(crate) mod order_dto;
 mod order_routes;
+mod pages;
 mod refusals;
 mod routes;
 
 pub(crate) use export::EXPORT;
 pub(crate) use order_dto::OrderStatus;
+pub(crate) use pages::ProductPage;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 

@@ -7,6 +7,7 @@ use crate::platform::{asked, next_cursor};
 use crate::shop::dto::{
     Category, CategoryList, MethodList, Product, ProductEnvelope, ProductKind, ProductList, ShippingMethod,
 };
+use crate::shop::pages::{ProductPage, Shown};
 use actix_web::web::Data;
 use actix_web::{HttpResponse, get};
 use serde::Deserialize;
@@ -74,6 +75,15 @@ struct ProductQuery {
     limit: Option<i64>,
     /// The `nextCursor` of the previous page.
     cursor: Option<String>,
+}
+
+impl ProductQuery {
+    /// Whether it asks for the first page of all products.
+    fn is_plain(&self) -> bool {
+        let Self { category, team_id, kind, available, q, variant_id, limit: _, cursor } = self;
+        [category, team_id, kind, q, variant_id, cursor].into_iter().all(Option::is_none)
+            && available.is_none()
+    }
 }
 
 /// What a list of products is limited to.
@@ -162,6 +172,7 @@ fn variants(text: Option<&str>) -> Result<Option<Vec<VariantId>>, ApiError> {
 pub(crate) async fn list_products(
     viewer: MaybeSignedIn,
     Query(query): Query<ProductQuery>,
+    kept: Data<ProductPage>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
     let (book, now) = (app.product_book().await?, app.now());
@@ -174,17 +185,25 @@ pub(crate) async fn list_products(
     let all: Vec<&DomainProduct> =
         after(&book, page.after.as_deref()).filter(|product| filter.fits(product, now)).collect();
     let stocks = stocks(&app, &all).await?;
-    let mut fitting = all
-        .into_iter()
-        .map(|product| (product, Product::new(product, &stocks, now)))
-        .filter(|(_, shown)| filter.available.is_none_or(|available| shown.is_available() == available));
-    let shown: Vec<_> = fitting.by_ref().take(usize::from(page.limit.rows())).collect();
-    let last = shown.last().filter(|_| fitting.next().is_some()).map(|(product, _)| product.key.to_string());
-    let list = ProductList {
-        products: shown.into_iter().map(|(_, product)| product).collect(),
-        next_cursor: next_cursor(&app, last.as_ref(), PRODUCTS, &name),
+    let list = |all: &[&DomainProduct], stocks: &HashMap<VariantId, Stock>| {
+        let mut fitting = all
+            .iter()
+            .map(|product| (product, Product::new(product, stocks, now)))
+            .filter(|(_, shown)| filter.available.is_none_or(|available| shown.is_available() == available));
+        let shown: Vec<_> = fitting.by_ref().take(usize::from(page.limit.rows())).collect();
+        let last =
+            shown.last().filter(|_| fitting.next().is_some()).map(|(product, _)| product.key.to_string());
+        ProductList {
+            products: shown.into_iter().map(|(_, product)| product).collect(),
+            next_cursor: next_cursor(&app, last.as_ref(), PRODUCTS, &name),
+        }
     };
-    conditional_json(viewer.0.as_ref(), &list)
+    if viewer.0.is_none() && query.is_plain() {
+        let products = all.iter().map(|product| product.id).collect();
+        let shown = Shown { book: book.clone(), limit: page.limit, products, stocks };
+        return kept.answer(shown, |shown| list(&all, &shown.stocks));
+    }
+    conditional_json(viewer.0.as_ref(), &list(&all, &stocks))
 }
 
 /// The products after the one with this key. If the key no longer exists, all products.
