@@ -152,6 +152,7 @@ impl Sample {
         let (product, variant) =
             (products.str_at("/products/0/id"), products.str_at("/products/0/variants/0/id"));
         let [completed, order] = order_badges(&mia);
+        put_badge(&mia);
         let pending = buy_for_money(&mia);
         announce_season(&service);
         Self {
@@ -251,6 +252,11 @@ impl Sample {
         if query.is_empty() { target } else { format!("{target}?{}", query.join("&")) }
     }
 
+    /// Leaves one line in the cart of the first, which can be ordered.
+    pub(super) fn fill_cart(&self) {
+        put_badge(&self.mia);
+    }
+
     /// A valid request of the operation, with its parameters and body.
     pub(super) fn good<'c>(&self, client: &'c Client, operation: &Operation, target: &str) -> Request<'c> {
         let request = keyed(client.ask(&operation.method, target), operation);
@@ -299,7 +305,7 @@ impl Sample {
             "completePurchase" => json!({"purchaseId": self.purchase}),
             "openPack" => json!({"clientSeed": "kop"}),
             "putCartLine" => json!({"quantity": 2}),
-            "checkOut" => json!({"quote": put_badge(&self.mia)}),
+            "checkOut" => json!({"quote": self.mia.get("/api/cart").expect(200).at("/cart/quote")}),
             "completeOrder" => json!({"orderId": self.completed}),
             "mergeCart" => json!({"lines": [{"variantId": self.variant, "quantity": 1}]}),
             "putCartShipping" => json!({"method": "post", "address": super::cart::address()}),

@@ -213,13 +213,17 @@ fn others(sample: &Sample) -> BTreeMap<&'static str, Refused> {
         ("getPurchase", (404, "not_found", None)),
         ("cancelPurchase", (404, "not_found", None)),
         ("completePurchase", (404, "not_found", None)),
+        ("getOrder", (404, "not_found", None)),
+        ("cancelOrder", (404, "not_found", None)),
+        ("reorder", (404, "not_found", None)),
+        ("completeOrder", (404, "not_found", None)),
         ("openPack", (404, "not_found", Some(json!({"userPackId": copy})))),
         ("createPost", (422, "validation_failed", Some(json!({"body": "Mine.", "mediaId": media})))),
     ])
 }
 
 /// Ids in a path whose resource any fan may address: the operations on it are not the owner's alone.
-const PUBLIC: [&str; 25] = [
+const PUBLIC: [&str; 27] = [
     "createComment",
     "dismissRecommended",
     "getComment",
@@ -231,6 +235,7 @@ const PUBLIC: [&str; 25] = [
     "getPack",
     "getPackPicture",
     "getPost",
+    "getProduct",
     "getPublicProfile",
     "getQuest",
     "getPublicProfileByName",
@@ -240,6 +245,7 @@ const PUBLIC: [&str; 25] = [
     "listComments",
     "listPostsOf",
     "purchasePack",
+    "putCartLine",
     "react",
     "reportComment",
     "reportPost",
@@ -262,6 +268,7 @@ fn private_resources_are_refused_to_others_on_every_route(kind: DatabaseKind) ->
         ("/api/user/packs", "packs"),
         ("/api/user/purchases", "purchases"),
         ("/api/user/collectibles", "collectibles"),
+        ("/api/user/orders", "orders"),
     ] {
         let found = names(&sample.mia, path, list);
         assert!(!found.is_empty(), "{path} shows nothing");
