@@ -292,6 +292,16 @@ fn the_club_sells_in_its_own_currency(kind: DatabaseKind) -> Result<()> {
     let refused = folder.check()?;
     ensure!(refused.said.contains("club.toml:5: ISO 4217 lists no currency \"ZZZ\""), "{}", refused.said);
     folder.edit("club.toml", "currency = \"ZZZ\"", "currency = \"JPY\"")?;
+    let refused = folder.check()?;
+    ensure!(
+        refused.said.contains("a price is in EUR, and the currency of the club is JPY"),
+        "{}",
+        refused.said
+    );
+    for file in ["products.toml", "shipping.toml"] {
+        let text = fs::read_to_string(folder.path(file))?;
+        fs::write(folder.path(file), text.replace("\"EUR\"", "\"JPY\""))?;
+    }
     let server = folder.served().serve()?;
     let mia = server.client();
     mia.register("mia");

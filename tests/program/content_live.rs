@@ -33,8 +33,9 @@ fn the_examples_of_the_guide_add_a_team_a_quest_and_a_pack(kind: DatabaseKind) -
     let folder = Folder { terrace: terrace.clone(), name: "aldham" };
     let server = terrace.clone().args(serve.split(' ').map(str::to_owned)).serve()?;
     for example in blocks("toml") {
-        let file =
-            ["team", "quest", "collectible"].into_iter().find(|one| example.contains(&format!("[[{one}]]")));
+        let file = ["team", "quest", "collectible", "product"]
+            .into_iter()
+            .find(|one| example.contains(&format!("[[{one}]]")));
         let file = match file.context("an example of no file")? {
             "collectible" => "packs.toml".to_owned(),
             one => format!("{one}s.toml"),
@@ -43,7 +44,13 @@ fn the_examples_of_the_guide_add_a_team_a_quest_and_a_pack(kind: DatabaseKind) -
     }
     assert!(run(check)?.starts_with("no faults: Port Aldham, version 1: 3 teams, 3 quests, 2 packs, "));
     let said = run(&format!("{load} --yes"))?;
-    for line in ["add team under-21\n", "add quest first-away-day\n", "add pack stand\n", ", 0 retired\n"] {
+    for line in [
+        "add team under-21\n",
+        "add quest first-away-day\n",
+        "add pack stand\n",
+        "add product scarf\n",
+        ", 0 retired\n",
+    ] {
         assert!(said.contains(line), "{line}: {said}");
     }
     let mia = server.client();

@@ -39,17 +39,17 @@ pub struct ContentChanges {
     pub retired: Vec<Item>,
 }
 
-/// The kinds of items: first those that fans own, buy or work on.
+/// The kinds of items: first those that fans own, buy or work on. Teams come late, because there are many of them.
 const KINDS: [&str; 10] = [
     "pack",
     "quest",
     "product",
-    "collectible",
-    "team",
-    "league",
     "category",
     "shipping method",
     "tax rate",
+    "collectible",
+    "team",
+    "league",
     "file",
 ];
 /// The most items of a kind that are listed by name.
