@@ -56,9 +56,6 @@ export class Texts {
   #parts = $state.raw<Partial<Parts>>({});
   readonly #wantedParts: Set<Part>;
   readonly #languages: readonly string[];
-  readonly #locale = $derived(
-    this.#languages.find((name) => name.split('-')[0] === this.#language) ?? this.#language,
-  );
 
   /** `languages` are those of the browser, which name regions too. */
   constructor(parts: Partial<Parts> = {}, languages: readonly string[] = []) {
@@ -107,6 +104,11 @@ export class Texts {
     const parts = await readParts(missing, language);
     if (this.#wanted !== language) return this.load(...names);
     this.#parts = { ...this.#parts, ...parts };
+  }
+
+  /** The variant of the language that the browser asks for. */
+  get #locale(): string {
+    return this.#languages.find((name) => name.split('-')[0] === this.#language) ?? this.#language;
   }
 
   number(value: number): string {
