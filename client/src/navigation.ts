@@ -47,6 +47,12 @@ export function textsOf(name: RouteName): Part[] {
   return hasMore ? ['pages', 'more'] : ['pages'];
 }
 
+/** Whether the table stands beside a page on a wide screen; reveals, payments and forms stand alone. */
+export function hasTableBeside(name: RouteName): boolean {
+  if (name === 'copy' || name === 'purchase' || name === 'blocks') return false;
+  return PLAY.includes(name) || name === 'account' || name === 'settings';
+}
+
 /** The items of the main navigation; the one to which the shown page belongs is marked. */
 export function navigation({ t }: Texts, shown: RouteName | null): NavItem[] {
   const isIn = (names: readonly RouteName[]): boolean => shown !== null && names.includes(shown);

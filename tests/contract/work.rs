@@ -180,8 +180,9 @@ fn two_commands_that_lock_in_opposite_order_both_finish(kind: DatabaseKind) -> R
         async move { app.execute(lock_both).await }
     }));
     assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
-    let expected_runs = if kind == DatabaseKind::Postgres { 3 } else { 2 };
-    assert_eq!(runs.load(Ordering::SeqCst), expected_runs);
+    // On PostgreSQL one of them was the victim of a deadlock and ran again; it may have been so once more.
+    let runs = runs.load(Ordering::SeqCst);
+    assert!(if kind == DatabaseKind::Postgres { runs >= 3 } else { runs == 2 }, "{runs} runs");
     for post in [a, b] {
         assert_eq!(service.found(GetPost { post, reader: None }).post.reactions.like, 2);
     }

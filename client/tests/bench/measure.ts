@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { cpus, platform, release, totalmem } from 'node:os';
+import { cpus, loadavg, platform, release, totalmem } from 'node:os';
 import type { Browser, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { Fan } from '../browser/fan';
@@ -111,12 +111,19 @@ function table(rows: readonly Row[]): string {
   return ['| Page | LCP | INP | CLS | Scripts | Budgets |', '|---|---|---|---|---|---|', ...lines].join('\n');
 }
 
-function machine(browser: Browser): string {
+/** Where and how the figures are taken; other work on the machine makes them worse. */
+function circumstances(browser: Browser, runs: number): string {
   const [first, ...others] = cpus();
   const memory = `${(totalmem() / 2 ** 30).toFixed(0)} GiB of memory`;
   const cores = `${String(others.length + 1)} cores of ${first?.model ?? 'an unknown processor'}`;
   const taken = new Date().toISOString().slice(0, 10);
-  return `Taken ${taken}, on ${cores} with ${memory}, ${platform()} ${release()}; Chromium ${browser.version()}.`;
+  const [load = 0] = loadavg();
+  const visits = `${String(runs)} ${runs === 1 ? 'visit' : 'visits'} of each page`;
+  return [
+    `Taken ${taken}, on ${cores} with ${memory}, ${platform()} ${release()}`,
+    `Chromium ${browser.version()}`,
+    `${visits}, with a load of ${load.toFixed(1)} on the machine before the first.`,
+  ].join('; ');
 }
 
 /** Writes the figures into their section of a page. */
@@ -155,9 +162,10 @@ test('pages in a browser that is slowed down', async () => {
   const runs = Number(process.env['TERRACE_RUNS'] ?? 1);
   const stage = await Stage.open(['--rate-limits', 'off']);
   try {
+    const taken = circumstances(stage.browser, runs);
     const rows = await measureAll(stage, runs);
     expect(rows.every(({ visits }) => visits.length === runs)).toBe(true);
-    const text = `${machine(stage.browser)}\n\n${table(rows)}`;
+    const text = `${taken}\n\n${table(rows)}`;
     console.info(`\n${text}\n`);
     const file = process.env['TERRACE_FIGURES'];
     if (file !== undefined) writeInto(file, text);

@@ -88,8 +88,10 @@ test('pages from before the checkout show the wallet and the purchase as they ar
   const buy = await atTheTill(page);
   await coins(page, COINS).waitFor();
   await mark(page);
+  await expect.poll(() => service.streams()).toBe(1);
   await buy.click();
   await page.waitForURL('**/sandbox/checkout/**');
+  await expect.poll(() => service.streams()).toBe(0);
   const [purchase] = await purchases(page);
   const waiting = await visitor.another();
   await waiting.goto(`/purchases/${purchase?.id ?? ''}`);

@@ -75,13 +75,6 @@ async function openRoom(page: Page): Promise<void> {
   await page.getByRole('article').first().waitFor();
 }
 
-/** How many streams are open, as the service counts them. */
-async function streams(): Promise<number> {
-  const answer = await fetch(`${service.url}/metrics`);
-  const found = /^terrace_streams_open(?:\{[^}]*\})? (\d+)/gm;
-  return [...(await answer.text()).matchAll(found)].reduce((sum, [, count]) => sum + Number(count), 0);
-}
-
 test('a new post waits within a second, and what is read does not move', async () => {
   const fan = await Fan.signIn(service.url);
   const visitor = await Visitor.arrive(browser, service.url, PHONE);
@@ -142,7 +135,7 @@ test('nine tabs share one stream, and none misses a post when the leading one cl
     }),
   );
   const pages = [visitor.page, ...others];
-  await expect.poll(streams).toBe(1);
+  await expect.poll(() => service.streams()).toBe(1);
   const writing = (async () => {
     for (let round = 0; round < 50; round += 1) {
       const chants = Array.from({ length: 5 }, (_, place) => `Chant ${round * 5 + place}`);
@@ -161,7 +154,7 @@ test('nine tabs share one stream, and none misses a post when the leading one cl
     };
     await expect.poll(check, { timeout: 60_000, message: 'mistakes in the list' }).toEqual([]);
   }
-  await expect.poll(streams).toBe(1);
+  await expect.poll(() => service.streams()).toBe(1);
   await visitor.leave();
 }, 360_000);
 

@@ -75,6 +75,13 @@ export class Service {
     return answer.json();
   }
 
+  /** How many streams are open, as the service counts them. */
+  async streams(): Promise<number> {
+    const answer = await fetch(`${this.url}/metrics`);
+    const found = /^terrace_streams_open(?:\{[^}]*\})? (\d+)/gm;
+    return [...(await answer.text()).matchAll(found)].reduce((sum, [, count]) => sum + Number(count), 0);
+  }
+
   /** Gives a fan coins, as an operator does beside the service. */
   giveCoins(username: string, amount: number): void {
     const gift = ['--user', username, '--amount', String(amount), '--reason', 'A gift'];

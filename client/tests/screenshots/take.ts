@@ -11,6 +11,9 @@ const SIZES = {
   desktop: { viewport: { width: 1280, height: 800 }, columns: 2, width: 640 },
 } as const;
 const SCHEMES = ['light', 'dark'] as const;
+/** What the manifest shows before the client is installed: the place of a page, and the file. */
+const OF_MANIFEST = { phone: [0, 'narrow.png'], desktop: [6, 'wide.png'] } as const;
+const PUBLIC = new URL('../../public/screenshots/', import.meta.url);
 
 /** The pages that are shown, in the order of the sheets. */
 async function pages(fan: Fan): Promise<string[]> {
@@ -74,13 +77,17 @@ test('pictures of ten pages, on a phone and a desktop, light and dark', async ()
   mkdirSync(folder, { recursive: true });
   const stage = await Stage.open(['--rate-limits', 'off']);
   try {
-    for (const [size, { viewport, columns, width }] of Object.entries(SIZES)) {
+    for (const size of ['phone', 'desktop'] as const) {
+      const { viewport, columns, width } = SIZES[size];
       for (const colorScheme of SCHEMES) {
         const options = { viewport, colorScheme, reducedMotion: 'reduce' } as const;
         const pictures = await take(stage.browser, stage.service.url, options);
         expect(pictures).toHaveLength(10);
         const file = join(folder, `${size}-${colorScheme}.jpg`);
         writeFileSync(file, await sheet(stage.browser, pictures, columns, width));
+        const [place, name] = OF_MANIFEST[size];
+        const picture = pictures[place];
+        if (picture && colorScheme === 'light') writeFileSync(new URL(name, PUBLIC), picture);
       }
     }
   } finally {

@@ -40,7 +40,8 @@ pub(crate) enum Client {
         #[arg(long)]
         no_browser: bool,
     },
-    /// Take pictures of ten pages into `docs/screenshots`, on a phone and a desktop, light and dark
+    /// Take pictures of ten pages into `docs/screenshots`, on a phone and a desktop, light and dark, and those of the
+    /// manifest into `client/public/screenshots`
     Screenshots,
     /// Write the OpenAPI document of the service to `client/openapi.json`; needs no Node
     Contract,

@@ -48,15 +48,18 @@ export function preferredLanguage(languages: readonly string[]): Language {
   return 'en';
 }
 
-/** The texts in the chosen language, and numbers and times as it writes them. */
+/** The texts in the chosen language, and numbers and times as the reader's region writes them. */
 export class Texts {
   #catalogue = $state.raw<Catalogue>(en);
   #language = $state<Language>('en');
   #wanted: Language = 'en';
   #parts = $state.raw<Partial<Parts>>({});
   readonly #wantedParts: Set<Part>;
+  readonly #languages: readonly string[];
 
-  constructor(parts: Partial<Parts> = {}) {
+  /** `languages` are those of the browser, which name regions too. */
+  constructor(parts: Partial<Parts> = {}, languages: readonly string[] = []) {
+    this.#languages = languages;
     this.#parts = parts;
     this.#wantedParts = new Set(Object.keys(parts) as Part[]);
   }
@@ -103,20 +106,25 @@ export class Texts {
     this.#parts = { ...this.#parts, ...parts };
   }
 
+  /** The variant of the language that the browser asks for. */
+  get #locale(): string {
+    return this.#languages.find((name) => name.split('-')[0] === this.#language) ?? this.#language;
+  }
+
   number(value: number): string {
-    return new Intl.NumberFormat(this.#language).format(value);
+    return new Intl.NumberFormat(this.#locale).format(value);
   }
 
   time(date: Date): string {
-    return new Intl.DateTimeFormat(this.#language, { hour: '2-digit', minute: '2-digit' }).format(date);
+    return new Intl.DateTimeFormat(this.#locale, { hour: '2-digit', minute: '2-digit' }).format(date);
   }
 
   month(date: Date): string {
-    return new Intl.DateTimeFormat(this.#language, { month: 'long', year: 'numeric' }).format(date);
+    return new Intl.DateTimeFormat(this.#locale, { month: 'long', year: 'numeric' }).format(date);
   }
 
   dateTime(date: Date): string {
-    return new Intl.DateTimeFormat(this.#language, { dateStyle: 'medium', timeStyle: 'short' }).format(date);
+    return new Intl.DateTimeFormat(this.#locale, { dateStyle: 'medium', timeStyle: 'short' }).format(date);
   }
 
   /** The time of today, and with its date that of another day. */
@@ -125,32 +133,32 @@ export class Texts {
   }
 
   date(date: Date): string {
-    return new Intl.DateTimeFormat(this.#language, { dateStyle: 'medium' }).format(date);
+    return new Intl.DateTimeFormat(this.#locale, { dateStyle: 'medium' }).format(date);
   }
 
   /** An amount with its sign, as a history shows it. */
   change(value: number): string {
-    return new Intl.NumberFormat(this.#language, { signDisplay: 'exceptZero' }).format(value);
+    return new Intl.NumberFormat(this.#locale, { signDisplay: 'exceptZero' }).format(value);
   }
 
   /** A share of one. */
   percent(value: number): string {
     const options = { style: 'percent', maximumSignificantDigits: 3 } as const;
-    return new Intl.NumberFormat(this.#language, options).format(value);
+    return new Intl.NumberFormat(this.#locale, options).format(value);
   }
 
   /** Money in minor units. */
   money(amount: number, currency: string): string {
-    const format = new Intl.NumberFormat(this.#language, { style: 'currency', currency });
+    const format = new Intl.NumberFormat(this.#locale, { style: 'currency', currency });
     return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
   }
 
   list(words: readonly string[]): string {
-    return new Intl.ListFormat(this.#language).format(words);
+    return new Intl.ListFormat(this.#locale).format(words);
   }
 
   ago(date: Date, now: Date): string {
-    return agoIn(this.#language, date, now);
+    return agoIn(this.#locale, date, now);
   }
 
   /** Why a request failed, in words; never the service's untranslated detail. */

@@ -70,3 +70,12 @@ test('a time of another day has its date', () => {
   expect(texts.moment(then, then)).toBe(texts.time(then));
   expect(texts.moment(then, now)).toBe(texts.dateTime(then));
 });
+
+test('numbers and times are written as in the region of the browser', async () => {
+  const texts = new Texts({}, ['de-AT', 'en-GB', 'en']);
+  const date = new Date(2026, 10, 24, 15, 5);
+  expect(texts.dateTime(date)).toBe('24 Nov 2026, 15:05');
+  await texts.use('de');
+  expect(texts.number(12_400)).toBe(new Intl.NumberFormat('de-AT').format(12_400));
+  expect(new Texts().date(date)).toBe('Nov 24, 2026');
+});

@@ -183,7 +183,7 @@ pub(crate) fn merge_lines(
         });
         match chosen {
             Some(price) => {
-                items.push(CartItem { variant: line.variant, price: price.id, quantity: line.quantity })
+                items.push(CartItem { variant: line.variant, price: price.id, quantity: line.quantity });
             }
             None => skipped.push(line.variant),
         }

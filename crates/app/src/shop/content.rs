@@ -129,11 +129,9 @@ impl ShopContent {
                     ContentItem::Method => &self.methods,
                     ContentItem::Tax => &self.taxes,
                 };
-                let may_exist = match error.problem {
-                    ContentProblem::UnknownCategory(_) => self.has_open_categories,
-                    ContentProblem::NoMethod => self.has_open_methods,
-                    _ => false,
-                };
+                let may_exist = matches!(error.problem, ContentProblem::UnknownCategory(_))
+                    && self.has_open_categories
+                    || matches!(error.problem, ContentProblem::NoMethod) && self.has_open_methods;
                 if let Some(place) = places.get(error.place).filter(|_| !may_exist) {
                     place.fault(&mut faults, error.to_string());
                 }
@@ -185,7 +183,7 @@ fn grant(fields: &mut Fields<'_, '_>) -> Option<GrantDraft> {
 }
 
 fn variant(fields: &mut Fields<'_, '_>) -> VariantDraft {
-    let options = fields.table("options", |fields| fields.all::<String>()).unwrap_or_default();
+    let options = fields.table("options", Fields::all::<String>).unwrap_or_default();
     let prices = fields.lists_of_tables("prices", part);
     let is_partial = prices.as_ref().is_none_or(|prices| prices.iter().flatten().any(Option::is_none));
     let prices = prices.unwrap_or_default().into_iter();

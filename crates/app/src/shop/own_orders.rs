@@ -16,9 +16,10 @@ use terrace_ledger::AccountKind;
 use terrace_shop::{MOST_UNITS, Order, OrderId, OrderState, RETURN_WINDOW};
 
 pub(super) fn shown(tx: &mut dyn PaymentRead, order: Order) -> Result<ShownOrder, StoreError> {
-    let refund = match order.state {
-        OrderState::Refunded => tx.payment(order.id.into())?.and_then(|payment| payment.refund),
-        _ => None,
+    let refund = if order.state == OrderState::Refunded {
+        tx.payment(order.id.into())?.and_then(|payment| payment.refund)
+    } else {
+        None
     };
     Ok(ShownOrder { order, refund })
 }

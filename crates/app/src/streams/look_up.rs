@@ -215,21 +215,18 @@ fn purchase(event: &Event) -> Result<Option<StreamEvent>, StoreError> {
     let Some(fan) = event.what.actor else { return Ok(None) };
     let state = event.detail.as_deref().unwrap_or_default();
     let malformed = |error| StoreError::defect("streams", error);
-    let what = match event.what.kind {
-        EventKind::PurchaseChanged => {
-            let purchase = PurchaseId::from_uuid(event.what.subject);
-            StreamWhat::PurchaseChanged(fan, purchase, state.parse().map_err(malformed)?)
-        }
-        EventKind::OrderChanged => {
-            let order = OrderId::from_uuid(event.what.subject);
-            StreamWhat::OrderChanged(fan, order, state.parse().map_err(malformed)?)
-        }
-        EventKind::BalanceChanged => {
-            let (kind, balance) = state.split_once('/').unwrap_or_default();
-            let balance = balance.parse().map_err(|error| StoreError::defect("streams", error))?;
-            StreamWhat::BalanceChanged(fan, kind.parse().map_err(malformed)?, balance)
-        }
-        _ => return Ok(None),
+    let what = if event.what.kind == EventKind::PurchaseChanged {
+        let purchase = PurchaseId::from_uuid(event.what.subject);
+        StreamWhat::PurchaseChanged(fan, purchase, state.parse().map_err(malformed)?)
+    } else if event.what.kind == EventKind::OrderChanged {
+        let order = OrderId::from_uuid(event.what.subject);
+        StreamWhat::OrderChanged(fan, order, state.parse().map_err(malformed)?)
+    } else if event.what.kind == EventKind::BalanceChanged {
+        let (kind, balance) = state.split_once('/').unwrap_or_default();
+        let balance = balance.parse().map_err(|error| StoreError::defect("streams", error))?;
+        StreamWhat::BalanceChanged(fan, kind.parse().map_err(malformed)?, balance)
+    } else {
+        return Ok(None);
     };
     Ok(Some(stream_event(event, what)))
 }

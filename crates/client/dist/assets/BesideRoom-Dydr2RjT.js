@@ -1,1 +1,0 @@
-import{Gt as e,Ut as t,c as n,dn as r,o as i,pn as a}from"./shared-DJcugui4.js";import{t as o}from"./Recommended-DndtqX0D.js";var s=e(`<!> <!> <!>`,1);function c(e){var c=s(),l=r(c);n(l,{});var u=a(l,2);i(u,{});var d=a(u,2);o(d,{}),t(e,c)}export{c as default};
