@@ -85,7 +85,7 @@ fn merge(service: &TestApp, user: UserId, of: &[(VariantId, u32)]) -> CartMerged
 }
 
 fn a_line_is_set_and_repeating_it_changes_nothing(kind: DatabaseKind) -> Result<()> {
-    let service = shop_of(TestApp::start(kind)?)?;
+    let service = shop_of(TestApp::start(kind)?);
     let mia = service.fan("mia").id;
     assert_eq!((lines(&cart(&service, mia)), cart(&service, mia).cart.quote), (vec![], None));
     let [shirt, purse] = ["shirt/m", "purse"].map(|path| variant(&service, path).id);
@@ -119,7 +119,7 @@ fn a_line_is_set_and_repeating_it_changes_nothing(kind: DatabaseKind) -> Result<
 }
 
 fn prices_are_live_and_a_price_that_changes_is_named(kind: DatabaseKind) -> Result<()> {
-    let service = shop_of(TestApp::start(kind)?)?;
+    let service = shop_of(TestApp::start(kind)?);
     let mia = service.fan("mia").id;
     let before = put(&service, mia, "purse", 2).cart;
     assert!(before.problems.is_empty() && before.lines[0].problems.is_empty());
@@ -135,7 +135,7 @@ fn prices_are_live_and_a_price_that_changes_is_named(kind: DatabaseKind) -> Resu
 }
 
 fn a_cart_reserves_nothing(kind: DatabaseKind) -> Result<()> {
-    let service = shop_of(TestApp::start(kind)?)?;
+    let service = shop_of(TestApp::start(kind)?);
     let [mia, bo] = ["mia", "bo_"].map(|name| service.fan(name).id);
     for fan in [mia, bo] {
         give_coins(&service, fan, 1_000);
@@ -149,7 +149,7 @@ fn a_cart_reserves_nothing(kind: DatabaseKind) -> Result<()> {
 }
 
 fn merging_twice_equals_merging_once_and_loses_nothing(kind: DatabaseKind) -> Result<()> {
-    let service = shop_of(TestApp::start(kind)?)?;
+    let service = shop_of(TestApp::start(kind)?);
     let mia = service.fan("mia").id;
     let [shirt, purse, badge] = ["shirt/m", "purse", "badge"].map(|path| variant(&service, path).id);
     put_priced(&service, mia, "shirt/m", 3, PriceKind::Coins);
@@ -169,7 +169,7 @@ fn merging_twice_equals_merging_once_and_loses_nothing(kind: DatabaseKind) -> Re
 }
 
 fn two_devices_that_merge_at_once_agree(kind: DatabaseKind) -> Result<()> {
-    let service = shop_of(TestApp::start(kind)?)?;
+    let service = shop_of(TestApp::start(kind)?);
     let other = service.another()?;
     let mia = service.fan("mia").id;
     let [shirt, purse, badge] = ["shirt/m", "purse", "badge"].map(|path| variant(&service, path).id);
@@ -196,15 +196,14 @@ fn two_devices_that_merge_at_once_agree(kind: DatabaseKind) -> Result<()> {
 
 fn a_cart_has_at_most_fifty_lines(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
-    let products: String = (0..52)
-        .map(|nth| {
-            format!(
-                "[[product]]\nkey = \"p{nth}\"\nname = \"P\"\nkind = \"digital\"\n[[product.variant]]\nkey = \"one\"\n\
-                 name = \"One\"\nprices = [[{{ kind = \"coins\", amount = 1 }}]]\n"
-            )
-        })
-        .collect();
-    load(&service, &products);
+    let product = |nth| {
+        format!(
+            "[[product]]\nkey = \"p{nth}\"\nname = \"P\"\nkind = \"digital\"\n[[product.variant]]\nkey = \"one\"\n\
+             name = \"One\"\nprices = [[{{ kind = \"coins\", amount = 1 }}]]\n"
+        )
+    };
+    let products: Vec<String> = (0..52).map(product).collect();
+    load(&service, &products.concat());
     let mia = service.fan("mia").id;
     let all: Vec<_> = (0..52).map(|nth| (variant(&service, &format!("p{nth}")).id, 1)).collect();
     let merged = merge(&service, mia, &all);
@@ -218,7 +217,7 @@ fn a_cart_has_at_most_fifty_lines(kind: DatabaseKind) -> Result<()> {
 }
 
 fn an_address_is_kept_with_its_method(kind: DatabaseKind) -> Result<()> {
-    let service = shop_of(TestApp::start(kind)?)?;
+    let service = shop_of(TestApp::start(kind)?);
     let mia = service.fan("mia").id;
     put(&service, mia, "shirt/m", 1);
     assert_eq!(cart(&service, mia).cart.problems, [Problem::AddressMissing]);
@@ -236,7 +235,7 @@ fn an_address_is_kept_with_its_method(kind: DatabaseKind) -> Result<()> {
 }
 
 fn a_cart_is_read_in_at_most_four_statements(kind: DatabaseKind) -> Result<()> {
-    let service = shop_of(TestApp::without_dry_run(kind)?)?;
+    let service = shop_of(TestApp::without_dry_run(kind)?);
     let mia = service.fan("mia").id;
     for path in ["shirt/m", "shirt/l", "purse", "badge", "bundle"] {
         put(&service, mia, path, 1);
@@ -250,7 +249,7 @@ fn a_cart_is_read_in_at_most_four_statements(kind: DatabaseKind) -> Result<()> {
 }
 
 fn carts_are_removed_after_ninety_days_and_with_their_account(kind: DatabaseKind) -> Result<()> {
-    let service = shop_of(TestApp::start(kind)?)?;
+    let service = shop_of(TestApp::start(kind)?);
     let mia = service.fan("mia").id;
     put(&service, mia, "purse", 1);
     service.clock().advance(Duration::from_hours(24 * 60));

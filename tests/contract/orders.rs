@@ -49,7 +49,7 @@ on_each_database! {
 pub(super) fn paid_shop(kind: DatabaseKind) -> Result<(TestApp, Arc<Cashier>)> {
     let cashier = Arc::new(Cashier::default());
     let provider: Arc<dyn PaymentProvider> = Arc::<Cashier>::clone(&cashier);
-    Ok((shop_of(TestApp::paid_to(kind, provider)?)?, cashier))
+    Ok((shop_of(TestApp::paid_to(kind, provider)?), cashier))
 }
 
 /// The command that orders a fan's cart as it is.
@@ -592,7 +592,7 @@ fn an_account_with_an_order_on_its_way_is_not_deleted(kind: DatabaseKind) -> Res
     put(&service, mia, "shirt/m", 1);
     let order = begin(&service, mia);
     assert_eq!(notify(&service, NoticeKind::Paid, &order), NoticeTaken::Applied);
-    let refused = delete(&service, fan.cookie.clone(), PASSWORD);
+    let refused = delete(&service, fan.cookie, PASSWORD);
     assert_eq!(refused, Some(DeleteAccountRefusal::OrderOpen));
     service.done(FulfilOrder { order: order.id, line: None, fulfilment: Fulfilment::Deliver });
     assert_eq!(delete(&service, fan.cookie, PASSWORD), None);

@@ -16,10 +16,10 @@ on_each_database! {
 }
 
 /// A service with teams and products.
-pub(super) fn shop_of(service: TestApp) -> Result<TestApp> {
+pub(super) fn shop_of(service: TestApp) -> TestApp {
     service.team("foxes");
     load(&service, PRODUCTS);
-    Ok(service)
+    service
 }
 
 pub(super) fn load(service: &TestApp, products: &str) -> ShopSummary {
@@ -63,7 +63,7 @@ pub(super) fn change_stock(
 }
 
 fn the_catalogue_is_stored_as_content_describes_it(kind: DatabaseKind) -> Result<()> {
-    let service = shop_of(TestApp::start(kind)?)?;
+    let service = shop_of(TestApp::start(kind)?);
     let stored = catalogue(&service);
     let keys: Vec<_> = stored.products.iter().map(|product| product.key.as_str()).collect();
     assert_eq!(keys, ["shirt", "purse", "badge", "bundle", "over", "soon"]);
@@ -79,7 +79,7 @@ fn the_catalogue_is_stored_as_content_describes_it(kind: DatabaseKind) -> Result
 }
 
 fn content_that_is_loaded_again_keeps_ids_and_stock(kind: DatabaseKind) -> Result<()> {
-    let service = shop_of(TestApp::start(kind)?)?;
+    let service = shop_of(TestApp::start(kind)?);
     let before = catalogue(&service);
     assert_eq!(load(&service, PRODUCTS), ShopSummary { products: 6, retired: 0 });
     assert_eq!(catalogue(&service), before);
@@ -108,7 +108,7 @@ fn content_that_is_loaded_again_keeps_ids_and_stock(kind: DatabaseKind) -> Resul
 }
 
 fn operators_change_the_stock(kind: DatabaseKind) -> Result<()> {
-    let service = shop_of(TestApp::start(kind)?)?;
+    let service = shop_of(TestApp::start(kind)?);
     let set = |path, supply| change_stock(&service, path, StockChange::Set(supply));
     let add = |path, change| change_stock(&service, path, StockChange::Add(change));
     assert_eq!(add("shirt/m", 4), Ok(Some(Stock { supply: 9, taken: 0 })));
@@ -125,7 +125,7 @@ fn operators_change_the_stock(kind: DatabaseKind) -> Result<()> {
 }
 
 fn invalid_content_changes_nothing(kind: DatabaseKind) -> Result<()> {
-    let service = shop_of(TestApp::start(kind)?)?;
+    let service = shop_of(TestApp::start(kind)?);
     let before = catalogue(&service);
     let wrong = PRODUCTS.replacen("kind = \"physical\"", "kind = \"digital\"", 1);
     let content = ShopContent::parse(&wrong, SHIPPING)?;

@@ -182,8 +182,13 @@ fn grant(fields: &mut Fields<'_, '_>) -> Option<GrantDraft> {
     fields.is_whole().then_some(grant)
 }
 
+/// All texts of a table, with their names and lines.
+fn texts(fields: &mut Fields<'_, '_>) -> Vec<(String, usize, Option<String>)> {
+    fields.all()
+}
+
 fn variant(fields: &mut Fields<'_, '_>) -> VariantDraft {
-    let options = fields.table("options", Fields::all::<String>).unwrap_or_default();
+    let options = fields.table("options", texts).unwrap_or_default();
     let prices = fields.lists_of_tables("prices", part);
     let is_partial = prices.as_ref().is_none_or(|prices| prices.iter().flatten().any(Option::is_none));
     let prices = prices.unwrap_or_default().into_iter();

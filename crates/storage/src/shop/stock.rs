@@ -1,6 +1,6 @@
 //! The stock of limited variants.
 
-use crate::conn::on;
+use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::packs::count;
 use crate::schema::variant_stock;
@@ -32,6 +32,12 @@ pub(super) fn stock(supply: i32, taken: i32) -> Result<Stock, StoreError> {
 impl StockWrite for DieselTx<'_> {
     fn set_supply(&mut self, variant: VariantId, supply: Option<u32>) -> Result<(), StoreError> {
         let id = Key::of(variant);
+        // An order of an unlimited variant takes nothing from a stock: none may be placed while the first one is counted.
+        if let Conn::Pg(conn) = &mut self.conn {
+            diesel::sql_query("LOCK TABLE order_lines IN SHARE ROW EXCLUSIVE MODE")
+                .execute(*conn)
+                .map_err(broken("lock the orders"))?;
+        }
         match supply {
             Some(supply) => on!(self.conn, |conn| {
                 diesel::sql_query(SET)
