@@ -11,7 +11,7 @@ import type { RouteName } from '../../src/lib/router/paths';
 import { JOURNEYS, leave } from './journeys';
 import { startVitals, vitalsOf, type Vitals } from './vitals';
 
-/** What docs/web-client.md demands of every page. */
+/** What docs/client.md demands of every page. */
 const BUDGET: Vitals = { lcp: 1800, inp: 150, cls: 0.02 };
 /** How many times slower the processor is than that of the machine. */
 const SLOWER = 4;
