@@ -22,7 +22,9 @@ mod crash {
     mod rounds;
     mod shop;
     mod stop;
+    mod stripe;
     mod together;
+    mod trivia;
     mod world;
 }
 
@@ -35,6 +37,7 @@ mod house {
     mod files;
     mod layers;
     mod links;
+    mod metrics;
     mod spec;
     mod tidy;
     mod words;
@@ -50,10 +53,12 @@ mod contract {
     mod completions;
     mod cost;
     mod counters;
+    mod dashboard;
     mod deletion;
     mod edits;
     mod events;
     mod feeds;
+    mod grants;
     mod graph;
     mod graph_crowd;
     mod import;
@@ -66,6 +71,7 @@ mod contract {
     mod maintenance;
     mod maintenance_cleanup;
     mod maintenance_facts;
+    mod maintenance_grants;
     mod maintenance_load;
     mod maintenance_orders;
     mod maintenance_packs;
@@ -73,13 +79,20 @@ mod contract {
     pub(crate) mod media;
     mod mentions;
     pub(crate) mod migrations;
+    mod mint_reports;
     mod minting;
+    mod notification_limits;
+    mod notification_sources;
+    mod notifications;
     mod once;
+    mod operator_report;
     mod operators;
     mod order;
+    mod order_grants;
     mod orders;
     mod orders_crowd;
     mod packs;
+    mod packs_batched;
     mod packs_crowd;
     mod paging;
     mod payments;
@@ -93,23 +106,37 @@ mod contract {
     mod products;
     pub(crate) mod published_totals;
     mod purchase_holds;
+    mod push;
     mod quests;
     mod quests_kept_up;
     mod quests_locked;
     mod recommended;
+    mod refunds;
     pub(crate) mod repairs;
     mod replica;
     mod replies;
     mod reports;
+    mod rewards;
+    mod rewards_crowd;
     mod room_crowd;
     mod schema;
     mod search;
     mod sessions;
+    mod statements;
+    pub(crate) mod stripe;
+    mod stripe_garbage;
+    mod stripe_histories;
     mod trends;
     mod trends_runs;
+    mod trivia;
+    mod trivia_content;
+    mod trivia_soon;
     mod upkeep;
     mod upload_quota;
+    mod visits_batched;
+    mod wallets;
     mod watched;
+    mod wheels;
     mod work;
 }
 
@@ -125,6 +152,7 @@ mod http {
     mod conditional;
     mod cron;
     mod cross_site;
+    mod dashboard;
     mod demo;
     mod document;
     mod document_rules;
@@ -135,7 +163,15 @@ mod http {
     mod feeds;
     mod first_visit;
     mod forged;
+    /// What rounds may not reveal, and the odds of spins: at the size that `cargo xtask prove games` asks for.
+    mod games {
+        mod bytes;
+        mod odds;
+        pub(crate) mod sizes;
+        mod times;
+    }
     mod garbage;
+    mod grants;
     mod graph;
     mod hosts;
     mod idempotency;
@@ -145,6 +181,8 @@ mod http {
     mod locker_room;
     pub(crate) mod media;
     mod mentions;
+    mod mint_reports;
+    mod notifications;
     mod optional_bodies;
     mod orders;
     mod own_account;
@@ -155,11 +193,14 @@ mod http {
     mod problems;
     mod products;
     mod profiles;
+    mod push;
     mod quests;
     mod quests_noticed;
     mod quests_required;
+    mod readiness;
     mod recommended;
     mod replies;
+    mod rewards;
     mod sample;
     mod search;
     mod seasons;
@@ -173,6 +214,7 @@ mod http {
     mod sessions;
     mod shape;
     mod shop;
+    mod statements;
     mod stream_channels;
     mod stream_channels_crowd;
     mod stream_crowd;
@@ -180,11 +222,15 @@ mod http {
     mod stream_ids;
     mod stream_readers;
     mod streams;
+    mod stripe;
+    mod token_wallets;
     mod trends;
+    mod trivia;
     mod uploads;
     mod visits;
     mod wallets;
     mod watching;
+    mod wheels;
 }
 
 /// Streams of several processes.
@@ -223,6 +269,10 @@ mod program {
     mod permissions;
     mod receiver;
     mod refused;
+    mod report;
     mod reports;
+    mod rewards;
+    mod search;
+    pub(crate) mod stripe;
     mod verify;
 }

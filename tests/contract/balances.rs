@@ -95,7 +95,8 @@ fn operators_add_and_remove_coins_once_each(kind: DatabaseKind) -> Result<()> {
 
 fn tamper(service: &TestApp, user: UserId, kind: AccountKind, amount: i64, points: i64) {
     service.write(move |tx, ctx| {
-        let correction = LedgerRepair { user, balances: vec![Balance { kind, amount }], points };
+        let correction =
+            LedgerRepair { user, balances: vec![Balance { kind, amount }], points, statements: vec![] };
         Ok(tx.write_ledger_repair(&correction, ctx.new_id(), ctx.now())?)
     });
 }

@@ -37,10 +37,10 @@ on_each_database! {
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Numbers that follow from a seed.
-struct Dice(SeededEntropy);
+pub(super) struct Dice(pub(super) SeededEntropy);
 
 impl Dice {
-    fn below(&self, end: usize) -> usize {
+    pub(super) fn below(&self, end: usize) -> usize {
         let number = self.0.seed().first_chunk().copied().map(u64::from_le_bytes).expect("32 bytes");
         usize::try_from(number % u64::try_from(end).expect("small")).expect("small")
     }
@@ -85,7 +85,7 @@ fn content(page: &BoardPage) -> (Vec<Ranked>, Option<Standing>, u64, [Option<Ran
 }
 
 /// Does a random action: mostly awards, of few points so that many fans are tied.
-fn act(service: &TestApp, dice: &Dice, fans: &[UserId], teams: &[TeamId], name: &str) {
+pub(super) fn act(service: &TestApp, dice: &Dice, fans: &[UserId], teams: &[TeamId], name: &str) {
     let (fan, team) = (fans[dice.below(fans.len())], teams[dice.below(teams.len())]);
     let visible = |is_visible| {
         let change = ProfileChange { leaderboard_visible: Some(is_visible), ..ProfileChange::default() };
@@ -203,7 +203,7 @@ fn after_an_award_the_next_read_shows_it(kind: DatabaseKind) -> Result<()> {
 
 /// Sets the flag that ends the background threads of a test when it is dropped, also where the test fails
 /// before.
-struct Ends<'o>(&'o AtomicBool);
+pub(super) struct Ends<'o>(pub(super) &'o AtomicBool);
 
 impl Drop for Ends<'_> {
     fn drop(&mut self) {

@@ -2,8 +2,10 @@
 //! merging twice equals merging once.
 
 use super::deletion::{catch_up, delete};
+use super::orders::{checkout, now};
 use super::packs::give_coins;
 use super::products::{load, shop_of, stock, variant};
+use super::repairs::damage;
 use anyhow::Result;
 use std::time::Duration;
 use terrace_testkit::app::shop::{
@@ -22,6 +24,7 @@ on_each_database! {
     two_devices_that_merge_at_once_agree,
     a_cart_has_at_most_fifty_lines,
     an_address_is_kept_with_its_method,
+    a_country_that_is_withdrawn_is_chosen_again_and_orders_keep_it,
     a_cart_is_read_in_at_most_four_statements,
     carts_are_removed_after_ninety_days_and_with_their_account,
 }
@@ -231,6 +234,28 @@ fn an_address_is_kept_with_its_method(kind: DatabaseKind) -> Result<()> {
     let other = Shipping { method: "pigeon".parse().expect("a key"), ..to("DE") };
     assert_eq!(service.refused(put(Some(other))), CartRefusal::UnknownMethod);
     assert_eq!(service.done(put(None)).cart.problems, [Problem::AddressMissing]);
+    Ok(())
+}
+
+/// ISO 3166-1 withdraws codes.
+fn a_country_that_is_withdrawn_is_chosen_again_and_orders_keep_it(kind: DatabaseKind) -> Result<()> {
+    let service = shop_of(TestApp::start(kind)?);
+    let mia = service.fan("mia").id;
+    give_coins(&service, mia, 1_000);
+    // Free, so that coins pay for all.
+    let at_the_ground = Shipping { method: "ground".parse().expect("a key"), ..to("DE") };
+    let book = service.run(service.app().product_book())?;
+    service.done(PutShipping { user: mia, shipping: Some(at_the_ground), book });
+    put_priced(&service, mia, "shirt/m", 1, PriceKind::Coins);
+    let order = service.done(checkout(&service, mia)).order.id;
+    ship_to(&service, mia, "DE");
+    put(&service, mia, "shirt/m", 1);
+    damage(&service, &["UPDATE carts SET country = 'AN'", "UPDATE orders SET country = 'AN'"]);
+    let shown = cart(&service, mia).cart;
+    assert_eq!((shown.problems, shown.shipping), (vec![Problem::AddressMissing], None));
+    assert_eq!(ship_to(&service, mia, "DE").cart.problems, []);
+    let kept = now(&service, order).shipping.expect("shipping").shipping.address.country;
+    assert_eq!(kept.as_str(), "AN");
     Ok(())
 }
 

@@ -19,7 +19,7 @@ on_each_database! {
 }
 
 /// How many statements a read takes.
-fn cost(service: &TestApp, read: impl FnOnce()) -> u64 {
+pub(super) fn cost(service: &TestApp, read: impl FnOnce()) -> u64 {
     let before = service.storage().statements();
     read();
     service.storage().statements() - before

@@ -22,6 +22,7 @@ on_each_database! {
     what_is_deleted_or_hidden_cannot_be_edited,
     an_edit_replaces_the_topics_of_a_post,
     simultaneous_edits_leave_one_text_and_its_topics,
+    simultaneous_edits_of_a_comment_leave_one_text,
 }
 
 fn post(service: &TestApp, author: UserId, body: &str) -> PostId {
@@ -175,5 +176,34 @@ fn simultaneous_edits_leave_one_text_and_its_topics(kind: DatabaseKind) -> Resul
     expected.sort();
     assert_eq!(tags_of(&service, post), expected);
     assert_eq!(service.log(before).len(), 16);
+    Ok(())
+}
+
+/// Several processes edit one comment: each edit is an event, and the text is that of one of them, for every reader.
+fn simultaneous_edits_of_a_comment_leave_one_text(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
+    let [mia, bo] = ["mia", "bo_"].map(|name| service.fan(name).id);
+    let post = post(&service, mia, "What a save!");
+    let comment = comment(&service, bo, post);
+    let before = service.settled();
+    let edits =
+        (0..16).map(|n| {
+            let app = Arc::clone(if n % 2 == 0 { service.app() } else { other.app() });
+            async move {
+                app.execute(edit_comment(bo, post, comment, &format!("Edit {n}"))).await.expect("an edit")
+            }
+        });
+    let edited = service.together(edits);
+    let read = service.found(GetComment { post, comment, reader: None });
+    assert!(edited.iter().any(|edited| edited.body == read.body), "{read:?}");
+    assert_eq!(other.found(GetComment { post, comment, reader: Some(mia) }).body, read.body);
+    let found = service.found(GetPost { post, reader: None }).post;
+    assert_eq!((found.body.as_str(), found.edited_at, found.comment_count), ("What a save!", None, 1));
+    let log = service.log(before);
+    assert_eq!(log.len(), 16);
+    assert!(log.iter().all(|event| {
+        (event.what.kind, event.what.object) == (EventKind::CommentEdited, Some(comment.as_uuid()))
+    }));
     Ok(())
 }

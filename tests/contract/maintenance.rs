@@ -133,7 +133,11 @@ fn neglected(service: &TestApp) -> Result<Vec<UserId>> {
         }
         tx.write_points_repairs(&[TotalsRepair { user: wrong, totals, entries: vec![] }], ctx.now())?;
         let balances = vec![Balance { kind: AccountKind::Coins, amount: 400 }];
-        tx.write_ledger_repair(&LedgerRepair { user: poor, balances, points: 0 }, ctx.new_id(), ctx.now())?;
+        tx.write_ledger_repair(
+            &LedgerRepair { user: poor, balances, points: 0, statements: vec![] },
+            ctx.new_id(),
+            ctx.now(),
+        )?;
         // As they were written before topics existed.
         for n in 0..3 {
             let (id, created_at) = (ctx.new_id(), ctx.now());

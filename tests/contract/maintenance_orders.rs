@@ -5,7 +5,7 @@ use super::ledger::{balance, in_order};
 use super::orders::{begin, give_points, holds_fit, notify, now, paid_shop};
 use super::packs::give_coins;
 use super::products::stock;
-use super::repairs::{damage, id, repair_counts, verified};
+use super::repairs::{NOTHING, damage, id, repair_counts, verified};
 use anyhow::Result;
 use terrace_testkit::app::payments::{NoticeKind, NoticeTaken};
 use terrace_testkit::kernel::UserId;
@@ -18,8 +18,6 @@ on_each_database! {
     spec_1_rule_13_holds_and_payments_of_orders_are_repaired,
     spec_1_rule_13_the_stock_of_variants_is_recounted,
 }
-
-const NOTHING: [(&str, u64); 0] = [];
 
 /// An order for points, coins and money that waits for its payment.
 fn bundle(service: &TestApp, fan: UserId) -> Order {

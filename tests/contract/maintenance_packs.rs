@@ -5,7 +5,7 @@ use super::ledger::in_order;
 use super::packs::{buy, give_coins, open, pack, prove, shop, stock};
 use super::payments::{begin, copies, notice, now, paid_shop, send_notice, state};
 use super::points::award;
-use super::repairs::{damage, differences, id, repair_counts, run, stored, verified};
+use super::repairs::{NOTHING, damage, differences, id, repair_counts, run, stored, verified};
 use anyhow::Result;
 use std::time::Duration;
 use terrace_testkit::app::payments::NoticeKind;
@@ -22,8 +22,6 @@ on_each_database! {
     copies_are_restored_once_beside_purchases_and_openings,
     spec_1_rule_10_messages_without_a_lane_get_one,
 }
-
-const NOTHING: [(&str, u64); 0] = [];
 
 fn all_are_content(service: &TestApp) {
     for task in ["repair-purchases", "backfill-packs", "repair-pack-stock"] {
@@ -234,7 +232,7 @@ fn spec_1_rule_10_messages_without_a_lane_get_one(kind: DatabaseKind) -> Result<
     service.done(buy(&service, mia, cups, 1));
     let opened = service.done(open(&service, mia, cups, None));
     let copy = opened.copy.id;
-    service.write(move |tx, ctx| Ok(tx.hand_to_minter(copy, ctx.now())?));
+    service.write(move |tx, ctx| Ok(tx.hand_to_minter(&[copy], ctx.now())?));
     let right = stored(&service, &[]);
     damage(&service, &["DELETE FROM mint_lanes"]);
     assert_eq!(repair_counts(&service, "repair-minting-lanes"), [("lanes", 1)]);

@@ -13,7 +13,7 @@ on_each_database! {
     an_earlier_database_of_a_newer_version_is_refused,
 }
 
-fn recorded(storage: &Storage) -> Result<Vec<String>> {
+pub(super) fn recorded(storage: &Storage) -> Result<Vec<String>> {
     let versions = "SELECT version AS text FROM __diesel_schema_migrations ORDER BY version";
     Ok(storage.read_by_hand(versions)?)
 }

@@ -3,9 +3,10 @@
 
 use super::packs::{buy, give_coins, open, pack, shop};
 use super::points::award;
+use super::wallets::assert_unlocked;
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use terrace_testkit::app::minting::{MintFault, MintKind, MintNotice, Minter, MintingStanding};
 use terrace_testkit::app::platform::Overview;
@@ -13,6 +14,7 @@ use terrace_testkit::app::store::BoxFuture;
 use terrace_testkit::kernel::{Entropy, Timestamp, UserId};
 use terrace_testkit::ops::{self, MintingRetried};
 use terrace_testkit::packs::{Owned, UserPackId};
+use terrace_testkit::storage::Storage;
 use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database};
 use tokio::sync::{Semaphore, watch};
 
@@ -26,6 +28,7 @@ on_each_database! {
     a_minter_that_does_not_answer_delays_no_opening,
     a_revocation_is_sent_after_its_minting,
     an_opening_during_delivery_is_not_overlooked,
+    spec_1_rule_10_no_transaction_is_open_while_the_minter_is_asked,
 }
 
 /// How the minter answers a message.
@@ -136,7 +139,7 @@ fn deliver(service: &TestApp) -> u64 {
 }
 
 /// Buys a pack for points, and opens it.
-fn opened(service: &TestApp, fan: UserId) -> (UserPackId, Vec<Owned>) {
+pub(super) fn opened(service: &TestApp, fan: UserId) -> (UserPackId, Vec<Owned>) {
     let day = pack(service, "day").id;
     service.done(buy(service, fan, day, 1));
     service.clock().advance(Duration::from_millis(1));
@@ -145,7 +148,7 @@ fn opened(service: &TestApp, fan: UserId) -> (UserPackId, Vec<Owned>) {
 }
 
 /// A fan with points for many packs.
-fn rich(service: &TestApp, name: &str) -> UserId {
+pub(super) fn rich(service: &TestApp, name: &str) -> UserId {
     let fan = service.fan(name).id;
     service.done(award(service, fan, 1_000, "game"));
     fan
@@ -186,7 +189,7 @@ fn spec_1_rule_10_the_minter_is_notified_of_the_contents_of_a_pack(kind: Databas
     assert_notices(&heard, &minted(&opened.opening.owned));
     for (slot, notice) in heard.iter().enumerate() {
         let collectible = opened.book.collectible(notice.collectible).expect("a collectible");
-        assert_eq!((notice.copy, usize::try_from(notice.slot)?), (opened.copy.id, slot));
+        assert_eq!(notice.drawn, Some((opened.copy.id, u32::try_from(slot)?)));
         assert_eq!((&notice.key, notice.at), (&collectible.key, opened.opening.owned[slot].acquired_at));
     }
     assert_eq!((deliver(&service), standing(&service)), (0, MintingStanding::default()));
@@ -442,5 +445,47 @@ fn an_opening_during_delivery_is_not_overlooked(kind: DatabaseKind) -> Result<()
     for (fan, owned) in &owned {
         assert_notices(&minter.taken(*fan), &minted(owned));
     }
+    Ok(())
+}
+
+/// A minter that, before it answers, changes what its messages are about.
+struct Watching {
+    inner: Arc<Register>,
+    storage: OnceLock<Storage>,
+}
+
+impl Minter for Watching {
+    fn send<'m>(&'m self, notice: &'m MintNotice, now: Timestamp) -> BoxFuture<'m, Result<(), MintFault>> {
+        Box::pin(async move {
+            let tables =
+                &["users.id", "mint_lanes.user_id", "mint_messages.attempts", "owned_collectibles.id"];
+            assert_unlocked(self.storage.get().expect("the storage"), tables).await;
+            self.inner.send(notice, now).await
+        })
+    }
+}
+
+fn spec_1_rule_10_no_transaction_is_open_while_the_minter_is_asked(kind: DatabaseKind) -> Result<()> {
+    // The first receipt is lost.
+    let inner = Register::new({
+        let is_first = Mutex::new(true);
+        move |_| {
+            let mut is_first = is_first.lock().unwrap_or_else(PoisonError::into_inner);
+            if std::mem::take(&mut *is_first) { Answer::Lost } else { Answer::Receipt }
+        }
+    });
+    let watching = Arc::new(Watching { inner: Arc::clone(&inner), storage: OnceLock::new() });
+    let service = shop(kind)?.with_minter(Arc::<Watching>::clone(&watching))?;
+    assert!(watching.storage.set(service.storage().clone()).is_ok());
+    let mia = rich(&service, "mia");
+    let (_, owned) = opened(&service, mia);
+    assert_eq!(deliver(&service), 0);
+    service.clock().advance(Duration::from_secs(5));
+    // The next message follows the receipt of the first in the same turn.
+    let (_, more) = opened(&service, mia);
+    let all: Vec<Owned> = owned.into_iter().chain(more).collect();
+    assert_eq!(usize::try_from(deliver(&service))?, all.len());
+    assert_notices(&inner.taken(mia), &minted(&all));
+    assert_eq!(inner.calls().len(), all.len() + 1);
     Ok(())
 }

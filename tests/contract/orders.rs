@@ -13,14 +13,14 @@ use std::time::Duration;
 use terrace_testkit::app::accounts::DeleteAccountRefusal;
 use terrace_testkit::app::payments::{
     CloseReason, EndPending, NoticeKind, NoticeTaken, PaymentNotice, PaymentProvider, PaymentState,
-    ProviderFault,
+    ProviderFault, Refund,
 };
 use terrace_testkit::app::shop::{
     CancelOrderRefusal, CompleteOrderRefusal, FindOrder, FulfilOrder, FulfilOrderRefusal, Fulfilment,
     PlaceOrder, PlaceOrderRefusal, ReadOrder, ShownOrder,
 };
 use terrace_testkit::app::store::StoredAnswer;
-use terrace_testkit::kernel::{Clock, Failure, Money, PriceKind, UserId};
+use terrace_testkit::kernel::{Clock, Failure, Money, PriceKind, UserId, Uuid};
 use terrace_testkit::ledger::{AccountKind, Holder, House, TransferSource};
 use terrace_testkit::ops;
 use terrace_testkit::shop::{LineState, Order, OrderId, OrderState, PaidBy, Problem, Stock};
@@ -62,6 +62,7 @@ pub(super) fn checkout(service: &TestApp, user: UserId) -> PlaceOrder {
         book: service.run(service.app().product_book()).expect("products"),
         provider: Some(CASHIER),
         new_account_age: Duration::ZERO,
+        granter: service.run(service.app().granter()).expect("the packs"),
     }
 }
 
@@ -88,6 +89,7 @@ pub(super) fn notice(kind: NoticeKind, order: &Order) -> PaymentNotice {
         money: order.card().expect("money"),
         reference: reference(order.id),
         occurred_at: order.created_at,
+        detail: None,
     }
 }
 
@@ -96,13 +98,25 @@ pub(super) fn notify(service: &TestApp, kind: NoticeKind, order: &Order) -> Noti
 }
 
 fn moved_by(service: &TestApp, source: &'static str, order: OrderId) -> Option<i64> {
-    let source = TransferSource::of(source, order);
+    transferred(service, source, order.as_uuid())
+}
+
+/// What the transfer with this source has moved.
+pub(super) fn transferred(service: &TestApp, source: &'static str, of: Uuid) -> Option<i64> {
+    let source = TransferSource::of(source, of);
     service.ask(move |tx| tx.transfer_of(&source)).map(|moved| moved.amount.get())
 }
 
-/// What the provider has been paid and has given back.
+/// What the provider has been paid and has given back, or owes.
 pub(super) fn journal(service: &TestApp, order: &Order) -> [Option<i64>; 2] {
-    ["payment", "refund"].map(|source| moved_by(service, source, order.id))
+    let refunds = refunds(service, order.id);
+    let given = refunds.iter().filter_map(|refund| transferred(service, "refund", refund.id.as_uuid())).sum();
+    [moved_by(service, "payment", order.id), Some(given).filter(|_| !refunds.is_empty())]
+}
+
+/// The refunds of an order.
+pub(super) fn refunds(service: &TestApp, order: OrderId) -> Vec<Refund> {
+    service.found(ReadOrder { order }).expect("an order").refunds
 }
 
 /// Asserts that each hold of the order is settled exactly when the order no longer waits.
@@ -424,7 +438,9 @@ fn a_paid_order_is_cancelled_within_its_time(kind: DatabaseKind) -> Result<()> {
     let refund = FulfilOrder { order: purse.id, line: None, fulfilment: Fulfilment::Refund };
     assert_eq!(service.done(refund).state, OrderState::Refunded);
     assert_eq!(balance(&service, mia, AccountKind::Coins), 0);
-    assert_eq!(moved_by(&service, "ungrant_spent", purse.id), Some(1));
+    let source = purse.lines[0].source();
+    let [grant] = service.ask(move |tx| tx.grants_of(mia, &[source])).try_into().expect("one grant");
+    assert_eq!(transferred(&service, "ungrant_spent", grant.id.as_uuid()), Some(1));
     let purse = paid("purse", 1);
     service.clock().advance(Duration::from_hours(24 * 14));
     assert!(matches!(cancel(&purse), Err(Failure::Refused(CancelOrderRefusal::NotCancellable))));

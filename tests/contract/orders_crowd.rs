@@ -238,6 +238,7 @@ fn ten_thousand_carts(service: &TestApp, fans: &[UserId]) -> Vec<PlaceOrder> {
         };
         pricing.price(&StoredCart { items: vec![(item(nth), None)], shipping: None }).quote
     };
+    let granter = service.run(service.app().granter()).expect("the packs");
     let command = |(nth, fan): (usize, &UserId)| PlaceOrder {
         user: *fan,
         quote: quote(nth, *fan).expect("a quote"),
@@ -245,6 +246,7 @@ fn ten_thousand_carts(service: &TestApp, fans: &[UserId]) -> Vec<PlaceOrder> {
         book: book.clone(),
         provider: Some(CASHIER),
         new_account_age: Duration::ZERO,
+        granter: granter.clone(),
     };
     fans.iter().enumerate().map(command).collect()
 }

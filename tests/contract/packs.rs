@@ -14,8 +14,8 @@ use terrace_testkit::app::{PackContent, PackSummary};
 use terrace_testkit::kernel::{Limit, UserId, Uuid};
 use terrace_testkit::ledger::{AccountKind, Holder, House};
 use terrace_testkit::packs::{
-    Claim, ClientSeedSource, CopyList, OwnedFilter, Pack, PackId, Quantity, Rarity, SaleRefusal, Stock,
-    UserPackId, UserPackState, verify,
+    Claim, ClientSeedSource, CopyList, CopyOrigin, OwnedFilter, Pack, PackId, Quantity, Rarity, SaleRefusal,
+    Stock, UserPackId, UserPackState, verify,
 };
 use terrace_testkit::{DatabaseKind, PACKS, TestApp, on_each_database};
 
@@ -91,7 +91,12 @@ fn spec_1_rule_8_a_purchase_is_recorded_and_paid_at_once(kind: DatabaseKind) -> 
     let PackPurchased { purchase, copies, .. } = service.done(buy(&service, mia, day, 3));
     assert_eq!((purchase.quantity.copies(), purchase.price.amount(), copies.len()), (3, 10, 3));
     assert_eq!(copies.iter().map(|copy| copy.nonce).collect::<Vec<_>>(), [1, 2, 3]);
-    assert!(copies.iter().all(|copy| copy.state == UserPackState::Sealed && copy.purchase == purchase.id));
+    assert!(
+        copies
+            .iter()
+            .all(|copy| copy.state == UserPackState::Sealed
+                && copy.origin == CopyOrigin::Purchase(purchase.id))
+    );
     assert_ne!(copies[0].seed_hash, copies[1].seed_hash);
     assert_eq!(service.found(GetPurchase { user: mia, purchase: purchase.id }), (purchase.clone(), copies));
     // Spent points still count on boards.

@@ -14,6 +14,7 @@ use terrace_testkit::app::packs::{
 use terrace_testkit::app::payments::{
     BegunCheckout, Checkout, CheckoutOrder, CheckoutRefusal, CompletePurchaseRefusal, Header, NoticeFault,
     NoticeKind, NoticeTaken, Payable, PaymentNotice, PaymentProvider, PaymentState, ProviderFault,
+    RefundAnswer, RefundOrder, RefundState,
 };
 use terrace_testkit::app::store::{BoxFuture, IdempotencyScope, StoredAnswer};
 use terrace_testkit::kernel::Money;
@@ -22,6 +23,7 @@ use terrace_testkit::ledger::{AccountKind, Holder, House, Transfer, TransferSour
 use terrace_testkit::packs::{
     OwnedFilter, PackId, Purchase, PurchaseState, SaleRefusal, Stock, UserPackState,
 };
+use terrace_testkit::shop::RefundId;
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
@@ -36,7 +38,6 @@ on_each_database! {
 #[derive(Default)]
 pub(super) struct Cashier(Mutex<Books>);
 
-#[derive(Default)]
 pub(super) struct Books {
     /// The payments that it has.
     pub(super) states: BTreeMap<Payable, PaymentState>,
@@ -44,6 +45,22 @@ pub(super) struct Books {
     pub(super) asked: Vec<(&'static str, Payable)>,
     /// The error with which it answers every call, if any.
     pub(super) fault: Option<ProviderFault>,
+    /// How far it gets with refunds.
+    pub(super) refund: RefundState,
+    /// What it has given back, by refund and attempt.
+    pub(super) returned: BTreeMap<(RefundId, u32), Money>,
+}
+
+impl Default for Books {
+    fn default() -> Self {
+        Self {
+            states: BTreeMap::new(),
+            asked: Vec::new(),
+            fault: None,
+            refund: RefundState::Given,
+            returned: BTreeMap::new(),
+        }
+    }
 }
 
 pub(super) const CASHIER: &str = "cashier";
@@ -105,20 +122,29 @@ impl PaymentProvider for Cashier {
         Box::pin(async move { state })
     }
 
-    fn refund(&self, checkout: BegunCheckout) -> BoxFuture<'_, Result<(), ProviderFault>> {
+    fn refund(&self, refund: RefundOrder) -> BoxFuture<'_, Result<RefundAnswer, ProviderFault>> {
+        let RefundOrder { id, attempt, checkout, money, .. } = refund;
         let done = self.answer("refund", checkout.payable, |states| {
-            states.insert(checkout.payable, PaymentState::Refunded(checkout.price));
+            if money == checkout.price {
+                states.insert(checkout.payable, PaymentState::Refunded(money));
+            }
         });
-        Box::pin(async move { done })
+        let mut books = self.books();
+        let answer = RefundAnswer { reference: Some(format!("re_{id}")), state: books.refund };
+        if done.is_ok() && answer.state == RefundState::Given {
+            books.returned.insert((id, attempt), money);
+        }
+        drop(books);
+        Box::pin(async move { done.map(|()| answer) })
     }
 
-    fn read_notice(
-        &self,
+    fn read_notice<'n>(
+        &'n self,
         _header: Header<'_>,
-        _body: &[u8],
+        _body: &'n [u8],
         _now: Timestamp,
-    ) -> Result<Option<PaymentNotice>, NoticeFault> {
-        Err(NoticeFault::Unsigned)
+    ) -> BoxFuture<'n, Result<Option<PaymentNotice>, NoticeFault>> {
+        Box::pin(async { Err(NoticeFault::Unsigned) })
     }
 }
 
@@ -157,6 +183,7 @@ pub(super) fn notice(kind: NoticeKind, purchase: &Purchase) -> PaymentNotice {
         money: money(purchase),
         reference: reference(purchase.id),
         occurred_at: purchase.created_at,
+        detail: None,
     }
 }
 

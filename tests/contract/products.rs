@@ -1,6 +1,7 @@
 //! Contract part 2 §3, catalogue (spec §1, shop): content that is loaded again keeps ids and stock, and operators change
 //! the stock.
 
+use super::repairs::damage;
 use anyhow::Result;
 use std::collections::BTreeMap;
 use terrace_testkit::app::shop::{ChangeStock, ShopContent, ShopSummary, StockChange};
@@ -25,6 +26,13 @@ pub(super) fn shop_of(service: TestApp) -> TestApp {
 pub(super) fn load(service: &TestApp, products: &str) -> ShopSummary {
     let content = ShopContent::parse(products, SHIPPING).expect("products");
     service.run(service.app().load_products(content)).expect("products that fit")
+}
+
+/// Loads products whose prices are in euros, as those of a club with another currency.
+pub(super) fn load_in(service: &TestApp, products: &str, code: &str) {
+    load(service, products);
+    damage(service, &[&format!("UPDATE variant_prices SET currency = '{code}' WHERE currency IS NOT NULL")]);
+    service.app().forget_product_book();
 }
 
 pub(super) fn catalogue(service: &TestApp) -> Catalogue {

@@ -90,7 +90,11 @@ pub(super) fn load(service: &TestApp, content: &str) {
 
 /// A process on a database with these quests and a season.
 pub(super) fn with_quests(kind: DatabaseKind) -> Result<TestApp> {
-    let service = TestApp::start(kind)?;
+    quests_of(TestApp::start(kind)?)
+}
+
+/// Adds a season and quests to a service with other settings.
+pub(super) fn quests_of(service: TestApp) -> Result<TestApp> {
     service.run(service.app().found_seasons())?;
     load(&service, QUESTS);
     Ok(service)

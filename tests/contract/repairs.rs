@@ -28,6 +28,9 @@ const PASSING: [&str; 9] = [
 /// For each table, its rows without these columns, sorted.
 pub(crate) type Stored = BTreeMap<String, Vec<String>>;
 
+/// The counts of a repair that finds nothing.
+pub(super) const NOTHING: [(&str, u64); 0] = [];
+
 /// An id in the form that a statement takes.
 pub(super) fn id(service: &TestApp, id: impl Into<Uuid>) -> String {
     let id = id.into();

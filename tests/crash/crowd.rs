@@ -178,6 +178,8 @@ impl Crowd {
                 serials.entry(edition).or_default().push(serial);
             }
         }
+        let kept: usize = self.fans.iter().map(|fan| fan.deeds.kept_orders()).sum();
+        assert_eq!(self.world.taken(client), kept, "the stock that is taken");
         for (edition, minted) in self.world.minted(client) {
             let mut serials = serials.remove(&edition).unwrap_or_default();
             serials.sort_unstable();

@@ -1,9 +1,9 @@
 //! The actions of fans besides posts and comments: they follow one another, get points, visit, complete
-//! quests, and buy and open packs; and the checks of what must be stored once an action was acknowledged.
+//! quests, buy and open packs, order in the shop and return it; and the checks of what must be stored once an action was acknowledged.
 
 use super::crowd::{Reply, Tally, outcome, read_all};
 use super::dice::Dice;
-use super::world::World;
+use super::world::{PRICE, World};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,6 +33,15 @@ enum Deed {
     Open {
         pack: usize,
         key: String,
+    },
+    /// Orders what is in the cart.
+    Order {
+        quote: String,
+        key: String,
+    },
+    /// Returns an order that is not returned.
+    Return {
+        order: String,
     },
 }
 
@@ -82,14 +91,24 @@ impl Deeds {
     pub(super) fn play(&mut self, client: &Client, world: &World, dice: &mut Dice) -> Result<Reply> {
         let key = format!("{:016x}", dice.roll());
         let pack = usize::from(dice.below(4) == 0);
-        let deed = match dice.below(10) {
+        let deed = match dice.below(13) {
             0 => Deed::Visit,
             1..4 => self.next_of_quests(world).unwrap_or(Deed::Visit),
             4..6 => Deed::Buy { pack, key },
             6..8 => Deed::Open { pack, key },
+            8..10 => match fill_cart(client, world)? {
+                (Reply::Done, Some(cart)) => Deed::Order { quote: cart.str_at("/cart/quote"), key },
+                (reply, _) => return Ok(reply),
+            },
+            10 => match self.orders().find(|(_, is_returned)| !is_returned) {
+                Some((order, _)) => Deed::Return { order },
+                None => return Ok(Reply::Refused),
+            },
             _ => Deed::Award { fact: key, amount: 1 + i64::try_from(dice.below(9))? },
         };
         let (reply, answer) = self.send(client, world, &deed)?;
+        let is_return = matches!(deed, Deed::Return { .. });
+        ensure!(!is_return || reply != Reply::Refused, "{deed:?} is refused");
         if reply != Reply::Refused {
             self.done.push(Done { deed, answer: answer.map(|answer| answer.json()) });
         }
@@ -102,7 +121,12 @@ impl Deeds {
             Deed::Start { quest } => Some(Deed::Step { quest, step: 0 }),
             Deed::Step { quest, step: 0 } => Some(Deed::Step { quest, step: 1 }),
             Deed::Step { quest, .. } => Some(Deed::Start { quest: quest + 1 }),
-            Deed::Award { .. } | Deed::Visit | Deed::Buy { .. } | Deed::Open { .. } => None,
+            Deed::Award { .. }
+            | Deed::Visit
+            | Deed::Buy { .. }
+            | Deed::Open { .. }
+            | Deed::Order { .. }
+            | Deed::Return { .. } => None,
         });
         let next = last.unwrap_or(Deed::Start { quest: 0 });
         let is_there = !matches!(next, Deed::Start { quest } if quest >= world.quests.len());
@@ -138,6 +162,16 @@ impl Deeds {
                 let request = post(&format!("/api/packs/{}/open", world.packs[*pack].id));
                 outcome(request.header("idempotency-key", key).json(&json!({})), 200, &["not_found"])
             }
+            Deed::Order { quote, key } => {
+                let request = post("/api/checkout").header("idempotency-key", key);
+                // An order before it may have taken what was in the cart.
+                let refusals = ["cart_empty", "quote_changed", "insufficient_balance"];
+                outcome(request.json(&json!({"quote": quote})), 201, &refusals)
+            }
+            Deed::Return { order } => {
+                let request = post(&format!("/api/user/orders/{order}/cancel"));
+                outcome(request.json(&json!({})), 200, &["order_not_cancellable"])
+            }
         }
     }
 
@@ -165,6 +199,11 @@ impl Deeds {
                     done.answer = Some(answer.json());
                 }
                 (Some(known), Some(answer)) => repeats(&done.deed, known, &answer),
+                // It was returned before: nothing else keeps an order from it.
+                (known, None) if matches!(done.deed, Deed::Return { .. }) => {
+                    tally.had_been_done += u64::from(known.is_none());
+                    done.answer.get_or_insert_with(|| json!({}));
+                }
                 (None, None) => ensure!(reply == Reply::Refused, "{:?}: {reply:?}", done.deed),
                 (Some(_), None) => anyhow::bail!("{:?} was acknowledged, and is refused now", done.deed),
             }
@@ -187,6 +226,7 @@ impl Deeds {
         }
         let earned = self.check_points(client, world)?;
         self.check_balance(client, world, earned)?;
+        self.check_orders(client)?;
         self.check_packs(client)
     }
 
@@ -204,7 +244,12 @@ impl Deeds {
                         expected.extend((*step == 1).then(|| (quest.title.clone(), quest.bonus)));
                     }
                 }
-                Deed::Visit | Deed::Start { .. } | Deed::Buy { .. } | Deed::Open { .. } => {}
+                Deed::Visit
+                | Deed::Start { .. }
+                | Deed::Buy { .. }
+                | Deed::Open { .. }
+                | Deed::Order { .. }
+                | Deed::Return { .. } => {}
             }
         }
         let records = read_all(client, "/api/user/points", "history")?;
@@ -230,16 +275,44 @@ impl Deeds {
     }
 
     fn bought(&self) -> impl Iterator<Item = (usize, &Value)> {
-        self.done.iter().filter_map(|done| match done.deed {
-            Deed::Buy { pack, .. } => Some((pack, done.answer.as_ref()?)),
-            Deed::Award { .. } | Deed::Visit | Deed::Start { .. } | Deed::Step { .. } | Deed::Open { .. } => {
-                None
-            }
+        self.done.iter().filter_map(|done| {
+            let Deed::Buy { pack, .. } = done.deed else { return None };
+            Some((pack, done.answer.as_ref()?))
         })
     }
 
+    /// The ids of the acknowledged orders, and whether a request for the return of each was sent.
+    fn orders(&self) -> impl Iterator<Item = (String, bool)> {
+        let returned = |order: &str| {
+            self.done.iter().any(|done| matches!(&done.deed, Deed::Return { order: of } if of == order))
+        };
+        let ordered = self.done.iter().filter(|done| matches!(done.deed, Deed::Order { .. }));
+        ordered.filter_map(move |done| {
+            let id = text(&done.answer.as_ref()?["order"], "id");
+            let is_returned = returned(&id);
+            Some((id, is_returned))
+        })
+    }
+
+    /// How many orders were not returned.
+    pub(super) fn kept_orders(&self) -> usize {
+        self.orders().filter(|(_, is_returned)| !is_returned).count()
+    }
+
+    fn check_orders(&self, client: &Client) -> Result<()> {
+        let status = |is_returned| if is_returned { "refunded" } else { "completed" };
+        let expected: BTreeMap<String, String> =
+            self.orders().map(|(id, is_returned)| (id, status(is_returned).to_owned())).collect();
+        let found = read_all(client, "/api/user/orders", "orders")?;
+        let listed: BTreeMap<String, String> =
+            found.iter().map(|order| (text(order, "id"), text(order, "status"))).collect();
+        assert_eq!((listed, found.len()), (expected, self.orders().count()), "the orders of {}", self.me);
+        Ok(())
+    }
+
     fn check_balance(&self, client: &Client, world: &World, earned: i64) -> Result<()> {
-        let spent: i64 = self.bought().map(|(pack, _)| world.packs[pack].price).sum();
+        let packs: i64 = self.bought().map(|(pack, _)| world.packs[pack].price).sum();
+        let spent = packs + i64::try_from(self.kept_orders())? * PRICE;
         let accounts = client.get("/api/wallets").expect(200).list("/accounts");
         let points = accounts.iter().find(|account| account["kind"] == "points").context("no points")?;
         assert_eq!(points["balance"], earned - spent, "what {} has to spend", self.me);
@@ -287,25 +360,34 @@ fn follow(client: &Client, other: &str, wanted: bool) -> Result<Reply> {
     outcome(request, 200, &[]).map(|(reply, _)| reply)
 }
 
+/// Puts what the shop sells into the cart, once.
+fn fill_cart(client: &Client, world: &World) -> Result<(Reply, Option<Answer>)> {
+    let request = client.ask("PUT", &format!("/api/cart/lines/{}", world.variant));
+    outcome(request.json(&json!({"quantity": 1})), 200, &[])
+}
+
 /// Whether an answer says that it was done before.
 fn had_been_done(deed: &Deed, answer: &Answer) -> bool {
     match deed {
-        Deed::Buy { .. } | Deed::Open { .. } => answer.header("idempotency-replayed").is_some(),
+        Deed::Buy { .. } | Deed::Open { .. } | Deed::Order { .. } => {
+            answer.header("idempotency-replayed").is_some()
+        }
         Deed::Award { .. } => answer.at("/alreadyAwarded") == true,
         Deed::Step { .. } => answer.at("/pointsAwarded") == 0,
-        Deed::Visit | Deed::Start { .. } => false,
+        Deed::Visit | Deed::Start { .. } | Deed::Return { .. } => false,
     }
 }
 
 /// Asserts that the answer is the known one; a request without a key answers that it was done before.
 fn repeats(deed: &Deed, known: &Value, answer: &Answer) {
     match deed {
-        Deed::Buy { .. } | Deed::Open { .. } => {
+        Deed::Buy { .. } | Deed::Open { .. } | Deed::Order { .. } => {
             assert_eq!((&answer.json(), answer.header("idempotency-replayed")), (known, Some("true")));
         }
         Deed::Award { .. } | Deed::Step { .. } => {
             assert!(had_been_done(deed, answer), "{deed:?} was paid twice");
         }
+        Deed::Return { .. } => panic!("{deed:?} was done twice"),
         // On another day it pays again.
         Deed::Visit | Deed::Start { .. } => {}
     }

@@ -1,11 +1,12 @@
 //! A limited product that many fans order at once, on a service that is killed in the middle, twice (contract part 2 §3,
-//! stock and holds): no more units are sold than exist, every acknowledged order is there once with what it holds, and an
-//! order that is given up returns everything.
+//! stock and holds; spec §1, shop): no more units are sold than exist, every acknowledged order is there once with what it holds, and an
+//! order that is given up returns everything. The suite has 160 buyers; `cargo xtask prove crash` has 10,000 of 500 units.
 
 use super::crowd::{Reply, await_replies, read_all};
 use super::ranks::with_data;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::{Value, json};
+use std::env;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,29 +18,49 @@ use terrace_testkit::{
 
 on_each_database! { units_are_sold_once_while_the_service_is_killed_twice }
 
-const BUYERS: usize = 160;
-const UNITS: usize = 40;
+/// The variable with the number of buyers, where it differs from the suite's.
+const BUYERS: &str = "TERRACE_PROVE_BUYERS";
+const IN_THE_SUITE: usize = 160;
 /// The balance of each fan, and the points that an order holds beside the money.
 const HAS: i64 = 10;
 const PRICE: i64 = 7;
 const THREADS: usize = 16;
-/// The service is killed after this many newly acknowledged orders, each time.
-const KILLED_AFTER: u64 = 8;
 /// How long a service that has just been started may answer 503.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-const CONTENT: &str = r#"
-    [[product]]
-    key = "ticket"
-    name = "Ticket"
-    kind = "digital"
+/// The size of a run.
+#[derive(Debug, Clone, Copy)]
+struct Size {
+    buyers: usize,
+    /// The stock.
+    units: usize,
+    /// The service is killed after this many newly acknowledged orders, each time.
+    killed_after: u64,
+}
 
-    [[product.variant]]
-    key = "one"
-    name = "One"
-    stock = 40
-    prices = [[{ kind = "money", amount = 100, currency = "EUR" }, { kind = "points", amount = 7 }]]
-"#;
+impl Size {
+    /// One unit for twenty buyers, and for four in the suite.
+    fn of_this_run() -> Result<Self> {
+        let (buyers, units) = match env::var(BUYERS) {
+            Ok(buyers) => {
+                let buyers: usize = buyers.parse().context(BUYERS)?;
+                (buyers, buyers / 20)
+            }
+            Err(_) => (IN_THE_SUITE, IN_THE_SUITE / 4),
+        };
+        ensure!(units >= 10, "{BUYERS} is at least 200");
+        Ok(Self { buyers, units, killed_after: u64::try_from(units / 5)? })
+    }
+
+    fn content(self) -> String {
+        format!(
+            "[[product]]\nkey = \"ticket\"\nname = \"Ticket\"\nkind = \"digital\"\n\
+             [[product.variant]]\nkey = \"one\"\nname = \"One\"\nstock = {}\n\
+             prices = [[{{ kind = \"money\", amount = 100, currency = \"EUR\" }}, {{ kind = \"points\", amount = {PRICE} }}]]\n",
+            self.units
+        )
+    }
+}
 
 /// A fan whose cart has a ticket, and the answer that they got.
 #[derive(Debug)]
@@ -176,18 +197,19 @@ fn remaining(client: &Client) -> Value {
 }
 
 fn units_are_sold_once_while_the_service_is_killed_twice(kind: DatabaseKind) -> Result<()> {
+    let (size, begun) = (Size::of_this_run()?, Instant::now());
     let database = TestDatabase::empty(kind)?;
     let invocation = Invocation::on(database.url())?
         .env("TERRACE_CRON_SECRET", CRON_SECRET)
         .env("TERRACE_NEW_ACCOUNT_HOURS", "0")
         .env("TERRACE_LIMIT_PURCHASES", "100000/1");
     invocation.clone().args(["seed"]).run()?.succeeded()?;
-    let content = ShopContent::parse(CONTENT, SHIPPING)?;
+    let content = ShopContent::parse(&size.content(), SHIPPING)?;
     with_data(database.url(), async |app| app.load_products(content).await)?
         .map_err(|failure| anyhow!("{failure:?}"))?;
     let mut program = invocation.serve()?;
     let register = |first: usize| -> Result<Vec<Buyer>> {
-        (first..BUYERS).step_by(THREADS).map(|number| Buyer::register(&program, number)).collect()
+        (first..size.buyers).step_by(THREADS).map(|number| Buyer::register(&program, number)).collect()
     };
     let mut buyers: Vec<Buyer> = thread::scope(|scope| {
         let register = &register;
@@ -201,7 +223,7 @@ fn units_are_sold_once_while_the_service_is_killed_twice(kind: DatabaseKind) -> 
     for _ in 0..2 {
         let client = program.client();
         let killed = |replies: &mpsc::Receiver<Reply>| {
-            await_replies(replies, Reply::Done, KILLED_AFTER, &[Reply::Later, Reply::Nothing])?;
+            await_replies(replies, Reply::Done, size.killed_after, &[Reply::Later, Reply::Nothing])?;
             program.kill()
         };
         let lost = order_all(&client, &mut buyers, Instant::now(), killed)?;
@@ -211,11 +233,19 @@ fn units_are_sold_once_while_the_service_is_killed_twice(kind: DatabaseKind) -> 
     let client = program.client();
     let lost = order_all(&client, &mut buyers, Instant::now() + PATIENCE, |_| Ok(()))?;
     let sold = buyers.iter().filter(|buyer| buyer.ordered.is_some()).count();
-    assert_eq!((lost, sold, remaining(&client)), (0, UNITS, json!(0)));
+    assert_eq!((lost, sold, remaining(&client)), (0, size.units, json!(0)));
     invocation.clone().args(["maintain", "verify"]).run()?.succeeded()?;
-    in_threads(buyers.chunks(BUYERS.div_ceil(THREADS)), |part| {
+    in_threads(buyers.chunks(size.buyers.div_ceil(THREADS)), |part| {
         part.iter().try_for_each(|buyer| buyer.check_and_cancel(&client)).map(|()| 0)
     })?;
-    assert_eq!(remaining(&client), json!(UNITS));
-    invocation.args(["maintain", "verify"]).run()?.succeeded().map(drop)
+    assert_eq!(remaining(&client), json!(size.units));
+    invocation.args(["maintain", "verify"]).run()?.succeeded()?;
+    println!(
+        "{kind:?}: {} checkouts of {} units beside two kills sold exactly those; each order is there once, and returned \
+         everything; {:.0} s",
+        size.buyers,
+        size.units,
+        begun.elapsed().as_secs_f64(),
+    );
+    Ok(())
 }

@@ -1,9 +1,10 @@
-//! The content for a crowd: quests, and packs, one of which sells out.
+//! The content for a crowd: quests, packs, one of which sells out, and a product.
 
 use super::ranks::with_data;
 use anyhow::{Context, Result, anyhow};
 use serde_json::Value;
 use std::fmt::Write;
+use terrace_testkit::app::shop::ShopContent;
 use terrace_testkit::app::{PackContent, QuestContent};
 use terrace_testkit::{Client, Invocation, Program};
 
@@ -49,6 +50,24 @@ const PACKS: &str = r#"
     cup = 1
 "#;
 
+/// A product that does not sell out.
+const PRODUCTS: &str = r#"
+    [[product]]
+    key = "programme"
+    name = "Programme"
+    kind = "digital"
+
+    [[product.variant]]
+    key = "one"
+    name = "One"
+    stock = 100000
+    prices = [[{ kind = "points", amount = 3 }]]
+"#;
+/// What the product costs in points.
+pub(super) const PRICE: i64 = 3;
+/// The stock of the product.
+const STOCK: usize = 100_000;
+
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) id: String,
@@ -79,6 +98,8 @@ pub(super) struct World {
     pub(super) quests: Vec<Quest>,
     /// Empty, or the pack that lasts and the one that sells out.
     pub(super) packs: Vec<Pack>,
+    /// The id of the variant that the shop sells; empty without content.
+    pub(super) variant: String,
 }
 
 impl World {
@@ -87,9 +108,11 @@ impl World {
         // Creates the tables.
         invocation.serve()?.stop()?;
         let (quests, packs) = (QuestContent::parse(&quests())?, PackContent::parse(PACKS)?);
+        let products = ShopContent::parse(PRODUCTS, "")?;
         with_data(url, async |app| {
             app.load_quests(quests).await.map_err(|failure| anyhow!("{failure:?}"))?;
             app.load_packs(packs).await.map_err(|failure| anyhow!("{failure:?}"))?;
+            app.load_products(products).await.map_err(|failure| anyhow!("{failure:?}"))?;
             Ok(())
         })?
     }
@@ -99,6 +122,8 @@ impl World {
         let client = program.client();
         let quests = client.get("/api/quests").expect(200).list("/quests");
         let packs = client.get("/api/packs").expect(200).list("/packs");
+        let products = client.get("/api/products").expect(200).list("/products");
+        let mut variants = products.iter().map(|product| text(&product["variants"][0], "id"));
         let pack = |key: &str| -> Option<Pack> {
             let pack = packs.iter().find(|pack| pack["key"] == key)?;
             Some(Pack { id: text(pack, "id"), price: pack["price"]["amount"].as_i64()? })
@@ -107,11 +132,22 @@ impl World {
             fans: Vec::new(),
             quests: quests.iter().map(quest).collect::<Result<_>>()?,
             packs: ["a-season", "the-final"].into_iter().filter_map(pack).collect(),
+            variant: variants.next().unwrap_or_default(),
         })
     }
 
     pub(super) fn quest(&self, nth: usize) -> Result<&Quest> {
         self.quests.get(nth).context("no such quest")
+    }
+
+    /// How many units of the product were taken and not returned.
+    pub(super) fn taken(&self, client: &Client) -> usize {
+        if self.variant.is_empty() {
+            return 0;
+        }
+        let remaining = client.get("/api/products").expect(200).at("/products/0/variants/0/remaining");
+        let remaining = remaining.as_u64().and_then(|units| usize::try_from(units).ok());
+        STOCK - remaining.expect("a limited stock")
     }
 
     /// How many were minted of each numbered edition.

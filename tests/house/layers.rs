@@ -7,11 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 /// The crates with the rules of the service. They do not depend on how it is served or stored.
-const DOMAIN: [&str; 7] = [
+const DOMAIN: [&str; 10] = [
+    "terrace-draws",
+    "terrace-games",
     "terrace-identity",
     "terrace-ledger",
     "terrace-packs",
     "terrace-quests",
+    "terrace-rewards",
     "terrace-scoring",
     "terrace-shop",
     "terrace-social",
@@ -23,7 +26,7 @@ const PGTEMP: &str = "terrace-pgtemp";
 /// Measures the service from outside; nothing depends on it. It may name drivers and the framework, for the
 /// bare limits that it compares the service with. It may name the domain crates for what judges
 /// recommendations, for what ranks fans (it measures their memory), for the draw, which it compares with the odds
-/// that the service publishes, and for the quotes of carts that it orders. It may name `app` and `storage`, whose commands it executes without HTTP.
+/// that the service publishes, for the quotes of carts that it orders, for the rounds of its crowds, and `outbound` for the encryption of messages. It may name `app` and `storage`, whose commands it executes without HTTP.
 const BENCH: &str = "terrace-bench";
 /// Test support, allowed as a dev-dependency of any package and as nothing else.
 const FOR_TESTS: [&str; 2] = [TESTKIT, PGTEMP];
@@ -56,6 +59,8 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
             vec![
                 KERNEL,
                 "terrace-app",
+                "terrace-games",
+                "terrace-outbound",
                 "terrace-packs",
                 "terrace-quests",
                 "terrace-scoring",
@@ -70,6 +75,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("terrace-tests", vec![]),
     ]);
     arrows.extend(DOMAIN.map(|package| (package, vec![KERNEL])));
+    arrows.extend(["terrace-games", "terrace-packs"].map(|package| (package, vec!["terrace-draws", KERNEL])));
     arrows.into_iter().map(|(package, allowed)| (package, allowed.into_iter().collect())).collect()
 }
 

@@ -3,6 +3,7 @@
 use super::files::{root, texts};
 use anyhow::{Result, ensure};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// The targets of inline links, without those to other sites.
@@ -79,4 +80,40 @@ fn anchors_are_formed_from_headings_outside_of_code() {
         ["b.md#c", "#g"]
     );
     assert_eq!(resolve("docs/figures/feed.md", "../events.md"), Path::new("docs/events.md"));
+}
+
+/// The files that a document names between backticks, with `{a,b}` expanded.
+fn named_files(text: &str) -> Vec<String> {
+    let spans = text.split('`').skip(1).step_by(2).filter(|span| !span.contains([' ', '*', '…', '<', '$']));
+    let files = spans.filter(|span| span.contains('/') && !span.starts_with('/'));
+    let is_code = |path: &str| Path::new(path).extension().is_some_and(|end| end == "rs" || end == "sql");
+    files.flat_map(alternatives).filter(|path| is_code(path)).collect()
+}
+
+fn alternatives(path: &str) -> Vec<String> {
+    let Some((before, rest)) = path.split_once('{') else { return vec![path.to_owned()] };
+    let Some((inner, after)) = rest.split_once('}') else { return vec![path.to_owned()] };
+    inner.split(',').flat_map(|name| alternatives(&format!("{before}{name}{after}"))).collect()
+}
+
+#[test]
+fn files_that_the_architecture_names_exist() -> Result<()> {
+    let text = fs::read_to_string(root().join("docs/architecture.md"))?;
+    let outside_of_code: String = text.split("```").step_by(2).collect();
+    let files = named_files(&outside_of_code);
+    ensure!(files.len() > 100, "the files are named in another way");
+    let missing: Vec<_> = files
+        .iter()
+        .filter(|file| !root().join(file).exists() && !root().join("crates").join(file).exists())
+        .collect();
+    assert!(missing.is_empty(), "docs/architecture.md names files that do not exist: {missing:#?}");
+    Ok(())
+}
+
+#[test]
+fn alternatives_in_paths_are_expanded() {
+    assert_eq!(
+        named_files("`a/{b,c}.rs`, `d.rs`, `e/f.md`, `{g,h/i}.rs`"),
+        ["a/b.rs", "a/c.rs", "g.rs", "h/i.rs"]
+    );
 }

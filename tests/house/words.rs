@@ -81,7 +81,7 @@ const RETIRED_TYPES: [(&str, &str); 10] = [
 /// and of the terminal, the step of a quest, and the state that content is validated against.
 const ONE_MEANING: [(&str, &[&str]); 4] = [
     ("Command", &["crates/server", "crates/store"]),
-    ("Known", &["crates/packs", "crates/quests", "crates/shop"]),
+    ("Known", &["crates/packs", "crates/quests", "crates/rewards", "crates/shop"]),
     ("Place", &[]),
     ("Step", &["crates/quests", "tests/crash"]),
 ];

@@ -172,6 +172,7 @@ fn the_own_profile_is_read_and_changed(kind: DatabaseKind) -> Result<()> {
         "timeZone": "UTC", "leaderboardVisible": true, "collectionVisible": true, "followerCount": 0,
         "followingCount": 0, "points": 0, "role": "fan", "balances": {"points": 0, "coins": 0},
         "level": {"number": 1, "name": "Newcomer", "from": 0, "next": 100}, "createdAt": "[time]",
+        "unreadNotifications": 0,
     });
     assert_eq!(shape(&answer), expected);
 

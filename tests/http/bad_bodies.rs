@@ -129,7 +129,7 @@ fn bodies_of_another_form(kind: DatabaseKind) -> Result<()> {
                     refused(target.send_with(field, wrong), field);
                 }
             }
-            if field != "favoriteTeamId" {
+            if !["favoriteTeamId", "quietHours"].contains(&field.as_str()) {
                 refused(target.send_with(field, Value::Null), field);
             }
             refused(target.send_with_raw(field, b"\"\\ud800\""), field);

@@ -18,6 +18,7 @@ on_each_database! {
 fn ask(sample: &Sample, operation: &Operation, target: &str) -> Answer {
     let client = match operation {
         of_timers if of_timers.is_of_timers() => sample.client_for(of_timers),
+        of_tills if of_tills.is_of_tills() => sample.client_for(of_tills),
         protected if protected.is_protected() => sample.mia.fork(),
         _ => sample.service.client(),
     };

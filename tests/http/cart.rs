@@ -9,6 +9,7 @@ on_each_database! {
     a_guests_cart_survives_the_sign_in_and_is_the_same_on_a_second_device,
     quantities_and_prices_out_of_range_are_refused_and_write_nothing,
     addresses_are_checked_part_by_part,
+    addresses_hold_text_of_any_script_and_nothing_that_misleads,
 }
 
 /// The ids of a variant and of its prices, by the key of its product.
@@ -98,12 +99,20 @@ fn addresses_are_checked_part_by_part(kind: DatabaseKind) -> Result<()> {
         ("region", json!(" ")),
         ("country", json!("de")),
         ("country", json!("DEU")),
+        ("country", json!("ZZ")),
+        ("country", json!("XX")),
     ] {
         let mut wrong = address();
         wrong[field] = value;
         let answer = ship(&json!({"method": "post", "address": wrong}));
-        answer.problem(422, "validation_failed");
+        assert_eq!(answer.problem(422, "validation_failed").pointers(), [format!("/address/{field}")]);
     }
+    let mut nowhere = address();
+    nowhere["country"] = json!("ZZ");
+    let answer = ship(&json!({"method": "post", "address": nowhere}));
+    assert_eq!(answer.at("/errors/0/detail"), json!("ISO 3166-1 lists no country ZZ"));
+    mia.get("/api/shipping-methods?country=ZZ").problem(400, "invalid_request");
+    assert_eq!(mia.get("/api/cart").expect(200).json(), empty.json(), "nothing was written");
     ship(&json!({"method": "pigeon", "address": address()})).problem(422, "validation_failed");
     let mut far = address();
     far["country"] = json!("US");
@@ -115,5 +124,57 @@ fn addresses_are_checked_part_by_part(kind: DatabaseKind) -> Result<()> {
     assert_eq!(set.at("/cart/shipping/address"), whole);
     assert_eq!(set.at("/cart/totals/parts"), json!([{"kind": "money", "amount": 2990, "currency": "EUR"}]));
     assert_eq!(mia.delete("/api/cart/shipping").expect(200).at("/cart/shipping"), json!(null));
+    Ok(())
+}
+
+fn addresses_hold_text_of_any_script_and_nothing_that_misleads(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::start(kind)?;
+    let mia = service.fan("mia");
+    let (shirt, _) = variant(&mia, "shirt");
+    put(&mia, &shirt, &json!({"quantity": 1})).expect(200);
+    let ship = |field: &str, value: &str| {
+        let mut address = address();
+        address[field] = json!(value);
+        mia.ask("PUT", "/api/cart/shipping").json(&json!({"method": "post", "address": address})).send()
+    };
+    for text in [
+        "شارع الحبيب بورقيبة ١٢",
+        "רחוב הרצל 7",
+        "東京都千代田区丸の内一丁目",
+        "서울특별시 종로구",
+        "ถนนสุขุมวิท",
+        "Zoe\u{308} O\u{302}\u{323}",
+        "می\u{200c}خواهم",
+        "The Den 🏟\u{fe0f} 👩\u{200d}👧",
+        "<b>&amp;'; DROP TABLE carts; --",
+    ] {
+        for field in ["name", "line1", "line2", "city", "region"] {
+            let set = ship(field, text).expect(200);
+            assert_eq!(set.at(&format!("/cart/shipping/address/{field}")), json!(text));
+        }
+    }
+    let before = ship("postalCode", "１００-０００１").expect(200).json();
+    assert_eq!(before["cart"]["shipping"]["address"]["postalCode"], json!("１００-０００１"));
+    for text in [
+        "x".repeat(10_000),
+        "東".repeat(10_000),
+        "Hafenstr\u{202e}.7".to_owned(),
+        "\u{2066}Hafenstr. 7\u{2069}".to_owned(),
+        "Hafen\u{200b}str. 7".to_owned(),
+        "Hafen\u{ad}str. 7".to_owned(),
+        "\u{feff}Hafenstr. 7".to_owned(),
+        "Hafenstr. 7\u{e0041}".to_owned(),
+        "Hafenstr.\r\nX-Header: 7".to_owned(),
+        "Hafenstr.\u{2028}7".to_owned(),
+        "Hafenstr.\0".to_owned(),
+        "\u{200d}".to_owned(),
+        "\u{3000}".to_owned(),
+    ] {
+        for field in ["name", "line1", "line2", "postalCode", "city", "region"] {
+            let refused = ship(field, &text).problem(422, "validation_failed");
+            assert_eq!(refused.pointers(), [format!("/address/{field}")], "{text:?}");
+        }
+    }
+    assert_eq!(mia.get("/api/cart").expect(200).json(), before, "nothing was written");
     Ok(())
 }

@@ -82,7 +82,7 @@ fn the_theme_and_the_manifest_show_the_club(kind: DatabaseKind) -> Result<()> {
     assert_eq!(manifest.header("content-type"), Some("application/manifest+json"));
     let manifest = manifest.json();
     let shown = ["name", "short_name", "theme_color", "start_url"].map(|field| manifest[field].clone());
-    assert_eq!(shown, ["Moorland Foxes", "Moorland Foxes", "#fbb03b", "/room"]);
+    assert_eq!(shown, ["Moorland Foxes", "Moorland Foxes", "#fbb03b", "/"]);
     assert!(manifest["icons"].as_array().is_some_and(|icons| icons.len() >= 3), "{manifest}");
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::sample::UNKNOWN;
 use super::shape::shape;
-use super::streams::{ROOM, lasting, names, position, since};
+use super::streams::{ROOM, lasting, names, position, settled, since};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -78,7 +78,7 @@ fn edits_are_sent_to_streams_and_shown_by_the_feed(kind: DatabaseKind) -> Result
     let comment = bo.post(&format!("{path}/comments"), &json!({"body": "Yes"})).expect(201);
     let comment = comment.str_at("/comment/id");
     let visitor = service.client();
-    let mut stream = visitor.stream(&since(ROOM, position(&visitor))).begun();
+    let mut stream = visitor.stream(&since(ROOM, settled(&service))).begun();
     for n in 0..3 {
         visitor.get("/api/locker-room").expect(200);
         let body = format!("Edit {n}");

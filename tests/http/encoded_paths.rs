@@ -59,7 +59,11 @@ fn an_encoded_letter_is_refused_on_every_route(kind: DatabaseKind) -> Result<()>
     assert!(operations.len() > 50);
     for operation in &operations {
         // With credentials that open the route, so that nothing else can be the reason.
-        let client = if operation.is_of_timers() { sample.client_for(operation) } else { sample.mia.fork() };
+        let client = if operation.is_of_timers() || operation.is_of_tills() {
+            sample.client_for(operation)
+        } else {
+            sample.mia.fork()
+        };
         for path in encoded(sample.target(&operation.template).split('?').next().unwrap_or_default()) {
             refused(&ask(&client, &sample, operation, &path), &path);
         }

@@ -40,7 +40,9 @@ fn lists(sample: &Sample, client: &Client) -> Vec<List> {
     let board = client.get("/api/leaderboard").expect(200);
     let board = format!("{}/{}", board.str_at("/season/id"), board.str_at("/leaderboard/id"));
     let collectibles = format!("{} None None", sample.user);
+    let statement = format!("{} EUR None None", sample.user);
     let others = [
+        ("/api/cash-balance/statement".to_owned(), "cash statement", statement),
         ("/api/locker-room".to_owned(), "feed", "all".to_owned()),
         (format!("/api/locker-room/{}/comments", sample.post), "comments", sample.post.clone()),
         ("/api/user/collectibles".to_owned(), "collectibles", collectibles),
@@ -86,6 +88,7 @@ fn values() -> impl Strategy<Value = Vec<u8>> {
         prop_oneof![".{0,40}".boxed(), Just("\u{10ffff}".repeat(150)).boxed(), Just(String::new()).boxed()];
     prop_oneof![
         3 => (number.clone(), id.clone()).prop_map(|(at, id)| [at, id].concat()),
+        1 => vec(number.clone(), 5).prop_map(|numbers| numbers.concat()),
         2 => vec(number.clone(), 2).prop_map(|numbers| numbers.concat()),
         2 => (vec(number, 2), id.clone()).prop_map(|(numbers, id)| [numbers.concat(), id].concat()),
         1 => id,

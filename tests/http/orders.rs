@@ -15,11 +15,11 @@ on_each_database! {
     what_is_no_order_is_refused,
 }
 
-fn quote(client: &Client) -> Value {
+pub(super) fn quote(client: &Client) -> Value {
     client.get("/api/cart").expect(200).at("/cart/quote")
 }
 
-fn check_out(client: &Client, key: &str, quote: &Value) -> Answer {
+pub(super) fn check_out(client: &Client, key: &str, quote: &Value) -> Answer {
     let request = client.ask("POST", "/api/checkout").header("idempotency-key", key);
     request.json(&json!({"quote": quote})).send()
 }
@@ -35,7 +35,7 @@ fn read(client: &Client, order: &str) -> Value {
     client.get(&format!("/api/user/orders/{order}")).expect(200).at("/order")
 }
 
-fn message(placed: &Answer, kind: &str, event: &str) -> Value {
+pub(super) fn message(placed: &Answer, kind: &str, event: &str) -> Value {
     let order = placed.str_at("/order/id");
     json!({
         "eventId": event, "orderId": order, "kind": kind, "amount": placed.at("/order/paidBy/card"),
@@ -70,7 +70,7 @@ fn an_order_is_paid_in_the_sandbox_and_its_goods_are_there(kind: DatabaseKind) -
     assert_eq!(paid.header("location"), Some(format!("/orders/{order}").as_str()));
     let done = mia.put("/api/checkout", &json!({"orderId": order})).expect(200).at("/order");
     assert_eq!((&done["status"], &done["checkoutUrl"]), (&json!("completed"), &json!(null)));
-    assert_eq!(done["lines"][0]["goods"], json!([{"kind": "coins", "amount": 100}]));
+    assert_eq!(done["lines"][0]["goods"], json!([{"kind": "coins", "amount": 100, "id": null}]));
     assert_eq!(mia.get("/api/user").expect(200).at("/balances/coins"), 100);
     assert_eq!(
         mia.get("/api/user/orders?status=completed").expect(200).list("/orders"),

@@ -213,6 +213,8 @@ fn an_export_contains_all_written_data(kind: DatabaseKind) -> Result<()> {
     assert_eq!((answer.at("/profile"), answer.str_at("/profile/id")), (profile, user));
     let fields = shaped.as_object_mut().expect("an object");
     fields.remove("profile");
+    let preferences = mia.get("/api/notifications/preferences").expect(200).json();
+    assert_eq!(fields.remove("notificationPreferences"), Some(json!([preferences])));
     // The document requires every list; those without rows are empty.
     fields.retain(|_, list| *list != json!([]));
     let mut comments = shaped["comments"].as_array().expect("comments").clone();
@@ -252,7 +254,7 @@ fn an_export_contains_all_written_data(kind: DatabaseKind) -> Result<()> {
             "quests": [{
                 "questId": "[id]", "date": null, "status": "active", "startedAt": "[time]", "completedAt": null,
             }],
-            "accounts": [{"id": "points", "kind": "points", "currency": null, "balance": 5}],
+            "accounts": [{"id": "points", "kind": "points", "currency": null, "balance": 5, "held": 0}],
             "entries": [{
                 "id": "[id]", "account": "points", "amount": 5, "balanceAfter": 5, "reason": "A ticket",
                 "createdAt": "[time]",

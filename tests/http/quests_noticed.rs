@@ -2,16 +2,12 @@
 //! and §4; `crates/app/src/quests/mod.rs`): a test for each kind, while the consumers of the event log run.
 
 use super::pictures;
-use super::streams::{OWN, lasting};
+use super::streams::{Consumers, OWN, lasting};
 use anyhow::Result;
 use serde_json::{Value, json};
-use std::sync::Arc;
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use terrace_testkit::app::QuestContent;
 use terrace_testkit::{CRON_SECRET, Client, DatabaseKind, EventStream, TestService, on_each_database};
-use tokio::runtime::Builder;
-use tokio::sync::watch;
 
 on_each_database! {
     spec_1_rule_5_a_follow_is_noticed_on_both_sides,
@@ -44,11 +40,10 @@ quest = [
 ]
 "#;
 
-/// A service whose consumers run until this value is dropped.
+/// A service whose consumers run.
 struct Watched {
     service: TestService,
-    stop: watch::Sender<bool>,
-    consumers: Option<JoinHandle<()>>,
+    _consumers: Consumers,
 }
 
 impl Watched {
@@ -56,11 +51,8 @@ impl Watched {
         let service = lasting(kind)?;
         let loaded = service.run(service.app().load_quests(QuestContent::parse(QUESTS)?));
         assert!(loaded.is_ok(), "{loaded:?}");
-        let (stop, stopped) = watch::channel(false);
-        let consumers = Arc::clone(service.app()).run_consumers(stopped);
-        let runtime = Builder::new_current_thread().enable_all().build()?;
-        let consumers = Some(thread::spawn(move || runtime.block_on(consumers)));
-        Ok(Self { service, stop, consumers })
+        let consumers = Consumers::of(&service)?;
+        Ok(Self { service, _consumers: consumers })
     }
 
     /// A new fan who has started the quest with this key and reads their own stream.
@@ -82,15 +74,6 @@ impl Watched {
 
     fn team(&self) -> String {
         self.service.client().get("/api/teams").expect(200).str_at("/teams/0/id")
-    }
-}
-
-impl Drop for Watched {
-    fn drop(&mut self) {
-        self.stop.send_replace(true);
-        if let Some(consumers) = self.consumers.take() {
-            assert!(consumers.join().is_ok() || thread::panicking(), "a consumer panicked");
-        }
     }
 }
 

@@ -1,17 +1,36 @@
 //! A small data set in which every operation of the document has something to work on.
 
 use super::pictures::png;
+use super::wallets::transfer;
 use anyhow::Result;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Duration;
 use terrace_testkit::app::boards::StartSeason;
-use terrace_testkit::{CRON_SECRET, Client, DatabaseKind, PASSWORD, Request, TestService, sandbox_secret};
+use terrace_testkit::app::rewards::AddTill;
+use terrace_testkit::app::trivia::TriviaContent;
+use terrace_testkit::app::wallets::SandboxWallets;
+use terrace_testkit::kernel::Currency;
+use terrace_testkit::ledger::{AccountKind, Holder, House};
+use terrace_testkit::outbound::PushNetwork;
+use terrace_testkit::{
+    CRON_SECRET, Client, DatabaseKind, PASSWORD, PUSH_ENDPOINT, Request, TestService, push_body, push_sender,
+    render_every_push, sandbox_secret, trivia,
+};
 
 /// A well-formed id that does not exist.
 pub(super) const UNKNOWN: &str = "0190a6f2-7c1e-7abc-8def-0123456789ab";
 
 /// The hash of a picture of the club's content.
 const CONTENT_PICTURE: &str = "abababababababababababababababababababababababababababababababab";
+
+/// Two entries of money, of which none is left.
+fn spend_money(service: &TestService, user: &str) {
+    let fan = Holder::Fan(user.parse().expect("an id"));
+    let (euros, payments) = (AccountKind::Money(Currency::EUR), Holder::House(House::Payments));
+    transfer(service, euros, (payments, fan), 5, "sample/in");
+    transfer(service, euros, (fan, payments), 5, "sample/out");
+}
 
 /// One operation of the document.
 pub(super) struct Operation {
@@ -45,6 +64,11 @@ impl Operation {
     /// Whether an operator's timer calls it, with a separate secret.
     pub(super) fn is_of_timers(&self) -> bool {
         self.template.starts_with("/api/cron/")
+    }
+
+    /// Whether it is called by tills, with tokens of their own.
+    pub(super) fn is_of_tills(&self) -> bool {
+        self.template == "/api/redemptions"
     }
 
     /// Whether it takes messages that others have signed.
@@ -113,11 +137,26 @@ pub(super) struct Sample {
     completed: String,
     /// A purchase for money of the first that waits for its payment, if the service takes money.
     pending: Option<String>,
+    /// A wallet of the first, if the service has a provider.
+    wallet: Option<String>,
+    /// A wheel that the first can pay for.
+    wheel: String,
+    /// A live round that is over, and a solo round in which the first has answered a question.
+    rounds: [String; 2],
+    /// A reward, an issued claim of the first, and the code of another one.
+    reward: String,
+    claim: String,
+    code: String,
+    /// The token of a till.
+    till: String,
 }
 
 impl Sample {
     pub(super) fn start(kind: DatabaseKind) -> Result<Self> {
-        Ok(Self::on(TestService::builder(kind).with_sandbox().start()?))
+        let builder = TestService::builder(kind).with_sandbox();
+        let builder = builder.with_minter().wallets(Arc::new(SandboxWallets::default()));
+        let push = Arc::new(push_sender(PushNetwork::default()));
+        Ok(Self::on(builder.push(push, render_every_push).start()?))
     }
 
     pub(super) fn on(service: TestService) -> Self {
@@ -155,6 +194,17 @@ impl Sample {
         put_badge(&mia);
         let pending = buy_for_money(&mia);
         announce_season(&service);
+        spend_money(&service, &user);
+        let wallet = service.app().wallet_networks().map(|networks| {
+            let made = mia.post("/api/wallets", &json!({"network": networks[0].as_str()})).expect(201);
+            service.run(service.app().provide_wallets()).expect("a working store");
+            made.str_at("/wallet/id")
+        });
+        let wheel = spin_wheels(&service, &mia, &user);
+        let rounds = play_rounds(&service, [&mia, &bo]);
+        let [reward, claim, code] = claim_rewards(&mia);
+        let till = service.run(service.app().execute(AddTill { name: "kiosk".to_owned() })).expect("a till");
+        let till = till.expose().to_owned();
         Self {
             service,
             mia,
@@ -177,6 +227,13 @@ impl Sample {
             order,
             completed,
             pending,
+            wallet,
+            wheel,
+            rounds,
+            reward,
+            claim,
+            code,
+            till,
         }
     }
 
@@ -210,8 +267,14 @@ impl Sample {
         if template.starts_with("/api/user/orders/") {
             return template.replace("{id}", &self.order);
         }
+        if template.starts_with("/api/user/rewards/") {
+            return template.replace("{id}", &self.claim);
+        }
         if template.starts_with("/api/user/purchases/") {
             return template.replace("{id}", self.pending.as_ref().unwrap_or(&self.purchase));
+        }
+        if template == "/api/trivia/{id}/proof" {
+            return template.replace("{id}", &self.rounds[0]);
         }
         let subject = template.split('/').nth(2).unwrap_or_default();
         let id = match subject {
@@ -220,7 +283,11 @@ impl Sample {
             "leagues" => &self.league,
             "teams" => &self.team,
             "packs" => &self.pack,
+            "wallets" => self.wallet.as_ref().unwrap_or(&self.session),
             "products" => &self.product,
+            "rewards" => &self.reward,
+            "wheel" => &self.wheel,
+            "trivia" => &self.rounds[1],
             "cart" => &self.variant,
             "quests" => &self.quest,
             "locker-room" => &self.post,
@@ -261,7 +328,7 @@ impl Sample {
     pub(super) fn good<'c>(&self, client: &'c Client, operation: &Operation, target: &str) -> Request<'c> {
         let request = keyed(client.ask(&operation.method, target), operation);
         if operation.is_signed() {
-            let body = br#"{"kind":"whatever"}"#;
+            let body = br#"{"kind":"whatever","status":"whatever"}"#;
             let signature = sandbox_secret().sign(self.service.app().now(), body);
             request.header("terrace-signature", signature).body("application/json", body)
         } else if operation.has_picture() {
@@ -279,6 +346,9 @@ impl Sample {
             "register" => json!({
                 "username": "ana", "password": PASSWORD, "displayName": "Ana", "timeZone": "Europe/Lisbon",
             }),
+            "putPushSubscription" => {
+                push_body(PUSH_ENDPOINT, &self.mia.get("/api/push/key").expect(200).at("/keyId"))
+            }
             "login" => json!({"username": "mia", "password": PASSWORD}),
             "mobileLogin" => json!({"username": "mia", "password": PASSWORD, "deviceName": "Mia's phone"}),
             "mobileRefresh" => json!({"refreshToken": self.refresh}),
@@ -306,6 +376,14 @@ impl Sample {
             "openPack" => json!({"clientSeed": "kop"}),
             "putCartLine" => json!({"quantity": 2}),
             "checkOut" => json!({"quote": self.mia.get("/api/cart").expect(200).at("/cart/quote")}),
+            "readNotifications" => json!({"upTo": 0}),
+            "setNotificationPreferences" => json!({
+                "kinds": {"reaction": {"inApp": true, "push": false}},
+                "quietHours": {"from": "22:00", "to": "07:00"},
+            }),
+            "spinWheel" => spin_body(&self.mia, &self.wheel, "price"),
+            "answerQuestion" => answered(&self.mia, &self.rounds[1]),
+            "redeemCode" => json!({"code": self.code}),
             "completeOrder" => json!({"orderId": self.completed}),
             "mergeCart" => json!({"lines": [{"variantId": self.variant, "quantity": 1}]}),
             "putCartShipping" => json!({"method": "post", "address": super::cart::address()}),
@@ -328,6 +406,7 @@ impl Sample {
         match operation.id.as_str() {
             "mobileLogout" => self.service.client().mobile_login("mia"),
             _ if operation.is_of_timers() => self.service.client().with_bearer(CRON_SECRET),
+            _ if operation.is_of_tills() => self.service.client().with_bearer(&self.till),
             _ if operation.is_protected() => self.mia.fork(),
             _ => self.service.client(),
         }
@@ -346,6 +425,7 @@ impl Sample {
             "/api/user/blocks?limit=100".to_owned(),
             "/api/user/points?limit=100".to_owned(),
             "/api/wallets?limit=100".to_owned(),
+            "/api/cash-balance/statement?limit=100".to_owned(),
             "/api/leaderboard?limit=100".to_owned(),
             "/api/leaderboards".to_owned(),
             "/api/quests".to_owned(),
@@ -358,6 +438,9 @@ impl Sample {
             "/api/user/purchases?limit=100".to_owned(),
             "/api/cart".to_owned(),
             "/api/user/orders?limit=100".to_owned(),
+            "/api/user/rewards?limit=100".to_owned(),
+            "/api/rewards?limit=100".to_owned(),
+            "/api/user/rounds?limit=100".to_owned(),
         ] {
             for client in [&self.mia, &self.bo] {
                 let mut seen = client.get(&path).expect(200).json();
@@ -375,6 +458,72 @@ impl Sample {
         dump.push(json!(self.service.client().post("/api/login", &ana).status));
         Value::Array(dump)
     }
+}
+
+/// Plays the first question of a solo round, while a live round ends; returns the ids of both, the live one first. There are
+/// two more rounds to come, one of which the first fan has joined.
+fn play_rounds(service: &TestService, [mia, bo]: [&Client; 2]) -> [String; 2] {
+    let now = service.app().now();
+    let later =
+        trivia(now.plus(Duration::from_hours(1)), |number| number).replace("key = \"", "key = \"later-");
+    let text = format!("{}{later}", trivia(now, |number| number));
+    let content = TriviaContent::parse(&text).expect("rounds");
+    service.run(service.app().load_trivia(content)).expect("rounds that fit");
+    let rounds = mia.get("/api/trivia").expect(200).list("/rounds");
+    let [live, solo, later] = ["live", "solo", "later-live"].map(|key| {
+        let found = rounds.iter().find(|round| round["key"] == key).expect("a round");
+        found["id"].as_str().expect("an id").to_owned()
+    });
+    for (fan, round) in [(mia, &solo), (bo, &solo), (mia, &later)] {
+        fan.ask("POST", &format!("/api/trivia/{round}/join")).send().expect(200);
+    }
+    let question = mia.ask("POST", &format!("/api/trivia/{solo}/next")).send().expect(200).at("/question");
+    let answer = json!({"questionId": question["id"], "optionId": question["options"][0]["id"]});
+    mia.post(&format!("/api/trivia/{solo}/answers"), &answer).expect(201);
+    service.clock().advance(Duration::from_mins(3));
+    [live, solo]
+}
+
+/// The fan's answer to the last question of a round, which may be given again.
+fn answered(client: &Client, round: &str) -> Value {
+    let exported = client.get("/api/user/export").expect(200).list("/rounds");
+    let own = exported.iter().find(|one| one["roundId"] == round).expect("a round");
+    let answer = &own["answers"][0]["answer"];
+    json!({"questionId": answer["questionId"], "optionId": answer["optionId"]})
+}
+
+/// The body of a fan's next spin.
+fn spin_body(client: &Client, wheel: &str, pay: &str) -> Value {
+    let shown = client.get(&format!("/api/wheel/{wheel}")).expect(200);
+    json!({"pay": pay, "serverSeedHash": shown.at("/wheel/me/serverSeedHash"), "clientSeed": "kop"})
+}
+
+/// Spins a wheel for nothing and another one for coins; returns the id of a wheel that costs some.
+fn spin_wheels(service: &TestService, mia: &Client, user: &str) -> String {
+    let fan = Holder::Fan(user.parse().expect("an id"));
+    transfer(service, AccountKind::Coins, (Holder::House(House::Issuance), fan), 100, "sample/coins");
+    let wheels = mia.get("/api/wheel").expect(200).list("/wheels");
+    let [daily, lucky] = ["daily", "lucky"].map(|key| {
+        let found = wheels.iter().find(|wheel| wheel["key"] == key).expect("a wheel");
+        found["id"].as_str().expect("an id").to_owned()
+    });
+    let spin = mia.ask("POST", &format!("/api/wheel/{daily}/spin")).header("idempotency-key", "sample-spin");
+    spin.json(&spin_body(mia, &daily, "free")).send().expect(201);
+    let spin = mia.ask("POST", &format!("/api/wheel/{lucky}/spin")).header("idempotency-key", "sample-paid");
+    spin.json(&spin_body(mia, &lucky, "price")).send().expect(201);
+    lucky
+}
+
+/// The id of a reward that a fan may claim again, the id of an issued claim of it, and the code of another claim.
+fn claim_rewards(mia: &Client) -> [String; 3] {
+    let rewards = mia.get("/api/rewards").expect(200).list("/rewards");
+    let claim = |key: &str| {
+        let found = rewards.iter().find(|reward| reward["key"] == key).expect("a reward");
+        let target = format!("/api/rewards/{}/claim", found["id"].as_str().expect("an id"));
+        mia.ask("POST", &target).header("idempotency-key", key).send().expect(201)
+    };
+    let (drink, banner) = (claim("drink"), claim("banner"));
+    [banner.str_at("/claim/rewardId"), banner.str_at("/claim/id"), drink.str_at("/claim/code")]
 }
 
 /// Two fans who follow the first fan and are followed back, and two whose accounts the first blocks: lists
@@ -404,7 +553,9 @@ fn get_points(service: &TestService, users: [&str; 2]) {
 /// The request with an idempotency key, where the operation needs one.
 pub(super) fn keyed<'c>(request: Request<'c>, operation: &Operation) -> Request<'c> {
     match operation.id.as_str() {
-        "purchasePack" | "openPack" | "checkOut" => request.header("idempotency-key", "sample"),
+        "purchasePack" | "openPack" | "checkOut" | "claimReward" | "spinWheel" => {
+            request.header("idempotency-key", "sample")
+        }
         _ => request,
     }
 }

@@ -4,12 +4,16 @@
 use super::sample::UNKNOWN;
 use anyhow::Result;
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use terrace_testkit::app::boards::StartSeason;
 use terrace_testkit::app::store::Store;
 use terrace_testkit::{
     CRON_SECRET, Client, DatabaseKind, EventStream, ReceivedEvent, TestService, body, on_each_database,
 };
+use tokio::runtime::Builder;
+use tokio::sync::watch;
 
 on_each_database! {
     a_page_and_its_stream_join_without_a_gap,
@@ -34,6 +38,30 @@ pub(super) const OWN: &str = "/api/user/stream";
 pub(super) fn lasting(kind: DatabaseKind) -> Result<TestService> {
     let life = Duration::from_mins(10);
     TestService::builder(kind).web(|web| web.streams.life = life).start()
+}
+
+/// The consumers of a service. They run until this value is dropped.
+pub(super) struct Consumers {
+    stop: watch::Sender<bool>,
+    running: Option<JoinHandle<()>>,
+}
+
+impl Consumers {
+    pub(super) fn of(service: &TestService) -> Result<Self> {
+        let (stop, stopped) = watch::channel(false);
+        let consumers = Arc::clone(service.app()).run_consumers(stopped);
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        Ok(Self { stop, running: Some(thread::spawn(move || runtime.block_on(consumers))) })
+    }
+}
+
+impl Drop for Consumers {
+    fn drop(&mut self) {
+        self.stop.send_replace(true);
+        if let Some(running) = self.running.take() {
+            assert!(running.join().is_ok() || thread::panicking(), "a consumer panicked");
+        }
+    }
 }
 
 /// The position of a page of the feed.

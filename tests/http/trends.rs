@@ -15,7 +15,7 @@ on_each_database! {
     the_age_of_the_trends_is_a_metric,
 }
 
-fn sync(service: &TestService) -> Answer {
+pub(super) fn sync(service: &TestService) -> Answer {
     service.client().with_bearer(CRON_SECRET).ask("POST", "/api/cron/sync-trends").send().expect(200)
 }
 

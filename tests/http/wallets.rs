@@ -21,7 +21,7 @@ fn award(service: &TestService, user: &str, amount: i64, fact: &str) {
     service.client().with_bearer(CRON_SECRET).post("/api/cron/award-points", &award).expect(200);
 }
 
-fn transfer(
+pub(super) fn transfer(
     service: &TestService,
     kind: AccountKind,
     (debit, credit): (Holder, Holder),
@@ -48,6 +48,7 @@ fn accounts(client: &Client) -> Vec<(String, Option<String>, i64)> {
     let account = |account: &serde_json::Value| {
         let text = |name: &str| account[name].as_str().map(str::to_owned);
         assert_eq!(text("id"), text("currency").or(text("kind")));
+        assert_eq!(account["held"], 0);
         (text("kind").unwrap_or_default(), text("currency"), account["balance"].as_i64().unwrap_or(-1))
     };
     accounts.list("/accounts").iter().map(account).collect()
@@ -60,7 +61,7 @@ fn awards_can_be_spent_and_are_published(kind: DatabaseKind) -> Result<()> {
     let user = Holder::Fan(id.parse::<UserId>()?);
     assert_eq!(accounts(&mia), [("points".to_owned(), None, 0), ("coins".to_owned(), None, 0)]);
     assert_eq!(mia.get(WALLETS).expect(200).list("/entries").len(), 0);
-    assert_eq!(mia.get(CASH).expect(200).json(), json!({"amount": 0, "currency": "EUR"}));
+    assert_eq!(mia.get(CASH).expect(200).json(), json!({"amount": 0, "held": 0, "currency": "EUR"}));
     award(&service, &id, 50, "one");
     award(&service, &id, 20, "two");
     transfer(&service, AccountKind::Points, (user, Holder::House(House::Revenue)), 30, "spent");
@@ -70,7 +71,7 @@ fn awards_can_be_spent_and_are_published(kind: DatabaseKind) -> Result<()> {
     // Spent points leave the account and stay on the boards.
     let euro = ("money".to_owned(), Some("EUR".to_owned()), 1250);
     assert_eq!(accounts(&mia), [("points".to_owned(), None, 40), ("coins".to_owned(), None, 0), euro]);
-    assert_eq!(mia.get(CASH).expect(200).json(), json!({"amount": 1250, "currency": "EUR"}));
+    assert_eq!(mia.get(CASH).expect(200).json(), json!({"amount": 1250, "held": 0, "currency": "EUR"}));
     assert_eq!(mia.get("/api/user/points").expect(200).at("/total"), 70);
     assert_eq!(mia.get("/api/leaderboard").expect(200).at("/me/points"), 70);
     assert_eq!(accounts(&bo)[0].2, 0);

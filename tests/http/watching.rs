@@ -10,6 +10,21 @@ on_each_database! {
     alive_and_ready,
 }
 
+/// The routes of the service that the OpenAPI document does not describe, as metrics name them.
+const UNDOCUMENTED_ROUTES: [&str; 11] = [
+    "/",
+    "/api/docs",
+    "/api/docs/{file:.*}",
+    "/api/docs/{file}*",
+    "/api/openapi.json",
+    "/healthz",
+    "/metrics",
+    "/problems/{code}",
+    "/readyz",
+    "/sandbox/checkout/{id}",
+    "unmatched",
+];
+
 fn alive_and_ready(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     for path in ["/healthz", "/readyz"] {
@@ -92,7 +107,13 @@ fn metrics_count_requests_by_route_and_name_no_user() -> Result<()> {
     let routes: BTreeSet<_> =
         text.split("route=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     assert!(routes.iter().all(|route| !route.contains('-') || route.starts_with("/api/")), "{routes:?}");
-    assert!(routes.len() < 120, "{routes:?}");
+    let documented: BTreeSet<_> =
+        sample.operations().into_iter().map(|operation| operation.template).collect();
+    let others: Vec<_> = routes
+        .into_iter()
+        .filter(|route| !documented.contains(*route) && !UNDOCUMENTED_ROUTES.contains(route))
+        .collect();
+    assert!(others.is_empty(), "{others:?}");
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use terrace_testkit::storage::{EARLIER_VERSIONS, Storage, StorageConfig};
 use terrace_testkit::{Client, Ended, Invocation, ManualClock, SeededEntropy, wait_until};
 
-const NEWEST: &str = "20261123000530";
+const NEWEST: &str = "20261124000720";
 
 /// A program that has served once, so that there is something to copy, and a post.
 fn served() -> Result<Invocation> {

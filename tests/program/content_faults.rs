@@ -87,6 +87,9 @@ fn forty_faults_are_named_with_file_and_line_and_change_nothing(kind: DatabaseKi
     plant("packs.toml", &item("c3", "rarity = \"common\"\nimage = \"images/none.png\"\n"), 1)?;
     plant("packs.toml", &item("amber-scarf", "rarity = \"common\"\n"), 1)?;
     plant("packs.toml", &item("c4", "rarity = \"common\"\ntaem = \"women\"\n"), 5)?;
+    let method = "[[method]]\nkey = \"m1\"\nname = \"M\"\ndays = 1\ncountries = [\"DE\", \"ZZ\"]\n";
+    plant("shipping.toml", method, 1)?;
+    plant("shipping.toml", "[[tax]]\nclass = \"books\"\ncountry = \"XX\"\nbasis_points = 700\n", 1)?;
     folder.edit("club.toml", "\"#11161d\"]", "\"ink\"]\nmotto = \"x\"")?;
     planted.push("club.toml:7: ".to_owned());
     fs::write(folder.path("images/fake.png"), "<svg/>")?;

@@ -33,11 +33,12 @@ fn the_examples_of_the_guide_add_a_team_a_quest_and_a_pack(kind: DatabaseKind) -
     let folder = Folder { terrace: terrace.clone(), name: "aldham" };
     let server = terrace.clone().args(serve.split(' ').map(str::to_owned)).serve()?;
     for example in blocks("toml") {
-        let file = ["team", "quest", "collectible", "product"]
+        let file = ["team", "quest", "collectible", "product", "reward", "wheel", "round"]
             .into_iter()
             .find(|one| example.contains(&format!("[[{one}]]")));
         let file = match file.context("an example of no file")? {
             "collectible" => "packs.toml".to_owned(),
+            "round" => "trivia.toml".to_owned(),
             one => format!("{one}s.toml"),
         };
         folder.append(&file, &format!("\n{example}"))?;
@@ -49,6 +50,10 @@ fn the_examples_of_the_guide_add_a_team_a_quest_and_a_pack(kind: DatabaseKind) -
         "add quest first-away-day\n",
         "add pack stand\n",
         "add product scarf\n",
+        "add product supporter-bundle\n",
+        "add reward training-visit\n",
+        "add wheel amber\n",
+        "add round derby-quiz\n",
         ", 0 retired\n",
     ] {
         assert!(said.contains(line), "{line}: {said}");

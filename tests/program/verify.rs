@@ -1,4 +1,4 @@
-//! `terrace verify`, and the secret that seals packs.
+//! `terrace verify`, also of rounds (contract part 2 §8), and the secret that seals packs.
 
 use super::receiver::Listener;
 use anyhow::{Context, Result};
@@ -9,6 +9,7 @@ use terrace_testkit::{DatabaseKind, Invocation, TestDatabase, on_each_database};
 
 on_each_database! {
     an_opening_is_verified_from_its_answer_and_a_changed_one_is_found,
+    spec_8_the_proof_of_a_round_is_verified_and_a_changed_one_is_found,
     a_secret_is_created_once_and_another_one_is_refused,
 }
 
@@ -61,6 +62,42 @@ fn an_opening_is_verified_from_its_answer_and_a_changed_one_is_found(kind: Datab
     let missing = terrace.clone().args(["verify", "no-such-file"]).run()?;
     assert_eq!(missing.code, Some(1));
     assert!(missing.log.contains("no-such-file"), "{}", missing.log);
+    Ok(())
+}
+
+/// The commitment was computed by another program from the text that `docs/fair-draws.md` describes.
+fn spec_8_the_proof_of_a_round_is_verified_and_a_changed_one_is_found(kind: DatabaseKind) -> Result<()> {
+    let database = TestDatabase::empty(kind)?;
+    let terrace = Invocation::on(database.url())?;
+    let id = |number: u8| format!("00000000-0000-7000-8000-{number:012}");
+    let proof = json!({
+        "roundId": id(9),
+        "commitment": "900630e7f9af2d14a9a1af0ff05e29d88140c27feaab82b8b00e5d610ec5c32d",
+        "salt": "07".repeat(32),
+        "questions": [{
+            "id": id(1),
+            "text": "Which year?",
+            "imageUrl": null,
+            "options": [{"id": id(2), "text": "1887"}, {"id": id(3), "text": "1892"}],
+            "correctOptionId": id(3),
+        }],
+    });
+    let file = terrace.folder().join("proof.json");
+    let verify = |proof: &serde_json::Value| {
+        fs::write(&file, proof.to_string())?;
+        terrace.clone().args(["verify".as_ref(), file.as_os_str()]).run()
+    };
+    let said = verify(&proof)?.succeeded()?;
+    assert!(said.starts_with("Which year? 1892\n") && said.contains("the proof is correct"), "{said}");
+    for (pointer, value) in
+        [("/questions/0/correctOptionId", id(2)), ("/questions/0/text", "Why?".to_owned())]
+    {
+        let mut changed = proof.clone();
+        *changed.pointer_mut(pointer).context("a field")? = json!(value);
+        let wrong = verify(&changed)?;
+        assert_eq!(wrong.code, Some(1), "{}", wrong.words());
+        assert!(wrong.said.starts_with("wrong: the questions do not have"), "{}", wrong.said);
+    }
     Ok(())
 }
 

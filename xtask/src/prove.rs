@@ -16,6 +16,9 @@ pub(crate) enum Prove {
     Crash(Crash),
     /// Ask every route as everybody who may not, and look for secrets where none may be
     Security(Security),
+    /// Compare rounds that differ in their right options byte by byte and by time, spins with their odds, and kill every
+    /// process in mid-round
+    Games(Games),
     /// Stop, freeze and kill the database under load, and look what is answered meanwhile and afterwards
     Faults(Faults),
     /// Send requests made up from the published contract, signed in and signed out, to services of their own
@@ -37,12 +40,38 @@ pub(crate) struct Crash {
     #[arg(long, default_value_t = 100)]
     rounds: u32,
 
+    /// How many fans order what is sold out for one in twenty of them, while the program is killed twice
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(200..))]
+    buyers: u32,
+
     #[command(flatten)]
     common: Common,
 }
 
 #[derive(Args)]
 pub(crate) struct Security {
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Args)]
+pub(crate) struct Games {
+    /// The rounds that are compared, on each database
+    #[arg(long, default_value_t = 1_000)]
+    rounds: u32,
+
+    /// The answers whose times are compared, on each database
+    #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(100..))]
+    answers: u32,
+
+    /// The spins over HTTP, on each database
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(100..))]
+    spins: u32,
+
+    /// The spins of each wheel in memory
+    #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(100..))]
+    draws: u32,
+
     #[command(flatten)]
     common: Common,
 }
@@ -83,9 +112,18 @@ const FAULTS: [&str; 10] = [
 pub(crate) fn run(prove: &Prove, tools: Tools) -> Result<ExitCode> {
     let test = match prove {
         Prove::Crash(crash) => {
-            crash.common.test(&["crash::rounds::"]).with("TERRACE_PROVE_ROUNDS", &crash.rounds.to_string())
+            let test = crash.common.test(&["crash::rounds::", "crash::shop::"]);
+            test.with("TERRACE_PROVE_ROUNDS", &crash.rounds.to_string())
+                .with("TERRACE_PROVE_BUYERS", &crash.buyers.to_string())
         }
         Prove::Security(security) => security.common.test(&["http::security::"]).with_measurements(),
+        Prove::Games(games) => {
+            let test = games.common.test(&["http::games::", "crash::trivia::"]).with_measurements();
+            test.with("TERRACE_PROVE_ROUNDS", &games.rounds.to_string())
+                .with("TERRACE_PROVE_ANSWERS", &games.answers.to_string())
+                .with("TERRACE_PROVE_SPINS", &games.spins.to_string())
+                .with("TERRACE_PROVE_DRAWS", &games.draws.to_string())
+        }
         Prove::Faults(faults) => faults.common.test(&FAULTS),
         Prove::Fuzz(fuzz) => return fuzz::run(fuzz),
         Prove::Client(Client { only }) => return client::prove(only.as_deref(), tools),
@@ -98,6 +136,7 @@ impl Prove {
         match self {
             Self::Crash(Crash { common, .. })
             | Self::Security(Security { common })
+            | Self::Games(Games { common, .. })
             | Self::Faults(Faults { common }) => common.sqlite_only,
             Self::Fuzz(fuzz) => fuzz.is_sqlite_only(),
             // It needs no PostgreSQL.

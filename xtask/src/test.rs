@@ -103,7 +103,7 @@ pub(crate) fn run(test: &Test, tools: Tools) -> Result<ExitCode> {
     if !test.measures {
         println!(
             "\nLEFT OUT: the tests that compare times (`{MEASURED}`), which mean nothing beside other tests. \
-             `cargo xtask prove security` runs them alone."
+             `cargo xtask prove security` and `cargo xtask prove games` run them alone."
         );
     }
     if test.no_client {

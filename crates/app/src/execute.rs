@@ -155,7 +155,7 @@ impl<C: Command> WriteJob for CommandJob<C> {
     }
 
     fn batch(&self) -> Option<RunBatch> {
-        C::BATCHES.then_some(Self::run_batch)
+        self.command.batches().then_some(Self::run_batch)
     }
 
     fn finish(self: Box<Self>, outcome: Result<(), StoreError>) {

@@ -6,18 +6,23 @@ pub mod accounts;
 pub mod balances;
 pub mod boards;
 pub mod content;
+pub mod dashboard;
 pub mod demo;
 mod execute;
+pub mod grants;
 pub mod graph;
 #[cfg(test)]
 mod hostile;
 pub mod media;
 pub mod minting;
+pub mod notifications;
 mod once;
 pub mod packs;
 pub mod payments;
 pub mod platform;
+pub mod push;
 pub mod quests;
+pub mod rewards;
 pub mod room;
 mod schedule;
 pub mod search;
@@ -25,6 +30,9 @@ pub mod shop;
 pub mod streams;
 pub mod teams;
 pub mod trends;
+pub mod trivia;
+pub mod wallets;
+pub mod wheels;
 
 pub use accounts::{
     ChangePasswordRefusal, DeleteAccountRefusal, Grant, LoginRefusal, PasswordCost, RefreshRefusal,
@@ -58,7 +66,7 @@ use crate::boards::{Awards, BoardChoice, Ranks, Unshown};
 use crate::graph::Graph;
 use crate::media::{MediaStore, NoMediaStore};
 use crate::minting::Minter;
-use crate::platform::{Live, Workers};
+use crate::platform::{LastOffset, Live, Workers};
 use crate::store::Store;
 use moka::sync::Cache;
 use std::sync::Arc;
@@ -80,6 +88,12 @@ const ERASURE: &[&[account_data::ErasureStep]] = &[
     accounts::ERASURE,
     platform::ERASURE,
     shop::ERASURE,
+    rewards::ERASURE,
+    wallets::ERASURE,
+    notifications::ERASURE,
+    push::ERASURE,
+    wheels::ERASURE,
+    trivia::ERASURE,
     media::ERASURE,
 ];
 
@@ -190,15 +204,29 @@ pub struct App {
     quest_books: Cache<(), Arc<QuestBook>>,
     pack_books: Cache<(), Arc<PackBook>>,
     product_books: Cache<(), Arc<shop::ProductBook>>,
+    reward_books: Cache<(), Arc<rewards::RewardBook>>,
+    wheel_books: Cache<(), Arc<wheels::WheelBook>>,
     clubs: Cache<(), Arc<crate::content::CurrentClub>>,
     /// Seals the cursors of list pages.
     cursors: CursorSeal,
     /// Encrypts server seeds, with the fingerprint of its secret key.
     seed_cipher: Option<(Arc<SeedCipher>, [u8; 32])>,
+    /// Encrypts the codes of claims.
+    code_cipher: Option<Arc<rewards::CodeCipher>>,
+    /// Computes the seeds of spins.
+    wheel_seeds: Option<Arc<wheels::WheelSeeds>>,
+    /// Computes the seeds of solo rounds of trivia.
+    trivia_seeds: Option<Arc<trivia::TriviaSeeds>>,
     /// Receives mint notices; without a minter none are written.
     minter: Option<Arc<dyn Minter>>,
     payments: Option<payments::Payments>,
     sandbox: Option<Arc<payments::Sandbox>>,
+    /// Makes wallets for fans; without a provider none can be requested.
+    wallets: Option<wallets::WalletCalls>,
+    /// Sends push messages; without it browsers cannot subscribe.
+    push: Option<push::PushCalls>,
+    /// How far this process's clock was from the database's.
+    clock_offset: LastOffset,
     config: AppConfig,
 }
 
@@ -243,12 +271,20 @@ impl App {
             quest_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             pack_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             product_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
+            reward_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             clubs: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
             cursors,
             seed_cipher: None,
+            code_cipher: None,
+            wheel_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),
+            wheel_seeds: None,
+            trivia_seeds: None,
             minter: None,
             payments: None,
             sandbox: None,
+            wallets: None,
+            push: None,
+            clock_offset: LastOffset::default(),
             config,
         }
     }
@@ -273,10 +309,11 @@ impl App {
         self.clock.now()
     }
 
-    /// Returns an error if the database cannot be reached or its schema version is not the one this program
-    /// expects.
+    /// Returns an error if the database cannot be reached, its schema version is not the one this program expects, or the
+    /// clock was too far from the database's when they were last compared.
     pub async fn ready(&self) -> Result<(), StoreError> {
-        self.store.ready().await
+        self.store.ready().await?;
+        self.clock_offset.check()
     }
 
     /// A counter that increases before a change with an event becomes visible to clients. Data that was read while

@@ -48,7 +48,10 @@ impl<C: Command> Command for Once<C> {
     type Output = Answered;
     type Refusal = OnceRefusal<C::Refusal>;
     const AFFECTS_LEADERBOARD: bool = C::AFFECTS_LEADERBOARD;
-    const BATCHES: bool = C::BATCHES;
+
+    fn batches(&self) -> bool {
+        self.command.batches()
+    }
 
     /// There is no result for a further request under the same key.
     fn run_batch(batch: &mut [(&Self, &mut Ctx)], tx: &mut dyn Tx) -> Result<Batched<Self>, StoreError> {

@@ -2,6 +2,7 @@
 
 use crate::App;
 use crate::accounts::erase_account;
+use crate::notifications::NOTIFY;
 use crate::platform::{Consumer, Handle, Job};
 use crate::quests::check_after;
 use crate::room::remove_deleted_post;
@@ -38,11 +39,14 @@ pub(crate) const CONSUMERS: &[Consumer] = &[
     },
     INDEX_NAMES,
     INDEX_POSTS,
+    NOTIFY,
 ];
 
 /// The jobs of the use cases. The crates above register their own beside them.
 pub fn jobs() -> Vec<Job> {
-    vec![crate::trends::refresh_job()]
+    let mut jobs = crate::notifications::jobs();
+    jobs.extend([crate::trends::refresh_job(), crate::rewards::expire_job(), crate::trivia::job()]);
+    jobs
 }
 
 impl App {

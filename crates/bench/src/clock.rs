@@ -23,6 +23,12 @@ pub(crate) const fn between(from: u64, to: u64) -> Duration {
     Duration::from_nanos(to.saturating_sub(from))
 }
 
+/// The CPU time that this thread has used.
+pub(crate) fn thread_cpu() -> Duration {
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(num::to_u64(used.tv_sec), num::to_u32(used.tv_nsec))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,7 @@
 
 pub(crate) mod boards;
 pub(crate) mod followed;
+pub(crate) mod games;
 pub(crate) mod maintain;
 pub(crate) mod packs;
 pub(crate) mod quests;

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use terrace_games::Round;
 use terrace_pgtemp::{Options, ThrowawayPostgres, execute};
 use uuid::Uuid;
 
@@ -270,6 +271,11 @@ impl World {
         self.write(&self.dialect().packs(bulk))
     }
 
+    /// Inserts a live round, which bulk fans of [`Self::fill_boards`] have joined; see [`rows::Dialect::round`].
+    pub(crate) fn fill_round(&self, round: &Round, bulk: u64) -> Result<()> {
+        self.write(&self.dialect().round(round, bulk))
+    }
+
     /// Puts products on sale and into the carts of bulk fans of [`Self::fill_packs`]; see [`rows::Dialect::shop`].
     pub(crate) fn fill_shop(&self, bulk: u64) -> Result<()> {
         self.write(&self.dialect().shop(bulk))
@@ -278,6 +284,11 @@ impl World {
     /// Writes unpaid orders of these fans; see [`rows::Dialect::stuck_orders`].
     pub(crate) fn fill_stuck_orders(&self, bulk: u64) -> Result<()> {
         self.write(&self.dialect().stuck_orders(bulk))
+    }
+
+    /// Gives the first bulk fans money accounts of this many entries; see [`rows::Dialect::money`].
+    pub(crate) fn fill_statements(&self, accounts: [u64; 2]) -> Result<()> {
+        self.write(&self.dialect().money(&accounts))
     }
 
     /// Adds fans of [`Self::fill_packs`] to the quest of [`rows::quests`] as well.

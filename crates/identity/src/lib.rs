@@ -24,6 +24,7 @@ mod confusable;
 mod password;
 pub mod ports;
 mod profile;
+mod push;
 mod session;
 mod team;
 mod username;
@@ -37,6 +38,11 @@ pub use ports::{
 };
 pub use profile::{
     DisplayNameError, InvalidTimeZone, ProfileChange, TimeZone, bio, choose_display_name, display_name,
+};
+pub use push::{
+    KeptPushSubscription, LONGEST_ENDPOINT, MalformedEndpoint, MalformedPushKey, NewPushSubscription,
+    PushDelivery, PushEndpoint, PushKeys, PushQueue, PushRead, PushSettlement, PushStanding,
+    PushSubscriptionId, PushWrite,
 };
 pub use session::{
     DeviceSession, KeptSession, NewSession, Secret, SessionKind, Token, TokenHash, TokenKind, Viewer,

@@ -19,6 +19,8 @@ pub enum TokenKind {
     Access,
     /// A token that can be exchanged once for a new pair of tokens.
     Refresh,
+    /// The token of a till, which belongs to no account.
+    Till,
 }
 
 impl TokenKind {
@@ -28,6 +30,7 @@ impl TokenKind {
             Self::Cookie => "cookie",
             Self::Access => "access",
             Self::Refresh => "refresh",
+            Self::Till => "till",
         }
     }
 
@@ -37,6 +40,7 @@ impl TokenKind {
             Self::Cookie => "tsc_",
             Self::Access => "tsa_",
             Self::Refresh => "tsr_",
+            Self::Till => "tst_",
         }
     }
 }

@@ -86,6 +86,10 @@ named! {
         Quests = "quests",
         /// Purchases, orders and balances of fans.
         Packs = "packs",
+        /// Notifications of fans, and what causes nothing else.
+        Notifications = "notifications",
+        /// Rounds of trivia.
+        Trivia = "trivia",
         /// Content of the club.
         Content = "content",
     }
@@ -161,6 +165,35 @@ named! {
         /// A transfer changed a balance. Actor and subject: the fan; detail: the kind of the account and its balance,
         /// `kind/balance`. Spendable points also change with `points.awarded`, which this event does not repeat.
         BalanceChanged = "balance.changed",
+        /// A wallet was requested, or its state changed. Actor: the fan; subject: the wallet; detail: its network and its
+        /// state (`requested`, `ready`, `failed`), `network/state`.
+        WalletChanged = "wallet.changed",
+        /// A notification was made, or changed. Actor: the fan who is notified; subject: the notification.
+        NotificationCreated = "notification.created",
+        /// A fan has read notifications. Actor and subject: the fan; detail: the last position of what was read, or the
+        /// ids of the notifications.
+        NotificationRead = "notification.read",
+        /// A fan left the first hundred of a board. Actor: the fan; team: that of the board; subject: the board.
+        RankLost = "rank.lost",
+        /// A fan's streak of daily visits ends today without a visit. Actor and subject: the fan; detail: the streak.
+        StreakAtRisk = "streak.at_risk",
+        /// A moderator removed a post or comment. Actor: the author; subject: the post; object: the comment.
+        ContentRemoved = "content.removed",
+        /// A reward was claimed, or the state of the claim changed. Actor: the fan; subject: the claim; detail: the new state
+        /// (`issued`, `used`, `expired`, `revoked`).
+        ClaimChanged = "claim.changed",
+        /// A fan spun a wheel. Actor: the fan; subject: the spin; object: the wheel; detail: the key of the segment.
+        SpinCompleted = "spin.completed",
+        /// A live round begins soon. Team: that of the round; subject: the round.
+        RoundSoon = "round.soon",
+        /// A question of a live round opened. Subject: the round; object: the question.
+        QuestionOpened = "question.opened",
+        /// A question of a live round closed. Subject: the round; object: the question.
+        QuestionClosed = "question.closed",
+        /// The standings of a round changed. Subject: the round.
+        StandingsChanged = "standings.changed",
+        /// A round ended, or was cancelled. Subject: the round.
+        RoundEnded = "round.ended",
         /// A club's content was loaded. Subject: a new id.
         ContentChanged = "content.changed",
     }
@@ -219,6 +252,10 @@ pub trait EventLog {
 
     /// Appends `events`, each with its time, in the given order, in one round trip.
     fn append_all(&mut self, events: &[(NewEvent, Timestamp)]) -> Result<(), StoreError>;
+
+    /// Appends `events`, each with its resulting numbers and its time, in the given order, in one round trip.
+    fn append_all_with_details(&mut self, events: &[(NewEvent, String, Timestamp)])
+    -> Result<(), StoreError>;
 
     /// The events that this transaction has appended so far, in order.
     fn appended(&self) -> &[Appended];

@@ -21,6 +21,7 @@
 
 #![warn(missing_docs)]
 
+pub mod content;
 mod ctx;
 mod error;
 mod event;
@@ -37,7 +38,10 @@ mod time;
 pub use ctx::{Clock, Ctx, CtxSeed, Entropy};
 pub use error::{Failure, Outcome, StoreError};
 pub use event::{Appended, Event, EventKind, EventLog, NewEvent, Position, Topic, UnknownName};
-pub use grant::Grant;
+pub use grant::{
+    Giver, Grant, GrantDraft, GrantId, GrantItem, GrantKind, GrantNames, GrantProblem, GrantSource,
+    MalformedGrant, grants_reach,
+};
 pub use ids::{
     CommentId, LeagueId, MalformedHash, MalformedId, MediaHash, MediaId, PostId, SessionId, TeamId, UserId,
     uuid_from_canonical,

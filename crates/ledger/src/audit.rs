@@ -3,7 +3,7 @@
 use crate::{AccountKind, Balance};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use terrace_kernel::{UserId, num};
+use terrace_kernel::{Currency, UserId, num};
 
 /// A check of the audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -12,18 +12,50 @@ pub enum LedgerCheck {
     Balances,
     /// The spendable points issued to a fan equal the fan's records of points, except for points that were written off.
     Awards,
+    /// The entries of each money account are numbered without gaps, are those of the journal, and lead to its balance.
+    Statements,
 }
 
 impl LedgerCheck {
     /// All checks.
-    pub const ALL: [Self; 2] = [Self::Balances, Self::Awards];
+    pub const ALL: [Self; 3] = [Self::Balances, Self::Awards, Self::Statements];
 
     /// The stable name, as used in reports.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Balances => "ledger.balances",
             Self::Awards => "ledger.awards",
+            Self::Statements => "ledger.statements",
         }
+    }
+}
+
+/// The entries of a money account beside its transfers in the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AccountEntries {
+    /// The currency of the account.
+    pub currency: Currency,
+    /// The number of the last entry, as the account stores it.
+    pub counted: i64,
+    /// How many entries there are.
+    pub entries: i64,
+    /// The highest number of an entry.
+    pub last: i64,
+    /// The sum of the entries.
+    pub sum: i64,
+    /// Entries whose balance is not the previous one plus their change, or that are earlier than the previous one.
+    pub broken: i64,
+    /// How many transfers of the account the journal has.
+    pub transfers: i64,
+    /// The sum of these transfers.
+    pub moved: i64,
+}
+
+impl AccountEntries {
+    /// Whether the entries are numbered without gaps and agree with the journal.
+    pub fn is_sound(&self) -> bool {
+        let numbers = [self.counted, self.entries, self.last];
+        numbers.iter().all(|number| *number == self.transfers) && self.sum == self.moved && self.broken == 0
     }
 }
 
@@ -42,6 +74,8 @@ pub struct FanLedger {
     pub written_off: i64,
     /// The sum of the fan's records of points.
     pub recorded: i64,
+    /// The entries of the money accounts.
+    pub entries: Vec<AccountEntries>,
 }
 
 /// One inconsistency.
@@ -70,20 +104,28 @@ pub struct LedgerRepair {
     pub balances: Vec<Balance>,
     /// Spendable points that the records of points grant and the journal lacks; negative if the journal has too many.
     pub points: i64,
+    /// The money accounts whose entries are to be numbered anew.
+    pub statements: Vec<Currency>,
 }
 
 impl FanLedger {
     /// The number of comparisons of each check.
     pub fn checked(&self) -> BTreeMap<LedgerCheck, u64> {
         let accounts = num::to_u64(self.kinds().len());
-        BTreeMap::from([(LedgerCheck::Balances, accounts), (LedgerCheck::Awards, 1)])
+        let statements = num::to_u64(self.entries.len());
+        BTreeMap::from([
+            (LedgerCheck::Balances, accounts),
+            (LedgerCheck::Awards, 1),
+            (LedgerCheck::Statements, statements),
+        ])
     }
 
     /// Returns the inconsistencies and their repair. There is no repair if the sum of the journal's own rows is
     /// negative, because the missing rows cannot be reconstructed.
     pub fn audit(&self) -> (Vec<LedgerFault>, Option<LedgerRepair>) {
         let mut faults = Vec::new();
-        let mut repair = LedgerRepair { user: self.user, balances: Vec::new(), points: 0 };
+        let mut repair =
+            LedgerRepair { user: self.user, balances: Vec::new(), points: 0, statements: Vec::new() };
         for kind in self.kinds() {
             let (kept, sum) = (of(&self.balances, kind), of(&self.sums, kind));
             if sum < 0 {
@@ -101,7 +143,13 @@ impl FanLedger {
             let words = format!("the records of points come to {}, the journal moved {moved}", self.recorded);
             faults.push(self.fault(LedgerCheck::Awards, words));
         }
-        let is_wanted = repair.points != 0 || !repair.balances.is_empty();
+        for account in self.entries.iter().filter(|account| !account.is_sound()) {
+            let words =
+                format!("the entries of {} are not those of the journal: {account:?}", account.currency);
+            faults.push(self.fault(LedgerCheck::Statements, words));
+            repair.statements.push(account.currency);
+        }
+        let is_wanted = repair.points != 0 || !repair.balances.is_empty() || !repair.statements.is_empty();
         (faults, is_wanted.then_some(repair))
     }
 
@@ -137,13 +185,50 @@ mod tests {
             issued: 8,
             written_off: 8,
             recorded: 0,
+            entries: vec![],
         }
     }
 
     #[test]
     fn what_was_written_off_is_no_fault() {
         assert_eq!(fan().audit(), (vec![], None));
-        assert_eq!(fan().checked(), BTreeMap::from([(LedgerCheck::Balances, 1), (LedgerCheck::Awards, 1)]));
+        assert_eq!(
+            fan().checked(),
+            BTreeMap::from([
+                (LedgerCheck::Balances, 1),
+                (LedgerCheck::Awards, 1),
+                (LedgerCheck::Statements, 0)
+            ])
+        );
+    }
+
+    #[test]
+    fn entries_are_as_many_as_transfers_and_lead_to_their_sum() {
+        let sound = AccountEntries {
+            currency: Currency::EUR,
+            counted: 3,
+            entries: 3,
+            last: 3,
+            sum: 5,
+            broken: 0,
+            transfers: 3,
+            moved: 5,
+        };
+        assert!(sound.is_sound());
+        for wrong in [
+            AccountEntries { counted: 2, ..sound },
+            AccountEntries { entries: 2, ..sound },
+            AccountEntries { last: 4, ..sound },
+            AccountEntries { sum: 6, ..sound },
+            AccountEntries { broken: 1, ..sound },
+            AccountEntries { transfers: 4, ..sound },
+            AccountEntries { moved: 4, ..sound },
+        ] {
+            let fan = FanLedger { entries: vec![wrong], ..fan() };
+            let (faults, repair) = fan.audit();
+            assert_eq!(faults.iter().map(|fault| fault.check).collect::<Vec<_>>(), [LedgerCheck::Statements]);
+            assert_eq!(repair.map(|repair| repair.statements), Some(vec![Currency::EUR]), "{wrong:?}");
+        }
     }
 
     #[test]

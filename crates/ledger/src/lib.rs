@@ -33,11 +33,21 @@ mod amount;
 mod audit;
 mod ports;
 mod source;
+mod statement;
 mod transfer;
+mod wallet;
 
 pub use account::{AccountKind, Holder, House};
 pub use amount::{Amount, AmountOutOfRange};
-pub use audit::{FanLedger, LedgerCheck, LedgerFault, LedgerRepair};
-pub use ports::{LedgerAudit, LedgerRead, LedgerRepairWrite, LedgerWrite};
+pub use audit::{AccountEntries, FanLedger, LedgerCheck, LedgerFault, LedgerRepair};
+pub use ports::{LedgerAudit, LedgerBatch, LedgerRead, LedgerRepairWrite, LedgerWrite};
 pub use source::{MalformedSource, TransferSource};
+pub use statement::{
+    Booking, Period, PeriodReversed, Statement, StatementEnds, StatementEntry, StatementPlace,
+    StatementPoint, number_entries,
+};
 pub use transfer::{Balance, Entry, Transfer, TransferId, TransferOutcome, reason};
+pub use wallet::{
+    ChainName, Custody, MalformedChainName, MalformedNetworkName, Network, Provisioning, Token, TokenBalance,
+    TokenFault, Wallet, WalletId, WalletRead, WalletRepair, WalletStanding, WalletStatus, WalletWrite,
+};

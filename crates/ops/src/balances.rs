@@ -1,4 +1,5 @@
-//! Repair of balances: balances are compared with the journal, and spendable points with the records of points.
+//! Repair of balances: balances and the entries of statements are compared with the journal, and spendable points with the
+//! records of points.
 
 use crate::maintenance::{TaskContext, TaskFailure};
 use crate::walk::{Derived, Looked, Page, Settled, WalkReport, walk};
@@ -92,6 +93,10 @@ impl Derived for FanBalances {
             if let Some(repair) = repair {
                 report.repaired += 1;
                 tx.write_ledger_repair(&repair, ctx.new_id(), ctx.now())?;
+                for currency in &repair.statements {
+                    let entries = terrace_ledger::number_entries(tx.bookings(fan.user, *currency)?);
+                    tx.write_entries(fan.user, *currency, &entries)?;
+                }
             }
         }
         Ok(report)

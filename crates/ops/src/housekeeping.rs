@@ -37,6 +37,8 @@ pub(crate) fn jobs() -> Vec<Job> {
         ("sweep-imports", Retention::Imports),
         ("sweep-reports", Retention::Reports),
         ("sweep-carts", Retention::Carts),
+        ("sweep-notifications", Retention::Notifications),
+        ("sweep-push", Retention::Push),
     ]
     .map(|(name, what)| {
         Job::new(name, EVERY, move |app| async move {
@@ -79,6 +81,10 @@ pub struct Swept {
     pub reports: u64,
     /// Carts that were not changed for 90 days.
     pub carts: u64,
+    /// Notifications that expired, and who caused them.
+    pub notifications: u64,
+    /// Push messages that expired, and subscriptions of expired sessions.
+    pub push: u64,
     /// Uploads that expired without a post.
     pub uploads: u64,
     /// Pictures without references.
@@ -95,6 +101,8 @@ pub async fn sweep(app: &App) -> Result<Swept, StoreError> {
 async fn sweep_at(app: &App, pace: &TaskContext) -> Result<Swept, TaskFailure> {
     let reports = sweep_all(app, Retention::Reports, pace).await?;
     let carts = sweep_all(app, Retention::Carts, pace).await?;
+    let notifications = sweep_all(app, Retention::Notifications, pace).await?;
+    let push = sweep_all(app, Retention::Push, pace).await?;
     let media = sweep_media(app, Shards::All, pace).await?;
     Ok(Swept {
         idempotency_keys: sweep_all(app, Retention::IdempotencyKeys, pace).await?,
@@ -106,6 +114,8 @@ async fn sweep_at(app: &App, pace: &TaskContext) -> Result<Swept, TaskFailure> {
         runs: sweep_all(app, Retention::Runs, pace).await?,
         reports,
         carts,
+        notifications,
+        push,
         uploads: media.uploads,
         pictures: media.pictures,
         objects: media.objects,
@@ -124,6 +134,8 @@ pub(crate) async fn sweep_all(app: &App, what: Retention, pace: &TaskContext) ->
         Retention::Runs => RUNS_STAY,
         Retention::Reports => REPORT_LIFE,
         Retention::Carts => CART_LIFE,
+        // Rows have the instant at which they expire.
+        Retention::Push | Retention::Notifications => Duration::ZERO,
         // Handled by `sweep_media`.
         Retention::Uploads | Retention::Pictures => return Ok(0),
     });
@@ -161,6 +173,8 @@ impl Command for Sweep {
             Retention::Runs => tx.sweep_maintenance(self.before, PORTION)?,
             Retention::Reports => tx.expire_reports(self.before, ctx.now(), PORTION)?,
             Retention::Carts => tx.sweep_carts(self.before, PORTION)?,
+            Retention::Notifications => tx.sweep_notifications(self.before, PORTION)?,
+            Retention::Push => tx.sweep_push(self.before, PORTION)?,
             Retention::Uploads | Retention::Pictures => 0,
         })
     }

@@ -13,6 +13,7 @@ mod media;
 mod minting;
 mod name_skeletons;
 mod on_demand;
+pub mod operator_report;
 mod points;
 mod purchases;
 mod quests;

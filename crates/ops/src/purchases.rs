@@ -12,8 +12,9 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use terrace_app::payments::{
-    BegunCheckout, Charge, ChargeState, CloseReason, DuePayments, EndPending, NoticeKind, NoticeTaken,
-    Payable, Payment, PaymentNotice, PaymentState, ProviderFault, RefundState, lock_charge,
+    BegunCheckout, Charge, ChargeState, ClaimRefund, CloseReason, DuePayments, DueRefunds, EndPending,
+    FindPayment, NoticeKind, NoticeTaken, Payable, Payment, PaymentNotice, PaymentState, ProviderFault,
+    RecordRefund, Refund, RefundAnswer, RefundAttempt, RefundOrder, RefundState, lock_charge,
 };
 use terrace_app::{App, PurchasesReconciled, ReconcileReport};
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, num};
@@ -88,7 +89,7 @@ pub async fn reconcile_purchases(app: &Arc<App>) -> Result<PurchasesReconciled, 
     Ok(PurchasesReconciled { refreshed, took, report })
 }
 
-/// Checks all due payments in portions and settles those that can be settled. Several runs may overlap; a run may
+/// Checks all due payments and refunds in portions and settles those that can be settled. Several runs may overlap; a run may
 /// be stopped at any time and started again.
 ///
 /// # Errors
@@ -107,10 +108,23 @@ pub(crate) async fn reconcile_at(app: &App, pace: &TaskContext) -> Result<Reconc
     let mut after = None;
     loop {
         let due = into_infallible(app.query(DuePayments { by, limit: PORTION, after }).await)?;
-        let Some((_, last)) = due.last() else { return Ok(report) };
+        let Some((_, last)) = due.last() else { break };
         after = Some((last.due_at.unwrap_or(by), last.payable.id()));
         let count = num::to_u64(due.len());
         let works = due.into_iter().map(|(charge, payment)| settle_one(app, charge, payment, pace));
+        let done: Vec<_> = stream::iter(works).buffer_unordered(TOGETHER).collect().await;
+        for done in done {
+            report = report.and(done?.into());
+        }
+        pace.advance(count);
+    }
+    let mut after = None;
+    loop {
+        let due = into_infallible(app.query(DueRefunds { by, limit: PORTION, after }).await)?;
+        let Some(last) = due.last() else { return Ok(report) };
+        after = Some((last.due_at.unwrap_or(by), last.id.as_uuid()));
+        let count = num::to_u64(due.len());
+        let works = due.into_iter().map(|refund| give_back(app, refund, pace));
         let done: Vec<_> = stream::iter(works).buffer_unordered(TOGETHER).collect().await;
         for done in done {
             report = report.and(done?.into());
@@ -126,14 +140,11 @@ async fn settle_one(
     pace: &TaskContext,
 ) -> Result<Done, TaskFailure> {
     pace.go_on()?;
-    match (charge.state, payment.refund) {
-        (ChargeState::Pending, _) => settle_pending(app, &charge, &payment, pace).await,
-        (ChargeState::Refunded, Some(RefundState::Owed)) => give_back(app, &charge, &payment, pace).await,
-        (ChargeState::Paid | ChargeState::Expired | ChargeState::Cancelled | ChargeState::Refunded, _) => {
-            look_again(app, charge.payable, None, pace).await?;
-            Ok(Done::Nothing)
-        }
+    if charge.state == ChargeState::Pending {
+        return settle_pending(app, &charge, &payment, pace).await;
     }
+    look_again(app, charge.payable, None, pace).await?;
+    Ok(Done::Nothing)
 }
 
 async fn settle_pending(
@@ -219,32 +230,59 @@ async fn take_notice(
     Ok(taken)
 }
 
-async fn give_back(
-    app: &App,
-    charge: &Charge,
-    payment: &Payment,
-    pace: &TaskContext,
-) -> Result<Done, TaskFailure> {
-    let asked = match (app.provider_of(payment), BegunCheckout::of(charge, payment)) {
-        (Some(_), Some(_)) if pace.is_dry() => Ok(()),
-        (Some(provider), Some(begun)) => provider.refund(begun).await,
-        _ => Err(ProviderFault::Passing(format!("there is no provider {} here", payment.provider))),
+async fn give_back(app: &App, refund: Refund, pace: &TaskContext) -> Result<Done, TaskFailure> {
+    pace.go_on()?;
+    let (of, now) = (RefundAttempt::from(&refund), app.now());
+    let next = now.plus(pause(refund.tries));
+    let claim = ClaimRefund { of, due_at: refund.due_at, next };
+    let Some(refund) = pace.batch(app, claim).await? else { return Ok(Done::Nothing) };
+    let answer = if pace.is_dry() {
+        Ok(RefundAnswer { reference: None, state: RefundState::Given })
+    } else {
+        request(app, &refund).await?
     };
-    match asked {
-        Ok(()) => {
-            let given = pace.batch(app, RefundGiven { payable: charge.payable }).await?;
-            Ok(if given { Done::Refunded } else { Done::Nothing })
-        }
+    let answer = match answer {
+        Ok(answer) => answer,
         Err(fault) => {
-            log::error!("the payment of {} was not refunded: {fault}", charge.payable);
-            let pause = match fault {
-                ProviderFault::Passing(_) => pause(payment.attempts),
-                ProviderFault::Refused(_) => PAUSES.1,
-            };
-            look_again(app, charge.payable, Some(app.now().plus(pause)), pace).await?;
-            Ok(Done::Left)
+            log::error!("refund {} of {} was not made: {fault}", refund.id, refund.payable);
+            if matches!(fault, ProviderFault::Refused(_)) {
+                let answer = RefundAnswer { reference: None, state: RefundState::Owed };
+                pace.batch(app, RecordRefund { of, answer, next: now.plus(PAUSES.1) }).await?;
+            }
+            return Ok(Done::Left);
         }
+    };
+    if answer.state == RefundState::Failed {
+        log::error!("refund {} of {} failed: terrace order refund --retry", refund.id, refund.payable);
     }
+    let (state, next) = (answer.state, now.plus(PAUSES.1));
+    let is_new = pace.batch(app, RecordRefund { of, answer, next }).await?;
+    Ok(match state {
+        RefundState::Given if is_new => Done::Refunded,
+        RefundState::Given => Done::Nothing,
+        RefundState::Owed | RefundState::Failed => Done::Left,
+    })
+}
+
+/// Requests a refund from its provider.
+async fn request(app: &App, refund: &Refund) -> Result<Result<RefundAnswer, ProviderFault>, StoreError> {
+    let passing = |why: &str| Ok(Err(ProviderFault::Passing(why.to_owned())));
+    let found = into_infallible(app.query(FindPayment { payable: refund.payable }).await)?;
+    let Some((charge, payment)) = found else { return passing("there is no payment") };
+    let Some(provider) = app.provider_of(&payment) else { return passing("its provider is not set here") };
+    let (Some(checkout), Some(money)) = (BegunCheckout::of(&charge, &payment), refund.card()) else {
+        return passing("its checkout is not known");
+    };
+    let order = RefundOrder {
+        id: refund.id,
+        attempt: refund.attempt,
+        checkout,
+        money,
+        reference: refund.reference.clone(),
+        asked_at: refund.asked_at.unwrap_or_else(|| app.now()),
+        now: app.now(),
+    };
+    Ok(provider.refund(order).await)
 }
 
 async fn look_again(
@@ -275,36 +313,12 @@ impl Command for RecheckPurchase {
     fn run(&self, tx: &mut dyn PurchaseTx, _ctx: &mut Ctx) -> Outcome<(), Infallible> {
         let Some(charge) = lock_charge(tx, self.payable)? else { return Ok(()) };
         let Some(payment) = tx.payment(self.payable)? else { return Ok(()) };
-        let is_open = charge.state == ChargeState::Pending || payment.refund == Some(RefundState::Owed);
+        let is_open = charge.state == ChargeState::Pending;
         let due_at = self.at.filter(|_| is_open);
         if payment.due_at.is_some() && (due_at.is_some() || !is_open) {
             tx.put_payment(&Payment { due_at, attempts: payment.attempts.saturating_add(1), ..payment })?;
         }
         Ok(())
-    }
-}
-
-/// Records a refund; returns whether it was this command that recorded it.
-struct RefundGiven {
-    payable: Payable,
-}
-
-impl Command for RefundGiven {
-    const NAME: &'static str = "refund_given";
-    type Ports = dyn PurchaseTx;
-    type Output = bool;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn PurchaseTx, _ctx: &mut Ctx) -> Outcome<bool, Infallible> {
-        if lock_charge(tx, self.payable)?.is_none() {
-            return Ok(false);
-        }
-        let Some(payment) = tx.payment(self.payable)? else { return Ok(false) };
-        let owed = payment.refund == Some(RefundState::Owed);
-        if owed {
-            tx.put_payment(&Payment { refund: Some(RefundState::Refunded), due_at: None, ..payment })?;
-        }
-        Ok(owed)
     }
 }
 

@@ -10,7 +10,9 @@ use std::fmt::{self, Display};
 use terrace_app::App;
 use terrace_app::media::ObjectKey;
 use terrace_app::room::{delete_locked_comment, delete_locked_post};
-use terrace_kernel::{CommentId, Ctx, Failure, Outcome, StoreError, TeamId, Timestamp, Uuid};
+use terrace_kernel::{
+    CommentId, Ctx, EventKind, Failure, NewEvent, Outcome, StoreError, TeamId, Timestamp, Topic, Uuid,
+};
 use terrace_social::{ErasedComment, ErasedPost};
 use terrace_store::maintenance::{RunOutcome, RunRecord};
 use terrace_store::{Command, OpsReadTx, OpsTx, Query};
@@ -265,8 +267,18 @@ impl DecideReports {
     }
 }
 
+/// Deletes the content as its author does, and lets the author be notified.
 fn delete(tx: &mut dyn OpsTx, ctx: &Ctx, content: ContentId, team: Option<TeamId>) -> Result<(), StoreError> {
     let ContentId { kind, id, post, author } = content;
+    let event = NewEvent {
+        topic: Topic::Notifications,
+        kind: EventKind::ContentRemoved,
+        actor: Some(author),
+        team,
+        subject: post.as_uuid(),
+        object: (kind == ContentKind::Comment).then_some(id),
+    };
+    tx.append(&event, ctx.now())?;
     match kind {
         ContentKind::Post => delete_locked_post(tx, ctx, ErasedPost { post, team }, author),
         ContentKind::Comment => {

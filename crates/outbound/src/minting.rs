@@ -2,7 +2,8 @@
 
 use crate::{CallFault, Caller, Endpoint};
 use std::time::Duration;
-use terrace_app::minting::{MintFault, MintNotice, Minter};
+use terrace_app::minting::{MintFault, MintNotice, MintReport, Minter, read_signed_report};
+use terrace_app::payments::{Header, NoticeFault};
 use terrace_app::platform::webhooks::WebhookSecret;
 use terrace_app::store::BoxFuture;
 use terrace_kernel::Timestamp;
@@ -33,6 +34,15 @@ impl Minter for MintingWebhook {
             let sent = self.caller.post_signed_once(to, secret, now, notice.id(), notice.body()).await;
             sent.map_err(|error| fault(&error))
         })
+    }
+
+    fn read_report(
+        &self,
+        header: Header<'_>,
+        body: &[u8],
+        now: Timestamp,
+    ) -> Result<Option<MintReport>, NoticeFault> {
+        read_signed_report(&self.secret, header, body, now)
     }
 }
 

@@ -50,7 +50,6 @@
 mod collectible;
 mod content;
 mod draw;
-mod fit;
 #[cfg(test)]
 mod fixtures;
 pub mod holds;
@@ -62,10 +61,10 @@ mod proof;
 mod purchase;
 mod quantity;
 mod sale;
-mod seed;
 mod standing;
 mod state;
 mod table;
+mod token;
 
 pub use collectible::{Collectible, Rarity};
 pub use content::{
@@ -73,21 +72,23 @@ pub use content::{
     PriceDraft, SlotDraft, plan,
 };
 pub use draw::{Draw, SlotOutcome, Unfillable, draw};
-pub use fit::ChiSquareTest;
 pub use ids::{CollectibleId, CollectibleKey, OwnedId, PackId, PackKey, PurchaseId, UserPackId};
 pub use odds::{Odds, RarityOdds, SlotOdds, odds};
 pub use pack::{Content, Guarantee, Minted, Pack, Slot};
 pub use ports::{
-    Bought, CatalogueRead, CatalogueWrite, Collected, CopyList, Held, OpeningWrite, OwnedFilter, SaleRead,
-    SaleWrite,
+    Bought, CatalogueRead, CatalogueWrite, Collected, CopyList, CopyWanted, Held, OpeningWrite, OwnedFilter,
+    PackBatch, SaleRead, SaleWrite,
 };
 pub use proof::{Algorithm, Claim, Opening, Proof, ProofFault, outcomes, verify};
-pub use purchase::{Owned, OwnedSource, Purchase, UserPack};
+pub use purchase::{CopyOrigin, Owned, OwnedSource, Purchase, UserPack};
 pub use quantity::{Quantity, QuantityOutOfRange};
 pub use sale::{ClosedPool, MOST_PENDING, PAYMENT_LIFE, SaleRefusal, Stock, StockChange, can_sell};
-pub use seed::{
-    ClientSeed, ClientSeedSource, Digest, MalformedClientSeed, MalformedDigest, SealedSeed, ServerSeed,
-};
 pub use standing::{CopyRepair, CopyStanding, PaymentFollowUp, PurchaseStanding, Settlement};
 pub use state::{IllegalTransition, PurchaseState, Transition, UserPackState};
 pub use table::{MalformedTables, RarityRow, Table, Tables};
+/// Types of draws that other crates share, re-exported because the API of this crate contains them.
+pub use terrace_draws::{
+    ChiSquareTest, ClientSeed, ClientSeedSource, Digest, MalformedClientSeed, MalformedDigest, SealedSeed,
+    ServerSeed,
+};
+pub use token::{MalformedToken, MintedToken, OtherToken, ReportStatus, TokenState, reported};

@@ -6,6 +6,7 @@ use crate::{
     Purchase, PurchaseId, PurchaseState, Rarity, SealedSeed, Stock, StockChange, Transition, UserPack,
     UserPackId, UserPackState,
 };
+use std::collections::HashMap;
 use terrace_kernel::{Limit, Page, StoreError, TeamId, TimeKey, Timestamp, UserId};
 
 /// Reads packs, collectibles and their stock.
@@ -220,4 +221,44 @@ pub trait OpeningWrite: SaleRead {
     /// lock on the fan's account: if a minter was notified of the collectibles, the revocation is queued for it in the
     /// same transaction, in the order of the fan's events.
     fn revoke_owned(&mut self, copy: UserPackId, at: Timestamp) -> Result<u64, StoreError>;
+}
+
+/// A copy to open: the fan, the pack, and the copy, or `None` for the oldest sealed one.
+pub type CopyWanted = (UserId, PackId, Option<UserPackId>);
+
+/// Purchases and openings of several fans at once. No list names a fan, a pack, a copy or a collectible twice. On
+/// PostgreSQL each method is one statement. Rows are locked in the order of [`SaleWrite`].
+pub trait PackBatch {
+    /// How many copies of the pack each of these fans has bought, as in [`Bought::copies`]. The fans must be locked.
+    fn copies_bought(&mut self, of: &[(UserId, PackId)]) -> Result<HashMap<UserId, u32>, StoreError>;
+
+    /// [`SaleWrite::lock_stock`] for several packs, in the order of their ids. Packs that are not counted are missing.
+    fn lock_stocks(&mut self, packs: &[PackId]) -> Result<HashMap<PackId, Stock>, StoreError>;
+
+    /// [`SaleWrite::count_stock`] for several packs, in the order of their ids.
+    fn count_stocks(&mut self, changes: &[(PackId, StockChange)]) -> Result<(), StoreError>;
+
+    /// [`SaleWrite::insert_purchase`] for several purchases.
+    fn insert_purchases(&mut self, purchases: &[Purchase]) -> Result<(), StoreError>;
+
+    /// [`OpeningWrite::lock_copy`] and [`OpeningWrite::lock_oldest_sealed`] for several fans, who must be locked: no other
+    /// transaction changes their copies. Fans who have no such copy are missing.
+    fn copies_to_open(
+        &mut self,
+        wanted: &[CopyWanted],
+    ) -> Result<HashMap<UserId, (UserPack, Option<SealedSeed>)>, StoreError>;
+
+    /// Takes so many serials of each of these limited editions, in the order of their ids. Returns the last serial taken
+    /// of each; the others before it are taken too. An edition is missing if fewer are left; none of it is taken then.
+    fn mint_all(
+        &mut self,
+        wanted: &[(CollectibleId, u32)],
+    ) -> Result<HashMap<CollectibleId, u32>, StoreError>;
+
+    /// [`OpeningWrite::unmint`] for several editions, so many of each.
+    fn unmint_all(&mut self, taken: &[(CollectibleId, u32)]) -> Result<(), StoreError>;
+
+    /// [`OpeningWrite::move_copy`] from sealed to opened, and [`OpeningWrite::insert_opening`], for several copies, each
+    /// with the time of its opening. Returns how many were sealed; nothing may be committed if it is fewer than all.
+    fn open_copies(&mut self, opened: &[(UserPackId, Timestamp, &Opening)]) -> Result<usize, StoreError>;
 }

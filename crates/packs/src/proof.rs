@@ -1,6 +1,6 @@
 //! The proof of a draw: everything that is needed to recompute it.
 
-use crate::draw::Source;
+use crate::draw::outcome;
 use crate::{
     ClientSeed, ClientSeedSource, CollectibleId, Digest, Draw, Owned, Rarity, ServerSeed, SlotOutcome, Table,
     Tables, Unfillable,
@@ -8,6 +8,7 @@ use crate::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
+use terrace_draws::Source;
 use terrace_kernel::UnknownName;
 
 /// The algorithm of a draw.
@@ -185,7 +186,7 @@ pub fn outcomes(proof: &Proof) -> Result<Vec<SlotOutcome>, Unfillable> {
     let source = Source::new(&proof.server_seed, &proof.client_seed, proof.nonce);
     let mut outcomes = Vec::with_capacity(tables.slots.len());
     for table in &tables.slots {
-        outcomes.push(source.outcome(table, tables.guarantee, tables.slots.len(), &outcomes)?);
+        outcomes.push(outcome(&source, table, tables.guarantee, tables.slots.len(), &outcomes)?);
     }
     Ok(outcomes)
 }
@@ -220,8 +221,7 @@ pub fn verify(proof: &Proof, claims: &[Claim]) -> Result<(), ProofFault> {
         if !seen.agrees(table) {
             return Err(ProofFault::TableChanged { slot });
         }
-        let outcome = source
-            .outcome(table, tables.guarantee, claims.len(), &outcomes)
+        let outcome = outcome(&source, table, tables.guarantee, claims.len(), &outcomes)
             .map_err(|Unfillable { slot }| ProofFault::Unfillable { slot })?;
         let (drawn, claimed) = (outcome.rarity, claim.rarity);
         if drawn != claimed {

@@ -1,10 +1,11 @@
 //! Purchases, copies of packs and owned collectibles.
 
 use crate::{
-    CollectibleId, Digest, OwnedId, PackId, PurchaseId, PurchaseState, Quantity, UserPackId, UserPackState,
+    CollectibleId, Digest, MintedToken, OwnedId, PackId, PurchaseId, PurchaseState, Quantity, UserPackId,
+    UserPackState,
 };
 use terrace_kernel::PricePart;
-use terrace_kernel::{Timestamp, UserId};
+use terrace_kernel::{GrantId, Timestamp, UserId};
 
 /// A purchase of one or more copies of a pack.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +39,34 @@ impl Purchase {
     }
 }
 
-/// A copy of a pack that a fan bought.
+/// Where a copy of a pack came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CopyOrigin {
+    /// The fan bought it.
+    Purchase(PurchaseId),
+    /// The fan was given it for something else, such as an order of the shop.
+    Grant(GrantId),
+}
+
+impl CopyOrigin {
+    /// The purchase, if the fan bought it.
+    pub const fn purchase(self) -> Option<PurchaseId> {
+        match self {
+            Self::Purchase(id) => Some(id),
+            Self::Grant(_) => None,
+        }
+    }
+
+    /// The grant, if the fan was given it.
+    pub const fn grant(self) -> Option<GrantId> {
+        match self {
+            Self::Purchase(_) => None,
+            Self::Grant(id) => Some(id),
+        }
+    }
+}
+
+/// A copy of a pack that a fan bought or was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserPack {
     /// Id of the copy.
@@ -47,9 +75,9 @@ pub struct UserPack {
     pub user: UserId,
     /// The pack that it is a copy of.
     pub pack: PackId,
-    /// The purchase that it belongs to.
-    pub purchase: PurchaseId,
-    /// Position among the copies of its purchase, from 1. It is the nonce of the draw, so that, like the server seed,
+    /// The purchase or the grant that it belongs to.
+    pub origin: CopyOrigin,
+    /// Position among the copies of its purchase or grant, from 1. It is the nonce of the draw, so that, like the server seed,
     /// it is fixed before the client seed is given.
     pub nonce: u32,
     /// Current state.
@@ -77,6 +105,8 @@ pub struct Owned {
     pub acquired_at: Timestamp,
     /// Where it came from.
     pub source: OwnedSource,
+    /// The token that the minter made for it, until it is burned.
+    pub token: Option<MintedToken>,
 }
 
 /// Where a copy of a collectible came from.
@@ -89,6 +119,13 @@ pub enum OwnedSource {
         /// The slot that it was drawn for, from 0.
         slot: u32,
     },
+    /// A grant, without a pack.
+    Grant {
+        /// Id of the grant.
+        grant: GrantId,
+        /// Its number among the collectibles of the grant, from 0.
+        number: u32,
+    },
 }
 
 impl OwnedSource {
@@ -96,6 +133,31 @@ impl OwnedSource {
     pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Pack { .. } => "pack",
+            Self::Grant { .. } => "grant",
+        }
+    }
+
+    /// The copy of a pack, if it came from one.
+    pub const fn copy(&self) -> Option<UserPackId> {
+        match self {
+            Self::Pack { copy, .. } => Some(*copy),
+            Self::Grant { .. } => None,
+        }
+    }
+
+    /// The grant, if it came from one.
+    pub const fn grant(&self) -> Option<GrantId> {
+        match self {
+            Self::Pack { .. } => None,
+            Self::Grant { grant, .. } => Some(*grant),
+        }
+    }
+
+    /// Its number among the collectibles of the same copy or grant, from 0: the slot of a copy.
+    pub const fn number(&self) -> u32 {
+        match self {
+            Self::Pack { slot, .. } => *slot,
+            Self::Grant { number, .. } => *number,
         }
     }
 }

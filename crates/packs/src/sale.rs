@@ -1,7 +1,7 @@
 //! When a pack may be sold: only while every sealed copy can be filled, whatever its slots turn out to give.
 
 use crate::holds::MAX_ABANDONED;
-use crate::{Bought, Minted, Pack, Quantity, Rarity};
+use crate::{Bought, CollectibleId, Minted, Pack, Quantity, Rarity};
 use std::time::Duration;
 use terrace_kernel::Timestamp;
 use terrace_kernel::{PriceKind, num};
@@ -16,9 +16,20 @@ pub struct Stock {
     pub sealed: u32,
 }
 
+impl Stock {
+    /// The stock after a change.
+    #[must_use]
+    pub const fn after(self, change: StockChange) -> Self {
+        Self {
+            sold: self.sold.saturating_add_signed(change.sold),
+            sealed: self.sealed.saturating_add_signed(change.sealed),
+        }
+    }
+}
+
 /// A change of the stock of a counted pack, caused by a sale, an opening or a revocation and written in its
 /// transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StockChange {
     /// Added to [`Stock::sold`].
     pub sold: i32,
@@ -31,6 +42,12 @@ impl StockChange {
     pub const OPENED: Self = Self { sold: 0, sealed: -1 };
     /// A sealed copy is revoked. Revoking an opened copy changes nothing: the editions that it took are not returned.
     pub const UNSOLD: Self = Self { sold: -1, sealed: -1 };
+
+    /// Both changes together.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self { sold: self.sold.saturating_add(other.sold), sealed: self.sealed.saturating_add(other.sealed) }
+    }
 
     /// A purchase is started, whether or not it is paid at once.
     pub fn purchased(quantity: Quantity) -> Self {
@@ -77,6 +94,18 @@ impl Pack {
     /// that cannot sell out write no shared row.
     pub fn is_counted(&self) -> bool {
         self.supply.is_some() || self.closed_pools().next().is_some()
+    }
+
+    /// Whether a closed pool of the pack has this collectible.
+    pub fn pools(&self, collectible: CollectibleId) -> bool {
+        self.closed_pools()
+            .any(|pool| self.contents_of(pool.rarity).any(|content| content.collectible == collectible))
+    }
+
+    /// Whether so many sealed copies can be filled, whatever their slots turn out to give.
+    pub fn can_fill(&self, sealed: u32, minted: &Minted) -> bool {
+        self.closed_pools()
+            .all(|pool| u64::from(pool.slots) * u64::from(sealed) <= u64::from(pool.left(self, minted)))
     }
 
     /// How many more copies can be sold, whether or not the pack is on sale; `None`: no limit.

@@ -157,7 +157,7 @@ mod tests {
                 id: UserPackId::from_uuid(id(u128::from(nonce))),
                 user: UserId::from_uuid(id(2)),
                 pack: PackId::from_uuid(id(3)),
-                purchase: PurchaseId::from_uuid(id(1)),
+                origin: crate::CopyOrigin::Purchase(PurchaseId::from_uuid(id(1))),
                 nonce,
                 state,
                 seed_hash: Digest::from_bytes([0; 32]),

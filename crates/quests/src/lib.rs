@@ -49,7 +49,7 @@ pub use facts::{FactGroup, Facts};
 pub use ids::{QuestId, StepId};
 pub use key::{AchievementKey, QuestKey, StepKey};
 pub use own::{OwnQuestRead, OwnStep, StandingsRead};
-pub use ports::{FanLock, FanProgress, QuestRead, QuestWrite, StepBatch};
+pub use ports::{FanLock, FanProgress, QuestBatch, QuestRead, QuestWrite, VisitsChange};
 pub use progress::{Advance, StartRefusal, StepRefusal, advance, is_due, is_left_complete, met_steps, start};
 pub use quest::{Cadence, Quest, Step};
 pub use run::{MalformedPeriod, Period, Run, RunStatus, StepDone};
@@ -57,5 +57,5 @@ pub use standing::FanStanding;
 pub use title::{Mismatch, find_quest, find_step};
 pub use visits::{
     Dates, MalformedDates, Milestone, Visit, VisitOutcome, VisitRules, VisitStatus, Visits, ZoneChange,
-    first_instant, local_date, today, visit, visit_status,
+    first_instant, local_date, next_date_at, streak_at_risk, today, visit, visit_status,
 };

@@ -1,7 +1,8 @@
 //! Complete progress data of fans, for exports and for scans over all accounts.
 
-use crate::{FanStanding, Period, QuestId, Run, StepId};
+use crate::{FanStanding, Period, QuestId, Run, StepId, Visits};
 use chrono::NaiveDate;
+use chrono_tz::Tz;
 use terrace_kernel::{StoreError, Timestamp, UserId};
 
 /// A step that a fan completed, in any run.
@@ -44,4 +45,12 @@ pub trait StandingsRead {
         last: UserId,
         dates: &[NaiveDate],
     ) -> Result<Vec<FanStanding>, StoreError>;
+
+    /// Up to `limit` active accounts after `after` whose streak of daily visits has at least two dates and no freeze left,
+    /// ordered by id: with their zone and visits.
+    fn streaks_after(
+        &mut self,
+        after: Option<UserId>,
+        limit: u32,
+    ) -> Result<Vec<(UserId, Tz, Visits)>, StoreError>;
 }

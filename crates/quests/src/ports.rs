@@ -91,10 +91,25 @@ pub trait FanLock {
     /// The same as [`QuestRead::visits_and_zone`], with the account locked until the transaction ends: the account
     /// stays active, and no other transaction can change the fan's progress meanwhile.
     fn lock_fan(&mut self, user: UserId) -> Result<Option<(Tz, Option<Visits>)>, StoreError>;
+
+    /// Locks the accounts of several fans in the same way, without waiting; returns those that are locked. Accounts that
+    /// are not active, and those that other transactions hold, are missing.
+    fn lock_free_fans(&mut self, users: &[UserId]) -> Result<HashSet<UserId>, StoreError>;
 }
 
-/// Completes steps of several fans at once. No list names a fan twice.
-pub trait StepBatch {
+/// Visits of a fan, and the date that must still be the last paid one: see [`QuestWrite::put_visits`].
+#[derive(Debug, Clone)]
+pub struct VisitsChange {
+    /// The fan, whose account is locked.
+    pub user: UserId,
+    /// The visits after the change.
+    pub visits: Visits,
+    /// The last paid date before.
+    pub before: Option<NaiveDate>,
+}
+
+/// Steps and visits of several fans at once. No list names a fan twice.
+pub trait QuestBatch {
     /// [`FanLock::lock_fan`] for several fans, without waiting: accounts that are not active, and those that other
     /// transactions hold, are missing.
     fn lock_fans(&mut self, users: &[UserId]) -> Result<HashMap<UserId, (Tz, Option<Visits>)>, StoreError>;
@@ -110,6 +125,9 @@ pub trait StepBatch {
         &mut self,
         steps: &[(UserId, StepId, Period, Timestamp)],
     ) -> Result<HashSet<UserId>, StoreError>;
+
+    /// [`QuestWrite::put_visits`] for several fans; returns how many were written.
+    fn put_all_visits(&mut self, changes: &[VisitsChange]) -> Result<usize, StoreError>;
 }
 
 /// Writes quests and the progress of fans.

@@ -1,15 +1,19 @@
 //! The command line.
 
 use crate::account::Account;
+use crate::claim::ClaimCommand;
 use crate::coins::CoinsCommand;
 use crate::content::ContentCommand;
 use crate::legacy::Import;
 use crate::maintenance::{RunArgs, Which};
+use crate::operator_report::ReportArgs;
 use crate::order::OrderCommand;
+use crate::push::PushCommand;
 use crate::reports::ReportsCommand;
 use crate::seed::Seed;
 use crate::settings::Settings;
 use crate::stock::StockCommand;
+use crate::till::TillCommand;
 use crate::upkeep::SeasonCommand;
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
@@ -69,12 +73,23 @@ pub(crate) enum Command {
     /// Change the stock of the shop.
     #[command(subcommand)]
     Stock(StockCommand),
+    /// List and revoke claims of rewards, and add codes to the pools of rewards.
+    #[command(subcommand)]
+    Claim(ClaimCommand),
+    /// Add, list and revoke tills, which redeem codes.
+    #[command(subcommand)]
+    Till(TillCommand),
     /// Manage an account: suspend, restore, reset its password, grant it a role.
     #[command(subcommand)]
     Account(Account),
     /// Moderate: list and show reports of posts and comments, dismiss them, or remove what was reported.
     #[command(subcommand)]
     Reports(ReportsCommand),
+    /// Make keys of push messages.
+    #[command(subcommand)]
+    Push(PushCommand),
+    /// Print the figures of a period from the journal: fans, balances, revenue, orders and packs; servers may be running.
+    Report(ReportArgs),
     /// Recompute the content of a pack from the response of its opening; exits with 1 if it differs.
     Verify {
         /// The response as JSON: a file, an http:// or https:// URL, or `-` for standard input.

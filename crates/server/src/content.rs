@@ -44,7 +44,7 @@ pub(crate) enum ContentCommand {
 }
 
 /// The files of a new folder.
-const NEW: [(&str, &str); 9] = [
+const NEW: [(&str, &str); 12] = [
     ("club.toml", include_str!("../content/club.toml")),
     ("leagues.toml", include_str!("../content/leagues.toml")),
     ("teams.toml", include_str!("../content/teams.toml")),
@@ -52,6 +52,9 @@ const NEW: [(&str, &str); 9] = [
     ("packs.toml", include_str!("../content/packs.toml")),
     ("products.toml", include_str!("../content/products.toml")),
     ("shipping.toml", include_str!("../content/shipping.toml")),
+    ("rewards.toml", include_str!("../content/rewards.toml")),
+    ("wheels.toml", include_str!("../content/wheels.toml")),
+    ("trivia.toml", include_str!("../content/trivia.toml")),
     ("achievements.toml", include_str!("../../app/content/achievements.toml")),
     ("levels.toml", include_str!("../../app/content/levels.toml")),
 ];

@@ -2,6 +2,7 @@
 
 mod account;
 mod backup;
+mod claim;
 mod cli;
 mod coins;
 mod completions;
@@ -14,12 +15,14 @@ mod legacy;
 mod machine;
 mod maintenance;
 mod minting;
+mod operator_report;
 mod order;
 mod payments;
 #[cfg(unix)]
 mod permissions;
 mod place;
 mod progress;
+mod push;
 mod report;
 mod reports;
 mod secret;
@@ -27,9 +30,11 @@ mod seed;
 mod serve;
 mod settings;
 mod stock;
+mod till;
 mod upkeep;
 mod verify;
 mod verify_opening;
+mod wallets;
 
 use crate::cli::{Cli, Command, Maintain};
 use crate::machine::runtime;
@@ -55,6 +60,8 @@ fn main() -> ExitCode {
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(LOGGED))
         .format_timestamp_millis()
+        // At `trace` it writes down requests with their headers, which contain keys.
+        .filter_module("ureq_proto::util", log::LevelFilter::Debug)
         .init();
     settings::warn_of_secret_flags(&matches);
     let folders = folders(&cli);
@@ -123,8 +130,12 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Doctor => runtime()?.block_on(doctor::doctor(settings)),
         Command::Reports(command) => runtime()?.block_on(reports::reports(command, settings)),
         Command::Order(command) => runtime()?.block_on(order::order(command, settings)),
+        Command::Report(arguments) => runtime()?.block_on(operator_report::report(arguments, settings)),
         Command::Stock(command) => runtime()?.block_on(stock::stock(command, settings)),
+        Command::Claim(command) => runtime()?.block_on(claim::claim(command, settings)),
+        Command::Till(command) => runtime()?.block_on(till::till(command, settings)),
         Command::Account(command) => runtime()?.block_on(account::account(command, settings)),
+        Command::Push(command) => push::push(&command),
         Command::Verify { place } => verify_opening::verify(&place),
         Command::Openapi => {
             report::line(&terrace_web::openapi().to_pretty_json()?)?;

@@ -207,6 +207,8 @@ pub(crate) async fn sweep(settings: Settings) -> anyhow::Result<ExitCode> {
         "sweep-minting",
         "sweep-reports",
         "sweep-carts",
+        "sweep-notifications",
+        "sweep-push",
         "sweep-media",
     ];
     match short("sweep", named(&all), false, Verbosity::Nothing, &settings).await? {

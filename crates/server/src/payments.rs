@@ -1,6 +1,7 @@
-//! The payment provider: the sandbox, or none.
+//! The payment provider: Stripe, the sandbox, or none.
 
-use crate::settings::Settings;
+use crate::settings::{PaymentMode, Settings};
+use anyhow::bail;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +18,16 @@ pub(crate) fn with_payments(
     secret: &SecretKey,
     listening: SocketAddr,
 ) -> anyhow::Result<App> {
+    if settings.payments == PaymentMode::Stripe {
+        let stripe = settings.stripe.adapter()?;
+        let Some(site) = settings.site()? else {
+            bail!("--payments stripe needs --public-url, to which Stripe's page returns");
+        };
+        return Ok(app.with_payments(Arc::new(stripe), &site.to_string()));
+    }
+    if settings.stripe.is_set() {
+        log::warn!("the settings of Stripe have no effect without --payments stripe");
+    }
     if !settings.has_sandbox()? {
         return Ok(app);
     }

@@ -8,7 +8,7 @@ use crate::payments::{self, browsable};
 use crate::permissions;
 use crate::report;
 use crate::settings::{OnlyIfNew, Settings, Switch};
-use crate::{minting, secret};
+use crate::{minting, push, secret, wallets};
 use anyhow::Context;
 use std::net::{SocketAddr, TcpListener};
 use std::process::ExitCode;
@@ -35,7 +35,8 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     let media = Arc::new(settings.open_media()?);
     let secret = secret::read(&settings)?;
     let app = app(&settings, &storage).with_media(media).with_secret(&secret);
-    let app = minting::with_minter(app, &settings)?;
+    let app = wallets::with_wallets(minting::with_minter(app, &settings)?, &settings)?;
+    let app = push::with_push(app, &settings)?;
     secret::check_secret(&app, &settings).await?;
     let listening = match listeners.main.first() {
         Some(listener) => listener.local_addr()?,
@@ -43,6 +44,8 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
     };
     let app = payments::with_payments(app, &settings, &secret, listening)?;
     let app = Arc::new(app);
+    // Before the first request, so that a process with a wrong clock is never ready.
+    app.compare_clocks().await.context("cannot compare the clocks")?;
     if while_contended(|| app.found_seasons()).await.context("cannot make the first seasons")? {
         log::info!("the first seasons begin");
     }
@@ -57,6 +60,9 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<ExitCode> {
         tokio::spawn(Arc::clone(&app).run_consumers(stopped.clone())),
         tokio::spawn(Arc::clone(&app).run_live_models(stopped.clone())),
         tokio::spawn(Arc::clone(&app).run_minting(stopped.clone())),
+        tokio::spawn(Arc::clone(&app).run_wallets(stopped.clone())),
+        tokio::spawn(Arc::clone(&app).run_push(stopped.clone())),
+        tokio::spawn(Arc::clone(&app).run_clocks(stopped.clone())),
         tokio::spawn(run_jobs(settings.jobs, Arc::clone(&app), stopped)),
     ];
     let wiring = Wiring {

@@ -1,4 +1,4 @@
-//! `terrace verify`: checks the result of a pack opening from its response alone.
+//! `terrace verify`: checks the result of a pack opening or of a spin, or the proof of a round, from its response alone.
 
 use crate::machine::runtime;
 use crate::report;
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 use terrace_outbound::{Caller, Endpoint};
-use terrace_web::verify_opening;
+use terrace_web::{is_round_proof, is_spin, verify_opening, verify_round_response, verify_spin_response};
 
 /// Maximum size in bytes of a response: a thousand collectibles in each of twenty slots fit.
 const LARGEST: u64 = 16 << 20;
@@ -29,6 +29,12 @@ pub(crate) fn verify(place: &OsStr) -> anyhow::Result<ExitCode> {
         let opened = fs::File::open(file).with_context(|| format!("cannot open {}", file.display()))?;
         read(opened).with_context(|| format!("cannot read {}", file.display()))?
     };
+    if is_spin(&text) {
+        return verify_spin(&text);
+    }
+    if is_round_proof(&text) {
+        return verify_round(&text);
+    }
     let slots = match verify_opening(&text) {
         Ok(slots) => slots,
         Err(fault) => {
@@ -43,6 +49,40 @@ pub(crate) fn verify(place: &OsStr) -> anyhow::Result<ExitCode> {
     }
     report::line("the draw is correct; compare serverSeedHash with that of the purchase")?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn verify_spin(text: &str) -> anyhow::Result<ExitCode> {
+    match verify_spin_response(text) {
+        Ok(segment) => {
+            report::line(&format!("segment {segment}"))?;
+            report::line(
+                "the draw is correct; compare serverSeedHash with the one that was shown before the spin",
+            )?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(fault) => {
+            report::line(&format!("wrong: {fault}"))?;
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+fn verify_round(text: &str) -> anyhow::Result<ExitCode> {
+    match verify_round_response(text) {
+        Ok(rights) => {
+            for (question, right) in rights {
+                report::line(&format!("{question} {right}"))?;
+            }
+            report::line(
+                "the proof is correct; compare the commitment with the one that was shown before the round",
+            )?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(fault) => {
+            report::line(&format!("wrong: {fault}"))?;
+            Ok(ExitCode::FAILURE)
+        }
+    }
 }
 
 /// The URL, if `place` is one and not a file name.

@@ -148,8 +148,8 @@ pub struct PricedLine {
     pub tax_rate: u32,
     /// The tax in the total.
     pub tax: i64,
-    /// Coins that all units grant together.
-    pub coins: i64,
+    /// What all units grant together.
+    pub grants: Vec<Grant>,
     /// The stock of the variant, if it is limited.
     pub stock: Option<Stock>,
     /// What is wrong with the line.
@@ -282,7 +282,6 @@ impl Pricing<'_> {
         let total = Amounts::of(&price.price, item.quantity);
         let country = country.filter(|_| product.kind == ProductKind::Physical);
         let tax_rate = rate_of(&self.catalogue.taxes, &product.tax_class, country);
-        let coins: i64 = product.grants.iter().map(|Grant::Coins(coins)| coins).sum();
         let is_only = product.offered().count() == 1;
         Some(PricedLine {
             item: CartItem { price: price.id, ..item },
@@ -293,7 +292,7 @@ impl Pricing<'_> {
             total,
             tax_rate,
             tax: tax_inside(total.money, tax_rate),
-            coins: coins.saturating_mul(i64::from(item.quantity)),
+            grants: product.grants.iter().map(|grant| grant.times(item.quantity)).collect(),
             stock,
             problems,
         })
@@ -348,10 +347,13 @@ impl Pricing<'_> {
         };
         add(&self.user.to_string());
         for line in &cart.lines {
-            let PricedLine { item, unit, tax_rate, tax, coins, .. } = line;
+            let PricedLine { item, unit, tax_rate, tax, grants, .. } = line;
             add(&format!("{} {} {}", item.variant, item.price, item.quantity));
             let parts = PriceKind::ALL.map(|kind| unit.amount(kind));
-            add(&format!("{parts:?} {:?} {tax_rate} {tax} {coins}", unit.currency()));
+            add(&format!("{parts:?} {:?} {tax_rate} {tax}", unit.currency()));
+            for grant in grants {
+                add(&format!("{} {} {:?}", grant.kind(), grant.amount(), grant.id()));
+            }
         }
         if let Some(PricedShipping { shipping, amount, tax_rate, tax, .. }) = &cart.shipping {
             let Address { name, line1, line2, postal_code, city, region, country } = &shipping.address;

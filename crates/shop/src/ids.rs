@@ -15,6 +15,8 @@ typed_ids! {
     OrderId;
     /// Id of a line of an order.
     OrderLineId;
+    /// Id of a refund.
+    RefundId;
 }
 
 stable_keys! {

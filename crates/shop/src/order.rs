@@ -2,13 +2,13 @@
 
 use crate::{
     Amounts, OrderId, OrderLineId, PriceId, PricedCart, PricedLine, PricedShipping, ProductId, ProductKind,
-    Shipping, VariantId,
+    RefundId, Shipping, VariantId,
 };
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
-use terrace_kernel::{Currency, Money, Price, Timestamp, UnknownName, UserId};
+use terrace_kernel::{Currency, Giver, Grant, GrantSource, Money, Price, Timestamp, UnknownName, UserId};
 
 /// How long an order waits for its payment. Card providers refuse a checkout of less than 30 minutes.
 pub const ORDER_LIFE: Duration = Duration::from_mins(35);
@@ -141,9 +141,15 @@ pub struct PaidBy {
 }
 
 impl PaidBy {
-    /// Divides what is due: of the money, at most `balance` comes from the fan's own.
-    pub fn of(totals: Amounts, balance: i64) -> Self {
-        let balance = balance.clamp(0, totals.money);
+    /// Divides what is due: of the money, at most `balance` comes from the fan's own. A card pays no amount of three decimal
+    /// places whose last one is not zero, if the total is none.
+    pub fn of(totals: Amounts, balance: i64, currency: Option<Currency>) -> Self {
+        let mut balance = balance.clamp(0, totals.money);
+        let is_in_tens =
+            currency.and_then(|currency| currency.decimals()) == Some(3) && totals.money % 10 == 0;
+        if is_in_tens {
+            balance = balance.saturating_sub(balance % 10);
+        }
         let card = totals.money.saturating_sub(balance);
         Self { points: totals.points, coins: totals.coins, balance, card }
     }
@@ -152,6 +158,17 @@ impl PaidBy {
     pub fn totals(self) -> Amounts {
         let money = self.balance.saturating_add(self.card);
         Amounts { points: self.points, coins: self.coins, money }
+    }
+
+    /// The sum of both, in each kind.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            points: self.points.saturating_add(other.points),
+            coins: self.coins.saturating_add(other.coins),
+            balance: self.balance.saturating_add(other.balance),
+            card: self.card.saturating_add(other.card),
+        }
     }
 }
 
@@ -189,15 +206,22 @@ pub struct OrderLine {
     pub tax_rate: u32,
     /// The tax in the price of all units.
     pub tax: i64,
-    /// Coins that all units grant together.
-    pub granted: i64,
+    /// What all units grant together.
+    pub grants: Vec<Grant>,
     /// How far it is.
     pub state: LineState,
     /// How it was sent, if it was.
     pub shipment: Option<Shipment>,
+    /// The refund that revoked it.
+    pub refund: Option<RefundId>,
 }
 
 impl OrderLine {
+    /// What its grants are given for.
+    pub fn source(&self) -> GrantSource {
+        GrantSource { giver: Giver::Order, id: self.id.as_uuid() }
+    }
+
     /// The price of all units.
     pub fn total(&self) -> Amounts {
         Amounts::of(&self.unit, self.quantity)
@@ -273,10 +297,14 @@ impl Order {
         if is_sent { OrderState::Paid } else { OrderState::Completed }
     }
 
-    /// Coins that its lines have granted and not taken back.
-    pub fn granted(&self) -> i64 {
-        let given = self.lines.iter().filter(|line| line.state == LineState::Delivered);
-        given.fold(0, |sum, line| sum.saturating_add(line.granted))
+    /// The digital lines, which grant something.
+    pub fn granting(&self) -> impl Iterator<Item = &OrderLine> {
+        self.lines.iter().filter(|line| line.kind == ProductKind::Digital && !line.grants.is_empty())
+    }
+
+    /// What its lines grant together.
+    pub fn grants(&self) -> Vec<Grant> {
+        self.granting().flat_map(|line| &line.grants).copied().collect()
     }
 
     /// Whether something was sent.
@@ -286,15 +314,7 @@ impl Order {
 
     /// The tax in the totals, by rate.
     pub fn taxes(&self) -> BTreeMap<u32, i64> {
-        let lines = self.lines.iter().filter(|line| line.total().money > 0);
-        let lines = lines.map(|line| (line.tax_rate, line.tax));
-        let shipping = self.shipping.iter().filter(|shipping| shipping.amount > 0);
-        let mut taxes: BTreeMap<u32, i64> = BTreeMap::new();
-        for (rate, tax) in lines.chain(shipping.map(|shipping| (shipping.tax_rate, shipping.tax))) {
-            let sum = taxes.entry(rate).or_default();
-            *sum = sum.saturating_add(tax);
-        }
-        taxes
+        taxes(self.lines.iter(), self.shipping.as_ref())
     }
 
     /// The units of each variant whose stock this order takes, in the order of the ids of the variants, which is that in
@@ -325,8 +345,23 @@ pub struct PendingOrder {
     pub expires_at: Option<Timestamp>,
 }
 
+/// The tax in the prices of lines and of the shipping, by rate.
+pub(crate) fn taxes<'a>(
+    lines: impl Iterator<Item = &'a OrderLine>,
+    shipping: Option<&OrderShipping>,
+) -> BTreeMap<u32, i64> {
+    let lines = lines.filter(|line| line.total().money > 0).map(|line| (line.tax_rate, line.tax));
+    let shipping = shipping.filter(|shipping| shipping.amount > 0);
+    let mut taxes: BTreeMap<u32, i64> = BTreeMap::new();
+    for (rate, tax) in lines.chain(shipping.map(|shipping| (shipping.tax_rate, shipping.tax))) {
+        let sum = taxes.entry(rate).or_default();
+        *sum = sum.saturating_add(tax);
+    }
+    taxes
+}
+
 /// Units by variant, in the order of the ids.
-fn units(of: impl Iterator<Item = (VariantId, u32)>) -> Vec<(VariantId, u32)> {
+pub(crate) fn units(of: impl Iterator<Item = (VariantId, u32)>) -> Vec<(VariantId, u32)> {
     let mut units: BTreeMap<VariantId, u32> = BTreeMap::new();
     for (variant, quantity) in of {
         let sum = units.entry(variant).or_default();
@@ -348,9 +383,10 @@ pub fn order_lines(cart: &PricedCart, mut new_id: impl FnMut() -> OrderLineId) -
         unit: line.unit.clone(),
         tax_rate: line.tax_rate,
         tax: line.tax,
-        granted: line.coins,
+        grants: line.grants.clone(),
         state: LineState::Waiting,
         shipment: None,
+        refund: None,
     };
     cart.lines.iter().map(line).collect()
 }
@@ -380,7 +416,7 @@ mod tests {
     fn the_parts_of_a_payment_add_up() {
         let totals = Amounts { points: 5, coins: 7, money: 900 };
         for balance in [-1, 0, 1, 899, 900, 901, i64::MAX] {
-            let paid = PaidBy::of(totals, balance);
+            let paid = PaidBy::of(totals, balance, None);
             assert_eq!(paid.totals(), totals, "{balance}");
             assert!(paid.balance >= 0 && paid.card >= 0 && paid.balance <= balance.max(0), "{balance}");
         }

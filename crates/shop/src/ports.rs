@@ -3,9 +3,9 @@
 
 use crate::{
     Bought, CartItem, Catalogue, LineState, Order, OrderId, OrderLineId, OrderState, PendingOrder,
-    ProductKey, Shipment, Shipping, Stock, StoredCart, VariantId,
+    ProductKey, RefundId, Shipment, Shipping, Stock, StoredCart, VariantId,
 };
-use terrace_kernel::{Limit, Page, StoreError, TimeKey, Timestamp, UserId};
+use terrace_kernel::{Limit, Money, Page, StoreError, TimeKey, Timestamp, UserId};
 
 /// Reads products and their stock.
 pub trait ProductRead {
@@ -94,8 +94,22 @@ pub trait OrderRead {
     /// The order of a fan that waits for its payment; of several the newest.
     fn pending_order(&mut self, user: UserId) -> Result<Option<PendingOrder>, StoreError>;
 
+    /// What a fan's pending orders hold of the fan's balances. One round trip.
+    fn held_by_orders(&mut self, user: UserId) -> Result<HeldByOrders, StoreError>;
+
     /// The units of variants in a fan's pending, paid and completed orders, without revoked lines.
     fn bought_units(&mut self, user: UserId) -> Result<Vec<(VariantId, Bought)>, StoreError>;
+}
+
+/// What the pending orders of a fan hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HeldByOrders {
+    /// The points of all of them.
+    pub points: i64,
+    /// The coins of all of them.
+    pub coins: i64,
+    /// Money of the fan's balances, at most one amount for each currency.
+    pub money: Vec<Money>,
 }
 
 /// Whether units could be taken from the stock of a variant.
@@ -136,6 +150,9 @@ pub trait OrderWrite: OrderRead {
         to: LineState,
         shipment: Option<&Shipment>,
     ) -> Result<(), StoreError>;
+
+    /// Revokes lines of an order that is locked, for a refund that exists.
+    fn revoke_lines(&mut self, lines: &[OrderLineId], refund: RefundId) -> Result<(), StoreError>;
 
     /// Takes units from the stock of a variant, if so many are left, and locks it until the transaction ends. One round
     /// trip, and another one if nothing was taken.

@@ -23,6 +23,7 @@ mod authored;
 mod feed;
 mod graph;
 mod mentions;
+pub mod notifications;
 pub mod ports;
 mod post;
 mod reaction;

@@ -6,12 +6,11 @@ use crate::instrument::quietly;
 use crate::manager::{Connector, Link, Mode, Session};
 use crate::migrate;
 use crate::migrate::Standing;
-use crate::types::{At, Instant};
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::Text;
 use diesel::{PgConnection, QueryableByName, RunQueryDsl, SqliteConnection, sql_query};
 use std::collections::BTreeMap;
-use terrace_kernel::{StoreError, Timestamp};
+use terrace_kernel::StoreError;
 
 /// The results of an examination.
 #[derive(Debug)]
@@ -20,8 +19,6 @@ pub struct Examination {
     pub version: String,
     /// The settings that affect durability and text handling, by their own names.
     pub settings: BTreeMap<String, String>,
-    /// The current time of the server; `None` for an embedded database.
-    pub clock: Option<Timestamp>,
     /// Migrations that this program contains and the database lacks.
     pub pending: Vec<String>,
     /// Migrations that the database has and this program does not contain, because the program is older than the
@@ -35,17 +32,17 @@ pub struct Examination {
 pub(crate) fn examine(connector: &Connector) -> Result<Examination, StoreError> {
     let mut session = connector.connect(Mode::Write)?;
     let Standing { pending, unknown } = migrate::standing(&mut session.conn())?;
-    let (version, settings, clock) = match &mut session.link {
+    let (version, settings) = match &mut session.link {
         Link::Pg(conn) => quietly(&mut **conn, facts_of_server),
         Link::Sqlite(conn) => quietly(&mut **conn, facts_of_file),
     }
     .map_err(broken("examine the database"))?;
     // Without the tables there is nothing to write to.
     let writable = if pending.is_empty() { try_to_write(&mut session) } else { Ok(()) };
-    Ok(Examination { version, settings, clock, pending, unknown, writable })
+    Ok(Examination { version, settings, pending, unknown, writable })
 }
 
-type Facts = (String, BTreeMap<String, String>, Option<Timestamp>);
+type Facts = (String, BTreeMap<String, String>);
 
 #[derive(QueryableByName)]
 struct Fact {
@@ -55,12 +52,6 @@ struct Fact {
     value: String,
 }
 
-#[derive(QueryableByName)]
-struct Now {
-    #[diesel(sql_type = Instant)]
-    now: At,
-}
-
 fn facts_of_server(conn: &mut PgConnection) -> diesel::QueryResult<Facts> {
     let facts: Vec<Fact> = sql_query(
         "SELECT name, setting AS value FROM pg_settings WHERE name IN \
@@ -68,10 +59,9 @@ fn facts_of_server(conn: &mut PgConnection) -> diesel::QueryResult<Facts> {
           'max_connections', 'transaction_read_only')",
     )
     .load(conn)?;
-    let now: Now = sql_query("SELECT clock_timestamp() AS now").get_result(conn)?;
     let mut settings: BTreeMap<_, _> = facts.into_iter().map(|fact| (fact.name, fact.value)).collect();
     let version = settings.remove("server_version").unwrap_or_default();
-    Ok((version, settings, Some(now.now.0)))
+    Ok((version, settings))
 }
 
 fn facts_of_file(conn: &mut SqliteConnection) -> diesel::QueryResult<Facts> {
@@ -83,7 +73,7 @@ fn facts_of_file(conn: &mut SqliteConnection) -> diesel::QueryResult<Facts> {
     .load(conn)?;
     let mut settings: BTreeMap<_, _> = facts.into_iter().map(|fact| (fact.name, fact.value)).collect();
     let version = settings.remove("version").unwrap_or_default();
-    Ok((version, settings, None))
+    Ok((version, settings))
 }
 
 fn try_to_write(session: &mut Session) -> Result<(), StoreError> {

@@ -9,6 +9,10 @@ use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use std::marker::PhantomData;
 
+/// The SQL before the arguments of a statement for many rows, which are one array for each column. It continues with the
+/// names of the columns.
+pub(crate) const GIVEN: &str = "WITH given AS MATERIALIZED (SELECT * FROM unnest(";
+
 /// A statement: the SQL before and after the values, which are bound between them, separated by commas. `A` is the type
 /// of its result.
 pub(crate) struct Fixed<V, A = ()> {
@@ -49,3 +53,20 @@ impl<V, A> Query for Fixed<V, A> {
 }
 
 impl<V, A, C> RunQueryDsl<C> for Fixed<V, A> {}
+
+/// Two values of a [`Fixed`] statement with SQL between them, in place of a comma.
+pub(crate) struct Between<A, B>(pub(crate) A, pub(crate) &'static str, pub(crate) B);
+
+impl<A, B, DB> QueryFragment<DB> for Between<A, B>
+where
+    DB: Backend,
+    A: QueryFragment<DB>,
+    B: QueryFragment<DB>,
+{
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        let Self(first, between, second) = self;
+        first.walk_ast(out.reborrow())?;
+        out.push_sql(between);
+        second.walk_ast(out)
+    }
+}

@@ -10,8 +10,10 @@
 //!   total, the team's total. A batch skips accounts that are locked. Listing and repair lock the accounts first, up
 //!   to 200 in one statement. Rankings: later to earlier.
 //! - Packs: the fan's account, balance, purchase, copies, limited editions (ascending ids), contents, the lane to the
-//!   minter, the pack's stock. What only ends a pending purchase starts at the purchase.
+//!   minter, the pack's stock. What only ends a pending purchase starts at the purchase. A batch skips accounts that are
+//!   locked, and locks rows of the same kind in the order of their ids, those of stocks before it writes.
 //! - Shop: the fan's account, balances, the order, the cart, the stocks of variants (ascending ids).
+//! - Wallets: the fan's account, the wallet, then events. A report of the minter locks one copy only.
 //! - Repairs: accounts in one statement before they read, then purchases, copies, limited editions. Posts, accounts,
 //!   teams and a pack's stock are recounted in separate transactions. Pictures: the picture's row, then the uploader's
 //!   account.

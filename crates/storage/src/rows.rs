@@ -1,6 +1,9 @@
 //! Conversions between columns and values that the ports of all areas share.
 
 use crate::tx::DieselTx;
+use diesel::backend::Backend;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::{QueryResult, RunQueryDsl};
 use std::fmt::Display;
 use std::str::FromStr;
 use terrace_kernel::{Limit, StoreError};
@@ -15,6 +18,43 @@ const _: () = {
 pub(crate) fn overfull(limit: Limit) -> i64 {
     i64::from(limit.rows()) + 1
 }
+
+/// A query with a limit in its text. If the limit is a value, PostgreSQL expects a tenth of all rows and plans the query anew
+/// at each execution, which takes longer than the execution of most pages.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limited<Q> {
+    query: Q,
+    rows: i64,
+}
+
+/// Limits a query, which must not be limited yet, to the rows of a page and [one more](overfull).
+pub(crate) fn limited<Q>(query: Q, limit: Limit) -> Limited<Q> {
+    Limited { query, rows: overfull(limit) }
+}
+
+impl<Q, DB> QueryFragment<DB> for Limited<Q>
+where
+    DB: Backend,
+    Q: QueryFragment<DB>,
+{
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        self.query.walk_ast(out.reborrow())?;
+        out.push_sql(&format!(" LIMIT {}", self.rows));
+        Ok(())
+    }
+}
+
+/// The statement cache identifies it by its SQL text.
+impl<Q> QueryId for Limited<Q> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<Q: Query> Query for Limited<Q> {
+    type SqlType = Q::SqlType;
+}
+
+impl<Q, C> RunQueryDsl<C> for Limited<Q> {}
 
 /// Restricts a query to the rows after a key, in a list that is ordered by two columns:
 /// `keyset!(query, posts::created_at < At(at), posts::id < Key(id))`. The first of the two conditions bounds the range

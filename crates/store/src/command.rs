@@ -19,15 +19,17 @@ pub trait Command: Sized + Send + 'static {
     /// change, so that readers need not wait for it.
     const AFFECTS_LEADERBOARD: bool = false;
 
-    /// Whether several of these commands may run at once, with [`Command::run_batch`].
-    const BATCHES: bool = false;
-
     /// The body: follows the rule of the specification from top to bottom.
     fn run<'t>(
         &self,
         tx: &'t mut <Self::Ports as Ports>::Of<'t>,
         ctx: &mut Ctx,
     ) -> Outcome<Self::Output, Self::Refusal>;
+
+    /// Whether this command may run together with others of its kind, with [`Command::run_batch`].
+    fn batches(&self) -> bool {
+        false
+    }
 
     /// Runs several commands in one transaction, in fewer statements than one after another. The result of a command is
     /// that of [`Command::run`]; `None` means that it must be run again, in another batch or alone. Nothing is written

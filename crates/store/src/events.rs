@@ -1,6 +1,6 @@
 //! Access to the event log, the offsets of its consumers, and marks of secrets.
 
-use terrace_kernel::{Event, Position, StoreError};
+use terrace_kernel::{Event, EventKind, Position, StoreError};
 
 /// Reads events in their public order.
 pub trait EventRead {
@@ -11,6 +11,9 @@ pub trait EventRead {
 
     /// Returns up to `limit` events after `after`, in order.
     fn events_after(&mut self, after: Position, limit: u32) -> Result<Vec<Event>, StoreError>;
+
+    /// Returns the position of the first event after `after` of one of these kinds.
+    fn next_of(&mut self, after: Position, kinds: &[EventKind]) -> Result<Option<Position>, StoreError>;
 
     /// Returns the last committed event that has no public position yet; `None` if all have one.
     fn unpublished(&mut self) -> Result<Option<i64>, StoreError>;

@@ -9,9 +9,11 @@
 mod backfill;
 mod command;
 pub mod content;
+pub mod dashboard;
 mod events;
 mod follow_import;
 mod future;
+pub mod grants;
 mod idempotency;
 mod jobs;
 pub mod legacy;
@@ -19,6 +21,7 @@ pub mod maintenance;
 pub mod media;
 pub mod minting;
 mod objects;
+pub mod operator_report;
 pub mod payments;
 mod ports;
 pub mod repair;
@@ -39,7 +42,7 @@ pub use objects::{ByteStream, MediaStore, ObjectKey};
 pub use ports::{Ports, ReadPorts};
 pub use tx::*;
 pub use upkeep::{
-    Audit, CounterCheck, CounterMismatch, Lease, LeaseRead, LeaseWrite, MAX_CLOCK_SKEW, Retention, SweepRead,
-    SweepWrite,
+    Audit, CounterCheck, CounterMismatch, Lease, LeaseRead, LeaseWrite, MAX_CLOCK_SKEW, Retention,
+    ServerClockRead, SweepRead, SweepWrite,
 };
 pub use work::{ReadJob, RunBatch, Store, Verdict, WriteJob};

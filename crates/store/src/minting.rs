@@ -5,7 +5,9 @@ use serde_json::json;
 use std::fmt;
 use std::str::FromStr;
 use terrace_kernel::{StoreError, Timestamp, UnknownName, UserId};
-use terrace_packs::{CollectibleId, CollectibleKey, OwnedId, UserPackId};
+use terrace_packs::{
+    CollectibleId, CollectibleKey, MintedToken, OwnedId, ReportStatus, TokenState, UserPackId,
+};
 use uuid::Uuid;
 
 /// What happened to a collectible.
@@ -62,10 +64,8 @@ pub struct MintNotice {
     pub key: CollectibleKey,
     /// Serial number within a limited edition, from 1; `None` for an open edition.
     pub serial: Option<u32>,
-    /// Opened copy of the pack that yielded it.
-    pub copy: UserPackId,
-    /// Slot of the pack, from 0.
-    pub slot: u32,
+    /// Opened copy of the pack that yielded it, and the slot, from 0; `None` if it was granted without a pack.
+    pub drawn: Option<(UserPackId, u32)>,
     /// Time of the event.
     pub at: Timestamp,
 }
@@ -87,8 +87,8 @@ impl MintNotice {
             "ownedId": self.owned.as_uuid(),
             "collectible": { "id": self.collectible.as_uuid(), "key": self.key.as_str() },
             "serial": self.serial,
-            "userPackId": self.copy.as_uuid(),
-            "slot": self.slot,
+            "userPackId": self.drawn.map(|(copy, _)| copy.as_uuid()),
+            "slot": self.drawn.map(|(_, slot)| slot),
             "at": self.at.to_string(),
         });
         body.to_string().into_bytes()
@@ -125,6 +125,9 @@ pub trait MintingRead {
     /// Returns the number of pending and of failed messages. Reads the index of all pending ones.
     fn minting_standing(&mut self) -> Result<MintingStanding, StoreError>;
 
+    /// Returns the next copies, in ascending order of id, whose tokens are behind what the minter reported of them.
+    fn tokens_behind(&mut self, after: Option<OwnedId>, limit: u32) -> Result<Vec<OwnedId>, StoreError>;
+
     /// Returns the next fans, in ascending order of id, who own a collectible for which no message was written.
     fn fans_without_messages(&mut self, after: Option<UserId>, limit: u32)
     -> Result<Vec<UserId>, StoreError>;
@@ -134,8 +137,9 @@ pub trait MintingRead {
 /// the fan's account: it makes the order of the fan's messages the order of events. Revocations are written by
 /// `OpeningWrite::revoke_owned` itself, for collectibles whose minting was reported.
 pub trait MintingWrite: MintingRead {
-    /// Writes messages for the collectibles that a copy has just yielded, in slot order; returns how many.
-    fn hand_to_minter(&mut self, copy: UserPackId, now: Timestamp) -> Result<u64, StoreError>;
+    /// Writes messages for the collectibles that copies of different fans have just yielded, in slot order; returns how
+    /// many.
+    fn hand_to_minter(&mut self, copies: &[UserPackId], now: Timestamp) -> Result<u64, StoreError>;
 
     /// Writes messages for up to `limit` collectibles of these fans that have none yet, each fan's oldest first;
     /// returns how many.
@@ -204,6 +208,64 @@ pub trait MintingUpkeep: MintingRead {
     fn sweep_minting(&mut self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
+/// What the minter reports of a copy. It may arrive more than once, late, and in any order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MintReport {
+    /// Id that the minter assigns to the event: 1 to 255 visible ASCII characters; a redelivery carries the same id.
+    pub event_id: String,
+    /// The copy.
+    pub owned: OwnedId,
+    /// What happened.
+    pub status: ReportStatus,
+    /// The token; always there if one was minted.
+    pub token: Option<MintedToken>,
+}
+
+/// Result of processing a report, as stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MintReportOutcome {
+    /// The report changed the token of the copy.
+    Applied,
+    /// The report carried no new information.
+    Nothing,
+    /// The report names no copy, or another token than an earlier one; nothing was changed.
+    Mismatch,
+}
+
+impl MintReportOutcome {
+    /// The stable name, as stored in tables.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::Nothing => "nothing",
+            Self::Mismatch => "mismatch",
+        }
+    }
+}
+
+/// Writes what the minter reports.
+pub trait MintReportWrite {
+    /// What was reported of a copy before, locked until the transaction ends; `None` if there is no such copy.
+    fn lock_token(&mut self, owned: OwnedId) -> Result<Option<TokenState>, StoreError>;
+
+    /// Stores what is known of a locked copy.
+    fn put_token(&mut self, owned: OwnedId, state: &TokenState) -> Result<(), StoreError>;
+
+    /// Stores a report with its outcome; `false` if its event was stored before.
+    fn insert_mint_report(
+        &mut self,
+        report: &MintReport,
+        outcome: MintReportOutcome,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// The stored report with this event.
+    fn mint_report(&mut self, event: &str) -> Result<Option<MintReport>, StoreError>;
+
+    /// The stored reports of a copy that fit it, in the order in which they were received.
+    fn reports_of(&mut self, owned: OwnedId) -> Result<Vec<MintReport>, StoreError>;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,8 +281,7 @@ mod tests {
             collectible: CollectibleId::from_uuid(Uuid::from_u128(3)),
             key: "golden-cup".parse().unwrap(),
             serial: Some(9),
-            copy: UserPackId::from_uuid(Uuid::from_u128(4)),
-            slot: 1,
+            drawn: Some((UserPackId::from_uuid(Uuid::from_u128(4)), 1)),
             at: Timestamp::from_micros(1_777_636_800_000_000),
         };
         assert_eq!(notice.id(), "revoked:00000000-0000-0000-0000-000000000001");

@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::str::FromStr;
-use terrace_kernel::{Money, StoreError, Timestamp, UnknownName, UserId, Uuid};
+use terrace_kernel::{Currency, Money, StoreError, Timestamp, UnknownName, UserId, Uuid};
 use terrace_packs::{Purchase, PurchaseId, PurchaseState};
-use terrace_shop::{Order, OrderId, OrderState};
+pub use terrace_shop::RefundState;
+use terrace_shop::{Order, OrderId, OrderState, PaidBy, RefundId};
 
 /// What is paid for with money. No two have the same id, whatever their kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -159,11 +160,31 @@ pub enum NoticeKind {
     Cancelled,
     /// The full amount was refunded.
     Refunded,
+    /// A refund that this service requested was made.
+    RefundGiven,
+    /// A refund that this service requested was not made, or came back.
+    RefundFailed,
+    /// The buyer's bank disputes the payment.
+    Disputed,
+    /// The dispute was decided for the service, or withdrawn.
+    DisputeWon,
+    /// The dispute was decided for the buyer, who has the money back.
+    DisputeLost,
 }
 
 impl NoticeKind {
     /// Every kind.
-    pub const ALL: [Self; 4] = [Self::Paid, Self::Failed, Self::Cancelled, Self::Refunded];
+    pub const ALL: [Self; 9] = [
+        Self::Paid,
+        Self::Failed,
+        Self::Cancelled,
+        Self::Refunded,
+        Self::RefundGiven,
+        Self::RefundFailed,
+        Self::Disputed,
+        Self::DisputeWon,
+        Self::DisputeLost,
+    ];
 
     /// The stable name, as stored in tables and sent in messages.
     pub const fn as_str(self) -> &'static str {
@@ -172,6 +193,26 @@ impl NoticeKind {
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
             Self::Refunded => "refunded",
+            Self::RefundGiven => "refund_given",
+            Self::RefundFailed => "refund_failed",
+            Self::Disputed => "disputed",
+            Self::DisputeWon => "dispute_won",
+            Self::DisputeLost => "dispute_lost",
+        }
+    }
+
+    /// The state of a dispute that this kind reports.
+    pub const fn dispute(self) -> Option<DisputeState> {
+        match self {
+            Self::Disputed => Some(DisputeState::Open),
+            Self::DisputeWon => Some(DisputeState::Won),
+            Self::DisputeLost => Some(DisputeState::Lost),
+            Self::Paid
+            | Self::Failed
+            | Self::Cancelled
+            | Self::Refunded
+            | Self::RefundGiven
+            | Self::RefundFailed => None,
         }
     }
 }
@@ -188,6 +229,105 @@ impl FromStr for NoticeKind {
     fn from_str(text: &str) -> Result<Self, UnknownName> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| UnknownName(text.to_owned()))
     }
+}
+
+/// What a notice is about, beside the payment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoticeDetail {
+    /// A refund that this service requested.
+    Refund {
+        /// [`Refund::id`].
+        id: RefundId,
+        /// [`Refund::attempt`].
+        attempt: u32,
+    },
+    /// A dispute, by the id that the provider assigned to it.
+    Dispute(String),
+}
+
+/// As stored: `refund:<id>:<attempt>` or `dispute:<id>`.
+impl fmt::Display for NoticeDetail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refund { id, attempt } => write!(f, "refund:{id}:{attempt}"),
+            Self::Dispute(id) => write!(f, "dispute:{id}"),
+        }
+    }
+}
+
+impl FromStr for NoticeDetail {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        let refund = |rest: &str| {
+            let (id, attempt) = rest.split_once(':')?;
+            Some(Self::Refund { id: id.parse().ok()?, attempt: attempt.parse().ok()? })
+        };
+        let read = match text.split_once(':') {
+            Some(("refund", rest)) => refund(rest),
+            Some(("dispute", id)) => Some(Self::Dispute(id.to_owned())),
+            _ => None,
+        };
+        read.ok_or_else(|| UnknownName(text.to_owned()))
+    }
+}
+
+/// How far a dispute is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DisputeState {
+    /// Not decided yet.
+    Open,
+    /// Decided for the service, or withdrawn.
+    Won,
+    /// Decided for the buyer, whom the provider has paid.
+    Lost,
+}
+
+impl DisputeState {
+    /// Every state.
+    pub const ALL: [Self; 3] = [Self::Open, Self::Won, Self::Lost];
+
+    /// The stable name, as stored in tables.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Won => "won",
+            Self::Lost => "lost",
+        }
+    }
+}
+
+impl fmt::Display for DisputeState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for DisputeState {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text).ok_or_else(|| UnknownName(text.to_owned()))
+    }
+}
+
+/// A dispute of a payment by the buyer's bank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dispute {
+    /// Name of the provider.
+    pub provider: String,
+    /// Id that the provider assigned to it.
+    pub reference: String,
+    /// What was paid for.
+    pub payable: Payable,
+    /// How far it is.
+    pub state: DisputeState,
+    /// The disputed money.
+    pub money: Money,
+    /// When this service first knew of it.
+    pub opened_at: Timestamp,
+    /// When its state last changed here.
+    pub changed_at: Timestamp,
 }
 
 /// A provider's report about a payment, in a form common to all providers. It may arrive more than once, late, and in
@@ -207,13 +347,15 @@ pub struct PaymentNotice {
     pub reference: String,
     /// Time of the event at the provider.
     pub occurred_at: Timestamp,
+    /// The refund or the dispute, if it is about one.
+    pub detail: Option<NoticeDetail>,
 }
 
 impl PaymentNotice {
     /// Returns whether both notices have the same content, ignoring event id and time.
     pub fn says_the_same(&self, other: &Self) -> bool {
         let said = |notice: &Self| (notice.payable, notice.kind, notice.money);
-        said(self) == said(other) && self.reference == other.reference
+        said(self) == said(other) && self.reference == other.reference && self.detail == other.detail
     }
 }
 
@@ -313,30 +455,66 @@ pub struct SandboxCheckout {
     pub changed_at: Timestamp,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RefundState {
-    /// Requested from the provider, with retries, until the provider confirms it.
-    Owed,
-    /// Confirmed by the provider.
-    Refunded,
+/// A refund of something that is paid for: what goes back in each kind. Only the card's part is requested from the provider;
+/// the others are returned in the transaction that decides on the refund.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refund {
+    /// Id of the refund. That of a purchase, which is refunded once and as a whole, is the id of the purchase.
+    pub id: RefundId,
+    /// What was paid for.
+    pub payable: Payable,
+    /// What goes back.
+    pub parts: PaidBy,
+    /// The currency of the money.
+    pub currency: Option<Currency>,
+    /// Whether the price of the shipping is part of it.
+    pub with_shipping: bool,
+    /// How far it is.
+    pub state: RefundState,
+    /// Id that the provider assigned to it.
+    pub reference: Option<String>,
+    /// How often an operator had it requested again.
+    pub attempt: u32,
+    /// When this attempt was first requested; `None` before.
+    pub asked_at: Option<Timestamp>,
+    /// Time of the next request; `None` unless it is owed.
+    pub due_at: Option<Timestamp>,
+    /// Number of requests since the last change.
+    pub tries: u32,
+    /// When it was decided on.
+    pub created_at: Timestamp,
 }
 
-impl RefundState {
-    /// The stable name, as stored in tables.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Owed => "owed",
-            Self::Refunded => "given",
+impl Refund {
+    /// A new refund. What needs no card is given at once.
+    pub fn new(id: RefundId, payable: Payable, parts: PaidBy, state: RefundState, now: Timestamp) -> Self {
+        let state = if parts.card == 0 { RefundState::Given } else { state };
+        Self {
+            id,
+            payable,
+            parts,
+            currency: None,
+            with_shipping: false,
+            state,
+            reference: None,
+            attempt: 0,
+            asked_at: None,
+            due_at: (state == RefundState::Owed).then_some(now),
+            tries: 0,
+            created_at: now,
         }
     }
-}
 
-impl FromStr for RefundState {
-    type Err = UnknownName;
+    /// The part that goes back to the card.
+    pub fn card(&self) -> Option<Money> {
+        let currency = self.currency.filter(|_| self.parts.card > 0)?;
+        Some(Money { amount: self.parts.card, currency })
+    }
 
-    fn from_str(text: &str) -> Result<Self, UnknownName> {
-        let found = [Self::Owed, Self::Refunded].into_iter().find(|state| state.as_str() == text);
-        found.ok_or_else(|| UnknownName(text.to_owned()))
+    /// In another state; what is owed is requested at `due_at`.
+    #[must_use]
+    pub fn moved(self, state: RefundState, due_at: Option<Timestamp>) -> Self {
+        Self { state, due_at: due_at.filter(|_| state == RefundState::Owed), tries: 0, ..self }
     }
 }
 
@@ -349,12 +527,35 @@ pub struct Payment {
     pub provider: String,
     /// Id that the provider assigned to the checkout; `None` until the checkout was started.
     pub reference: Option<String>,
-    /// State of the refund; `None` if the money is not refunded.
-    pub refund: Option<RefundState>,
-    /// Time of the next processing attempt; `None` once nothing is open.
+    /// How often the provider answered the request for a checkout with an error that it repeats.
+    pub checkout_attempt: u32,
+    /// Time of the next processing attempt; `None` once it is settled.
     pub due_at: Option<Timestamp>,
     /// Number of processing attempts since the last change.
     pub attempts: u32,
+}
+
+/// How many orders, refunds and disputes there are, for the metrics.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PaymentFigures {
+    /// Orders by state; states without an order are left out.
+    pub orders: Vec<(OrderState, u64)>,
+    /// What pending orders hold of balances. The card's part is 0.
+    pub held: PaidBy,
+    /// Refunds that the provider has not confirmed.
+    pub owed: u64,
+    /// When the oldest of them was decided on.
+    pub oldest_owed: Option<Timestamp>,
+    /// Refunds that failed.
+    pub failed: u64,
+    /// Disputes that are not decided.
+    pub disputes: u64,
+}
+
+/// Counts payments.
+pub trait PaymentCount {
+    /// Counts all of them. Four round trips; reads every order.
+    fn payment_figures(&mut self) -> Result<PaymentFigures, StoreError>;
 }
 
 pub trait PaymentRead {
@@ -372,6 +573,29 @@ pub trait PaymentRead {
         after: Option<(Timestamp, Uuid)>,
     ) -> Result<Vec<(Charge, Payment)>, StoreError>;
 
+    /// The refunds of what these pay for, those of one in the order in which they were decided on.
+    fn refunds(&mut self, of: &[Payable]) -> Result<Vec<Refund>, StoreError>;
+
+    /// A refund by its id, without a lock.
+    fn refund(&mut self, id: RefundId) -> Result<Option<Refund>, StoreError>;
+
+    /// Returns up to `limit` refunds that are due at or before `by`, after the given key, in order of due time and id.
+    fn due_refunds(
+        &mut self,
+        by: Timestamp,
+        limit: u32,
+        after: Option<(Timestamp, Uuid)>,
+    ) -> Result<Vec<Refund>, StoreError>;
+
+    /// A dispute by the provider's id of it.
+    fn dispute(&mut self, provider: &str, reference: &str) -> Result<Option<Dispute>, StoreError>;
+
+    /// The disputes of what these pay for, the oldest first.
+    fn disputes(&mut self, of: &[Payable]) -> Result<Vec<Dispute>, StoreError>;
+
+    /// The disputes that are not decided, the oldest first.
+    fn open_disputes(&mut self, limit: u32) -> Result<Vec<Dispute>, StoreError>;
+
     /// Returns a notice that was received before, with the result of its processing.
     fn notice(
         &mut self,
@@ -387,6 +611,15 @@ pub trait PaymentWrite: PaymentRead {
 
     /// Overwrites a payment.
     fn put_payment(&mut self, payment: &Payment) -> Result<(), StoreError>;
+
+    /// Inserts a refund.
+    fn insert_refund(&mut self, refund: &Refund) -> Result<(), StoreError>;
+
+    /// Overwrites the state of a refund.
+    fn put_refund(&mut self, refund: &Refund) -> Result<(), StoreError>;
+
+    /// Inserts a dispute, or overwrites its state.
+    fn put_dispute(&mut self, dispute: &Dispute) -> Result<(), StoreError>;
 
     /// Sets the checkout URL of something that is pending and has none; returns whether it was set.
     fn set_checkout(&mut self, payable: Payable, url: &str) -> Result<bool, StoreError>;

@@ -2,10 +2,12 @@
 //! statements at most. Rows that are read without a lock are only suspects: a write must lock them first and check
 //! them again.
 
+use crate::grants::GivenGrant;
 use std::collections::BTreeMap;
-use terrace_kernel::{PostId, StoreError, TeamId, Timestamp, UserId};
+use terrace_kernel::{GrantId, PostId, StoreError, TeamId, Timestamp, UserId};
 use terrace_packs::{CollectibleId, PackId, PurchaseId, PurchaseStanding, PurchaseState, UserPackId};
 use terrace_quests::{Period, QuestId, StepId, Visits};
+use terrace_rewards::{ClaimId, Cost, RewardId};
 use terrace_scoring::{FavoriteAsOf, SourceKey, TeamBoardId};
 use terrace_shop::{OrderId, VariantId};
 use uuid::Uuid;
@@ -284,12 +286,69 @@ pub trait ShopRepair: ShopAudit {
     fn wake_order(&mut self, order: OrderId, at: Timestamp) -> Result<bool, StoreError>;
 }
 
-/// Everything that repair tasks may read.
-pub trait RepairRead: FactsAudit + RowsAudit + PacksAudit + ShopAudit {}
+/// What disagrees about a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimFault {
+    /// The journal has no payment of its cost.
+    Unpaid,
+    /// The fan should have the cost back, and the journal has no such transfer.
+    NotReturned,
+    /// It is issued, and has no code.
+    WithoutCode,
+}
 
-impl<T: FactsAudit + RowsAudit + PacksAudit + ShopAudit> RepairRead for T {}
+/// Checks the stock of rewards, and claims together with their codes and the journal.
+pub trait RewardAudit {
+    /// Returns limited rewards whose stock does not match their claims and codes.
+    fn misstocked_rewards(&mut self) -> Result<Vec<RewardId>, StoreError>;
+
+    /// Returns the ids of up to `limit` claims after `after`.
+    fn claims_after(&mut self, after: Option<ClaimId>, limit: u32) -> Result<Vec<ClaimId>, StoreError>;
+
+    /// Returns those of these claims that disagree with their codes or with the journal, in ascending order.
+    fn faulty_claims(&mut self, of: &[ClaimId]) -> Result<Vec<(ClaimId, ClaimFault)>, StoreError>;
+}
+
+/// Repairs claims and the stock of rewards. Before a write to a claim, the caller has locked the fan.
+pub trait RewardRepair: RewardAudit {
+    /// Locks the stock of a limited reward and recomputes it from claims and codes; returns whether it changed.
+    fn restock_reward(&mut self, reward: RewardId) -> Result<bool, StoreError>;
+
+    /// Overwrites what a claim cost, and whether the fan has it back.
+    fn put_claim_cost(
+        &mut self,
+        claim: ClaimId,
+        cost: Option<Cost>,
+        is_returned: bool,
+    ) -> Result<(), StoreError>;
+}
+
+/// Checks what was given together with the goods, and with the lines of orders.
+pub trait GrantsAudit {
+    /// Returns the ids of up to `limit` grants after `after`.
+    fn grants_after(&mut self, after: Option<GrantId>, limit: u32) -> Result<Vec<GrantId>, StoreError>;
+
+    /// Returns those of these grants whose coins, copies or collectibles are not all there, or of which some are left although
+    /// it was taken back.
+    fn incomplete_grants(&mut self, of: &[GrantId]) -> Result<Vec<GivenGrant>, StoreError>;
+
+    /// Returns those of these orders that have a line that was delivered and has not given all that it grants, or that was
+    /// revoked and whose grants were not taken back.
+    fn misgranted_orders(&mut self, of: &[OrderId]) -> Result<Vec<OrderId>, StoreError>;
+
+    /// Returns the grant by which the journal has given a fan so many coins, if there is none of this id.
+    fn unrecorded_coins(&mut self, user: UserId, amount: i64) -> Result<Option<GrantId>, StoreError>;
+
+    /// Returns the numbers of the collectibles of a grant, revoked or not.
+    fn granted_numbers(&mut self, grant: GrantId) -> Result<Vec<u32>, StoreError>;
+}
+
+/// Everything that repair tasks may read.
+pub trait RepairRead: FactsAudit + RowsAudit + PacksAudit + ShopAudit + GrantsAudit + RewardAudit {}
+
+impl<T: FactsAudit + RowsAudit + PacksAudit + ShopAudit + GrantsAudit + RewardAudit> RepairRead for T {}
 
 /// Everything that repair tasks may write.
-pub trait RepairWrite: FactsRepair + RowsRepair + PacksRepair + ShopRepair {}
+pub trait RepairWrite: FactsRepair + RowsRepair + PacksRepair + ShopRepair + RewardRepair {}
 
-impl<T: FactsRepair + RowsRepair + PacksRepair + ShopRepair> RepairWrite for T {}
+impl<T: FactsRepair + RowsRepair + PacksRepair + ShopRepair + RewardRepair> RepairWrite for T {}

@@ -1,28 +1,37 @@
 //! The sets of ports that commands and queries use.
 
 use crate::content::{ContentRead, ContentWrite};
+use crate::dashboard::DashboardRead;
+use crate::grants::{GrantRead, GrantWrite};
 use crate::legacy::{LegacyMove, LegacyStaging, LegacyStagingWrite};
 use crate::maintenance::{MaintenanceRead, MaintenanceWrite};
 use crate::media::{MediaRead, MediaWrite};
-use crate::minting::{MintingDelivery, MintingRead, MintingUpkeep, MintingWrite};
-use crate::payments::{PaymentRead, PaymentWrite, SandboxWrite};
+use crate::minting::{MintReportWrite, MintingDelivery, MintingRead, MintingUpkeep, MintingWrite};
+use crate::operator_report::OperatorReportRead;
+use crate::payments::{PaymentCount, PaymentRead, PaymentWrite, SandboxWrite};
 use crate::ports::{alias, for_commands, for_queries, ports, read_ports};
 use crate::repair::{RepairRead, RepairWrite};
 use crate::{
     Audit, BackfillRead, BackfillWrite, ConsumerWrite, EventRead, FollowImportWrite, IdempotencyRead,
-    IdempotencyWrite, JobRead, JobWrite, LeaseRead, LeaseWrite, Ports, ReadPorts, SecretMarks, SweepRead,
-    SweepWrite,
+    IdempotencyWrite, JobRead, JobWrite, LeaseRead, LeaseWrite, Ports, ReadPorts, SecretMarks,
+    ServerClockRead, SweepRead, SweepWrite,
 };
+use terrace_games::{TriviaRead, TriviaWrite, WheelRead, WheelWrite};
 use terrace_identity::{
-    AccountRead, AccountWrite, AuthorCard, CardRead, PresenceWrite, SessionRead, SessionWrite, Team,
-    TeamRead, TeamWrite,
+    AccountRead, AccountWrite, AuthorCard, CardRead, PresenceWrite, PushQueue, PushRead, PushWrite,
+    SessionRead, SessionWrite, Team, TeamRead, TeamWrite,
 };
 use terrace_kernel::EventLog;
-use terrace_ledger::{LedgerAudit, LedgerRead, LedgerRepairWrite, LedgerWrite};
-use terrace_packs::{CatalogueRead, CatalogueWrite, OpeningWrite, SaleRead, SaleWrite};
-use terrace_quests::{FanLock, OwnQuestRead, QuestRead, QuestWrite, StandingsRead, StepBatch};
+use terrace_ledger::{
+    LedgerAudit, LedgerBatch, LedgerRead, LedgerRepairWrite, LedgerWrite, WalletRead, WalletRepair,
+    WalletWrite,
+};
+use terrace_packs::{CatalogueRead, CatalogueWrite, OpeningWrite, PackBatch, SaleRead, SaleWrite};
+use terrace_quests::{FanLock, OwnQuestRead, QuestBatch, QuestRead, QuestWrite, StandingsRead};
+use terrace_rewards::{ClaimRead, ClaimWrite, RewardContentWrite, RewardRead, TillRead, TillWrite};
 use terrace_scoring::{BoardRead, BoardWrite, PointsAudit, PointsRead, PointsRepair, PointsWrite};
 use terrace_shop::{CartRead, CartWrite, OrderRead, OrderWrite, ProductRead, ProductWrite, StockWrite};
+use terrace_social::notifications::{NotificationRead, NotificationWrite};
 use terrace_social::{
     AuthoredRead, CommentLikeWrite, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead,
     FollowGraphRead, GraphErasure, GraphRead, GraphWrite, MentionWrite, OwnGraphRead, PostListRead, PostRead,
@@ -32,8 +41,8 @@ use terrace_social::{
 };
 
 read_ports! {
-    /// An own profile: the account, its favourite team, its points and its balances.
-    pub trait ProfileReadTx: AccountRead + TeamRead + PointsRead + LedgerRead
+    /// An own profile: the account, its favourite team, its points, its balances, and the number of unread notifications.
+    pub trait ProfileReadTx: AccountRead + TeamRead + PointsRead + LedgerRead + NotificationRead
 }
 
 read_ports! {
@@ -41,6 +50,7 @@ read_ports! {
     pub trait ExportReadTx:
         AccountRead
         + SessionRead
+        + PushRead
         + IdempotencyRead
         + AuthoredRead
         + OwnGraphRead
@@ -48,10 +58,15 @@ read_ports! {
         + PointsAudit
         + QuestRead
         + OwnQuestRead
-        + LedgerRead
+        + BalanceReadTx
         + SaleRead
         + CartRead
         + OrderReadTx
+        + NotificationRead
+        + ClaimRead
+        + WheelRead
+        + TriviaRead
+        + GrantRead
 }
 
 read_ports! {
@@ -95,8 +110,19 @@ read_ports! {
 }
 
 read_ports! {
+    /// Balances, with what orders hold of them, and wallets.
+    pub trait BalanceReadTx: LedgerRead + OrderRead + WalletRead
+}
+
+read_ports! {
     /// The cart of a fan at its current prices.
     pub trait CartReadTx: CartRead + OrderRead + LedgerRead
+}
+
+read_ports! {
+    /// What claims of rewards depend on.
+    pub trait RewardReadTx:
+        ClaimRead + AccountRead + QuestRead + LedgerRead + PointsRead + BoardRead + CatalogueRead
 }
 
 read_ports! {
@@ -120,6 +146,16 @@ read_ports! {
 }
 
 read_ports! {
+    /// Wheels, and the local dates of fans.
+    pub trait WheelReadTx: WheelRead + QuestRead
+}
+
+read_ports! {
+    /// Rounds of trivia, and the fans who play them as a reader sees them.
+    pub trait TriviaReadTx: TriviaRead + CardRead + GraphReadTx + EventRead
+}
+
+read_ports! {
     /// Leaderboards, with the names of their teams.
     pub trait BoardReadTx: BoardRead + TeamRead
 }
@@ -135,13 +171,32 @@ read_ports! {
 }
 
 read_ports! {
+    /// The dashboard of a fan.
+    pub trait DashboardReadTx:
+        AccountRead
+        + TeamRead
+        + PointsReadTx
+        + QuestRead
+        + SaleRead
+        + ClaimRead
+        + WheelRead
+        + DashboardRead
+}
+
+read_ports! {
     /// Standings of fans in quests.
     pub trait StandingsReadTx: StandingsRead + PointsAudit
 }
 
 read_ports! {
+    /// Notifications, and what they show.
+    pub trait NotificationReadTx:
+        NotificationRead + CardRead + RoomReadTx + GraphReadTx + BoardReadTx + EventRead + TriviaRead
+}
+
+read_ports! {
     /// Subjects of events, and what a reader of a stream may see of them.
-    pub trait StreamReadTx: RoomReadTx + PointsRead + EventRead + AccountRead + GraphRead<AuthorCard> + OwnGraphRead
+    pub trait StreamReadTx: NotificationReadTx + PointsRead + OwnGraphRead + TriviaRead
 }
 
 read_ports! {
@@ -156,7 +211,7 @@ read_ports! {
 
 read_ports! {
     /// An overview of the service for operators.
-    pub trait OverviewReadTx: AccountRead + EventRead + JobRead + MintingRead
+    pub trait OverviewReadTx: AccountRead + EventRead + JobRead + MintingRead + PushRead + WalletRead
 }
 
 read_ports! {
@@ -184,9 +239,14 @@ read_ports! {
         + ContentRead
         + CatalogueRead
         + ProductRead
+        + RewardRead
         + EventRead
         + ReportRead
         + SearchAudit
+        + WalletRead
+        + OperatorReportRead
+        + WheelRead
+        + TriviaRead
 }
 
 read_ports! {
@@ -205,11 +265,13 @@ read_ports! {
         + SearchReadTx
         + BoardReadTx
         + PointsReadTx
+        + DashboardReadTx
         + StandingsReadTx
         + QuestBookReadTx
         + StreamReadTx
         + LiveReadTx
         + JobReadTx
+        + ServerClockRead
         + OverviewReadTx
         + DemoReadTx
         + OpsReadTx
@@ -219,6 +281,13 @@ read_ports! {
         + OrderReadTx
         + ProductRead
         + CartReadTx
+        + PaymentCount
+        + BalanceReadTx
+        + NotificationReadTx
+        + RewardReadTx
+        + TillRead
+        + WheelReadTx
+        + TriviaReadTx
 }
 
 ports! {
@@ -269,6 +338,12 @@ ports! {
         + QuestWrite
         + CartWrite
         + OrderWrite
+        + WalletWrite
+        + NotificationWrite
+        + PushWrite
+        + ClaimWrite
+        + WheelWrite
+        + TriviaWrite
 }
 
 ports! {
@@ -322,12 +397,12 @@ ports! {
 
 ports! {
     /// Progress in quests that awards points.
-    pub trait QuestTx: ProgressTx + StepBatch + BoardTx
+    pub trait QuestTx: ProgressTx + QuestBatch + BoardTx
 }
 
 ports! {
     /// Transfers, of which fans are notified.
-    pub trait TransferTx: LedgerWrite + EventLog
+    pub trait TransferTx: LedgerWrite + LedgerBatch + EventLog
 }
 
 ports! {
@@ -341,13 +416,56 @@ ports! {
 }
 
 ports! {
+    /// Wallets of fans.
+    pub trait WalletTx: FanLock + WalletWrite + EventLog
+}
+
+ports! {
+    /// Notifications that follow events.
+    pub trait NotificationTx:
+        NotificationWrite
+        + PushQueue
+        + NotificationReadTx
+        + ReactionWrite
+        + PointsRead
+        + ContentRead
+        + SaleRead
+        + EventLog
+}
+
+ports! {
+    /// The first hundred of boards, and who left them.
+    pub trait FirstHundredTx: NotificationWrite + BoardRead + EventLog
+}
+
+ports! {
+    /// Streaks of daily visits, and warnings of their end.
+    pub trait StreakTx: NotificationWrite + StandingsRead + EventLog
+}
+
+ports! {
+    /// Notifications of a fan, and which of them were read.
+    pub trait InboxTx: NotificationWrite + EventLog
+}
+
+ports! {
     /// The catalogue of packs and collectibles.
     pub trait CatalogueTx: CatalogueWrite + TeamRead
 }
 
 ports! {
     /// The shop as content describes it.
-    pub trait ShopContentTx: ProductWrite + TeamRead
+    pub trait ShopContentTx: ProductWrite + CatalogueRead + TeamRead
+}
+
+ports! {
+    /// Rewards as content describes them.
+    pub trait RewardContentTx: RewardContentWrite + QuestRead + CatalogueRead + ProductRead
+}
+
+ports! {
+    /// Claims of rewards.
+    pub trait ClaimTx: FanLock + RewardReadTx + ClaimWrite + GrantTx
 }
 
 ports! {
@@ -362,12 +480,42 @@ ports! {
 
 ports! {
     /// Sold copies of packs and their contents.
-    pub trait CopyTx: SaleWrite + OpeningWrite
+    pub trait CopyTx: SaleWrite + OpeningWrite + PackBatch
 }
 
 ports! {
     /// Opening of packs.
     pub trait PackTx: FanLock + CatalogueRead + CopyTx + MintingWrite
+}
+
+ports! {
+    /// Grants of coins, packs, collectibles and products.
+    pub trait GrantTx: GrantWrite + CatalogueRead + CopyTx + TransferTx
+}
+
+ports! {
+    /// Grants of games, which also give points.
+    pub trait GameGrantTx: GrantTx + BoardTx
+}
+
+ports! {
+    /// The list of wheels, and what their segments may give.
+    pub trait WheelContentTx: WheelWrite + CatalogueRead + ProductRead
+}
+
+ports! {
+    /// Spins of wheels.
+    pub trait WheelTx: WheelWrite + QuestWrite + AccountRead + GameGrantTx
+}
+
+ports! {
+    /// The list of rounds.
+    pub trait TriviaContentTx: TriviaWrite + TeamRead
+}
+
+ports! {
+    /// Rounds of trivia, and the points that they award.
+    pub trait TriviaTx: TriviaWrite + FanLock + GameGrantTx
 }
 
 ports! {
@@ -382,7 +530,7 @@ ports! {
 
 ports! {
     /// Settlement of purchases and orders in the ledger.
-    pub trait SettlementTx: PurchaseTx + CopyTx + CartTx + TransferTx
+    pub trait SettlementTx: PurchaseTx + GrantTx + CartTx
 }
 
 ports! {
@@ -409,10 +557,15 @@ ports! {
         + VisitTx
         + CatalogueTx
         + ShopContentTx
+        + WheelContentTx
+        + TriviaContentTx
         + PackTx
         + PaymentTx
         + MediaWrite
         + SearchWrite
+        + WalletTx
+        + RewardContentTx
+        + ClaimTx
         + Audit
 }
 
@@ -428,9 +581,14 @@ ports! {
         + QuestContentTx
         + CatalogueTx
         + ShopContentTx
+        + RewardContentTx
+        + ClaimTx
+        + WheelContentTx
+        + TriviaContentTx
         + TeamWrite
         + ContentWrite
         + PackTx
+        + GrantTx
         + LeaseWrite
         + MaintenanceWrite
         + SweepWrite
@@ -446,6 +604,10 @@ ports! {
         + MintingUpkeep
         + TopicWrite
         + SearchWrite
+        + WalletRepair
+        + MintReportWrite
+        + NotificationWrite
+        + PushWrite
 }
 
 ports! {
@@ -465,13 +627,26 @@ ports! {
         + TeamFollowTx
         + VisitTx
         + BalanceTx
+        + WalletTx
+        + NotificationTx
+        + InboxTx
+        + FirstHundredTx
+        + StreakTx
         + CatalogueTx
         + ShopContentTx
         + StockTx
         + CartTx
+        + RewardContentTx
+        + ClaimTx
+        + TillWrite
         + PackTx
         + CheckoutTx
         + PaymentTx
+        + WheelContentTx
+        + WheelTx
+        + TriviaContentTx
+        + TriviaTx
+        + GameGrantTx
         + JobTx
         + DemoTx
         + OpsTx
@@ -479,14 +654,15 @@ ports! {
         + ConsumerWrite
         + DismissalWrite
         + MintingDelivery
+        + MintReportWrite
         + SandboxWrite
         + SecretMarks
 }
 
 for_commands! {
-    AccountWrite, BackfillWrite, BoardWrite, ContentWrite, DismissalWrite, LeaseWrite, MediaWrite, MintingDelivery, MintingUpkeep, PointsRepair, SaleRead, SandboxWrite, SecretMarks, SessionWrite, TeamWrite, TrendWrite,
+    AccountWrite, BackfillWrite, BoardWrite, ContentWrite, DismissalWrite, LeaseWrite, MediaWrite, MintReportWrite, MintingDelivery, MintingUpkeep, PointsRepair, PushWrite, SaleRead, SandboxWrite, SecretMarks, SessionWrite, TeamWrite, TillWrite, TrendWrite, WalletRepair,
 }
 
 for_queries! {
-    AccountRead, Audit, BackfillRead, BoardRead, CardRead, CatalogueRead, ContentRead, EventRead, JobRead, LedgerRead, MediaRead, MintingRead, PaymentRead, PointsAudit, PointsRead, ProductRead, QuestRead, SaleRead, SessionRead, SweepRead, TeamRead,
+    AccountRead, Audit, BackfillRead, BoardRead, CardRead, CatalogueRead, ClaimRead, ContentRead, EventRead, JobRead, LedgerRead, MediaRead, MintingRead, NotificationRead, PaymentCount, PaymentRead, PointsAudit, PointsRead, ProductRead, PushRead, QuestRead, RewardRead, SaleRead, ServerClockRead, SessionRead, SweepRead, TeamRead, TillRead, TriviaRead, WalletRead, WheelRead,
 }

@@ -43,6 +43,12 @@ pub trait LeaseWrite {
     fn release_lease(&mut self, name: &str, holder: Uuid) -> Result<(), StoreError>;
 }
 
+/// Reads the clock of the database.
+pub trait ServerClockRead {
+    /// The time of the server at this moment; `None` for an embedded database.
+    fn server_time(&mut self) -> Result<Option<Timestamp>, StoreError>;
+}
+
 /// Kinds of rows with a limited retention, and unreferenced pictures. Each is evaluated at a given instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retention {
@@ -65,6 +71,10 @@ pub enum Retention {
     Carts,
     /// Undecided reports that were made at or before the instant.
     Reports,
+    /// Notifications that expired by the instant, with counts of days that are over.
+    Notifications,
+    /// Push messages that expired before the instant, and subscriptions of sessions that expired before it.
+    Push,
     /// Uploads that expired, unused, by the instant.
     Uploads,
     /// Pictures that were marked as unused at or before the instant and that nothing references.

@@ -29,7 +29,7 @@ pub trait WriteJob: Any + Send {
     /// Runs the command's body once and keeps its result for [`WriteJob::finish`].
     fn run(&mut self, tx: &mut dyn Tx) -> Result<Verdict, StoreError>;
 
-    /// The function that runs several jobs of this kind at once, if there is one. A store in which statements are
+    /// The function that runs this job together with others of its kind, if it may. A store in which statements are
     /// expensive calls it in place of [`WriteJob::run`] for jobs that have the same function.
     fn batch(&self) -> Option<RunBatch> {
         None

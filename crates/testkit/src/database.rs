@@ -3,6 +3,8 @@
 use crate::postgres::FreshPostgres;
 use anyhow::{Context, Result, bail, ensure};
 use std::env;
+use std::fs;
+use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
 use terrace_storage::DatabaseKind;
 
@@ -33,6 +35,16 @@ fn covered(text: &str) -> Result<Vec<DatabaseKind>> {
     Ok(kinds)
 }
 
+/// The name of a SQLite database in its folder.
+const FILE: &str = "terrace.db";
+
+/// The file of a migrated SQLite database, once a test of this process has made one.
+static MIGRATED: Mutex<Option<Vec<u8>>> = Mutex::new(None);
+
+fn new_folder() -> Result<TempDir> {
+    Ok(tempfile::Builder::new().prefix("terrace-db-").tempdir()?)
+}
+
 /// A database for a single test. It is removed when this value is dropped, even if connections are open.
 #[derive(Debug)]
 pub struct TestDatabase {
@@ -58,16 +70,12 @@ impl TestDatabase {
         }
     }
 
-    /// Creates a database and has `migrate` apply the migrations to it; `migrate` receives the database's URL. On
-    /// PostgreSQL it runs once for many tests, which get copies of the result: it must apply exactly the workspace's
-    /// migrations and close its connections.
+    /// Creates a database and has `migrate` apply the migrations to it; `migrate` receives the database's URL. It runs
+    /// once for many tests, which get copies of the result: it must apply exactly the workspace's migrations and close
+    /// its connections.
     pub fn migrated(kind: DatabaseKind, migrate: impl FnOnce(&str) -> Result<()>) -> Result<Self> {
         match kind {
-            DatabaseKind::Sqlite => {
-                let database = Self::file()?;
-                migrate(database.url())?;
-                Ok(database)
-            }
+            DatabaseKind::Sqlite => Self::copied(migrate),
             DatabaseKind::Postgres => Ok(Self::server(FreshPostgres::migrated(migrate)?)),
         }
     }
@@ -82,9 +90,27 @@ impl TestDatabase {
     }
 
     fn file() -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("terrace-db-").tempdir()?;
-        let url = format!("sqlite:{}", folder.path().join("terrace.db").display());
-        Ok(Self { url, kind: DatabaseKind::Sqlite, _place: Backing::Folder(folder) })
+        Ok(Self::in_folder(new_folder()?))
+    }
+
+    fn copied(migrate: impl FnOnce(&str) -> Result<()>) -> Result<Self> {
+        let folder = new_folder()?;
+        let file = folder.path().join(FILE);
+        let database = Self::in_folder(folder);
+        let mut template = MIGRATED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bytes) = &*template {
+            fs::write(file, bytes)?;
+        } else {
+            migrate(database.url())?;
+            ensure!(!file.with_extension("db-wal").exists(), "a connection to {} is open", database.url());
+            *template = Some(fs::read(file)?);
+        }
+        Ok(database)
+    }
+
+    fn in_folder(folder: TempDir) -> Self {
+        let url = format!("sqlite:{}", folder.path().join(FILE).display());
+        Self { url, kind: DatabaseKind::Sqlite, _place: Backing::Folder(folder) }
     }
 
     fn server(fresh: FreshPostgres) -> Self {

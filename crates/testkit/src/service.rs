@@ -14,15 +14,18 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tempfile::TempDir;
-use terrace_app::payments::Sandbox;
+use terrace_app::minting::Minter;
+use terrace_app::payments::{PaymentProvider, Sandbox};
 use terrace_app::platform::webhooks::WebhookSecret;
+use terrace_app::push::{PushRender, PushSender};
+use terrace_app::wallets::WalletProvider;
 use terrace_app::{
     App, AppConfig, Catalogue, CursorSeal, PackContent, PasswordCost, QuestContent, SecretKey,
-    shop::ShopContent,
+    rewards::RewardContent, shop::ShopContent, trivia::TriviaContent, wheels::WheelContent,
 };
-use terrace_kernel::Entropy;
+use terrace_kernel::{Clock, Entropy, Timestamp};
 use terrace_ops::Upkeep;
-use terrace_outbound::{Caller, PostTo};
+use terrace_outbound::{Caller, MintingWebhook, PostTo};
 use terrace_storage::{DatabaseKind, MediaObjects, Storage, StorageConfig};
 use terrace_web::{CronSecret, LimitConfig, Listeners, StreamConfig, WebConfig, Wiring};
 use tokio::runtime::{Builder, Runtime};
@@ -162,6 +165,37 @@ pub const PRODUCTS: &str = include_str!("products.toml");
 /// Shipping methods and tax rates.
 pub const SHIPPING: &str = include_str!("shipping.toml");
 
+/// Wheels: with a free spin, with a price and pity, with a limited grant, and a closed one.
+pub const WHEELS: &str = include_str!("wheels.toml");
+
+/// Rounds of trivia for a start `{start}` and an end `{end}`: a live one, and a solo one.
+const TRIVIA: &str = include_str!("trivia.toml");
+
+/// How long after the start of a test service its rounds of trivia begin.
+pub const TRIVIA_AFTER: Duration = Duration::from_mins(10);
+
+/// The text of a live round `live` and of a solo round `solo`, which both begin at this time. The right option of each
+/// question is the one of the number that `right` returns for the question, from 0.
+pub fn trivia(start: Timestamp, right: impl Fn(usize) -> usize) -> String {
+    let end = start.plus(Duration::from_hours(1));
+    let mut number = 0;
+    let mut lines = String::new();
+    for line in TRIVIA.lines() {
+        let chosen = match right(number) % 3 {
+            0 => "a",
+            1 => "b",
+            _ => "c",
+        };
+        number += usize::from(line.contains("right"));
+        lines.push_str(&line.replace("{right}", chosen));
+        lines.push('\n');
+    }
+    lines.replace("{start}", &format!("{start:?}")).replace("{end}", &format!("{end:?}"))
+}
+
+/// Rewards of every kind.
+pub const REWARDS: &str = include_str!("rewards.toml");
+
 /// The service of one test. When this value is dropped, it shuts down in order and its database is removed.
 pub struct TestService {
     address: SocketAddr,
@@ -187,6 +221,10 @@ pub struct ServiceBuilder {
     catalogue: bool,
     run_twice: bool,
     sandbox: bool,
+    provider: Option<Arc<dyn PaymentProvider>>,
+    wallets: Option<Arc<dyn WalletProvider>>,
+    push: Option<(Arc<dyn PushSender>, PushRender)>,
+    minter: Option<Arc<dyn Minter>>,
 }
 
 impl TestService {
@@ -222,6 +260,10 @@ impl TestService {
             catalogue: true,
             run_twice: true,
             sandbox: false,
+            provider: None,
+            wallets: None,
+            push: None,
+            minter: None,
         }
     }
 
@@ -359,10 +401,44 @@ impl ServiceBuilder {
         self
     }
 
+    /// Uses a minter whose reports are signed with [`sandbox_secret`].
+    ///
+    /// # Panics
+    ///
+    /// Never: its URL is valid.
+    #[must_use]
+    pub fn with_minter(mut self) -> Self {
+        // Nothing is sent to it: the tests of services do not run deliveries.
+        let nowhere = "http://127.0.0.1:9/".parse().expect("a URL");
+        self.minter = Some(Arc::new(MintingWebhook::new(nowhere, sandbox_secret())));
+        self
+    }
+
+    /// Uses this wallet provider.
+    #[must_use]
+    pub fn wallets(mut self, provider: Arc<dyn WalletProvider>) -> Self {
+        self.wallets = Some(provider);
+        self
+    }
+
+    /// Uses this sender of push messages, which `render` renders.
+    #[must_use]
+    pub fn push(mut self, sender: Arc<dyn PushSender>, render: PushRender) -> Self {
+        self.push = Some((sender, render));
+        self
+    }
+
     /// Uses the sandbox as the payment provider, which reports payments over the network.
     #[must_use]
     pub fn with_sandbox(mut self) -> Self {
         self.sandbox = true;
+        self
+    }
+
+    /// Uses this payment provider.
+    #[must_use]
+    pub fn paid_to(mut self, provider: Arc<dyn PaymentProvider>) -> Self {
+        self.provider = Some(provider);
         self
     }
 
@@ -414,6 +490,18 @@ impl ServiceBuilder {
             let post = PostTo::new(Caller::new(Duration::from_secs(10)), to);
             app = app.with_sandbox(&secret, &format!("http://{address}"), Arc::new(post));
         }
+        if let Some(provider) = self.provider {
+            app = app.with_payments(provider, "https://fans.example");
+        }
+        if let Some(minter) = self.minter {
+            app = app.with_minter(minter);
+        }
+        if let Some(provider) = self.wallets {
+            app = app.with_wallets(provider);
+        }
+        if let Some((sender, render)) = self.push {
+            app = app.with_push(sender, render);
+        }
         let app = Arc::new(app);
         let runtime = Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(app.found_seasons())?;
@@ -426,6 +514,14 @@ impl ServiceBuilder {
             packs.map_err(|failure| anyhow!("cannot load the packs: {failure:?}"))?;
             let shop = runtime.block_on(app.load_products(ShopContent::parse(PRODUCTS, SHIPPING)?));
             shop.map_err(|failure| anyhow!("cannot load the products: {failure:?}"))?;
+            let rewards = runtime.block_on(app.load_rewards(RewardContent::parse(REWARDS)?));
+            rewards.map_err(|failure| anyhow!("cannot load the rewards: {failure:?}"))?;
+            let wheels = runtime.block_on(app.load_wheels(WheelContent::parse(WHEELS)?));
+            wheels.map_err(|failure| anyhow!("cannot load the wheels: {failure:?}"))?;
+            // Scheduled, so that a test can load rounds that begin at another time.
+            let text = trivia(clock.now().plus(TRIVIA_AFTER), |number| number);
+            let rounds = runtime.block_on(app.load_trivia(TriviaContent::parse(&text)?));
+            rounds.map_err(|failure| anyhow!("cannot load the rounds: {failure:?}"))?;
         }
         let wiring = Wiring {
             app: Arc::clone(&app),

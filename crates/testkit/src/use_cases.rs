@@ -14,7 +14,9 @@ use tempfile::TempDir;
 use terrace_app::accounts::EndSessionRefusal;
 use terrace_app::minting::Minter;
 use terrace_app::payments::PaymentProvider;
+use terrace_app::push::{PushRender, PushSender};
 use terrace_app::store::{ReadTx, Store, Tx};
+use terrace_app::wallets::WalletProvider;
 use terrace_app::{App, AppConfig, Command, Grant, Job, PasswordCost, Query, Registration, SecretKey};
 use terrace_identity::ports::NewAccount;
 use terrace_identity::{
@@ -161,6 +163,24 @@ impl TestApp {
     /// Returns an error if the database cannot be reached.
     pub fn with_minter(&self, minter: Arc<dyn Minter>) -> Result<Self> {
         Self::on_with(Arc::clone(&self.place), |app| app.with_minter(minter))
+    }
+
+    /// Another process on the same database and clock, with a wallet provider.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the database cannot be reached.
+    pub fn with_wallets(&self, provider: Arc<dyn WalletProvider>) -> Result<Self> {
+        Self::on_with(Arc::clone(&self.place), |app| app.with_wallets(provider))
+    }
+
+    /// Another process on the same data with a sender of push messages, which `render` renders.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the database cannot be reached.
+    pub fn with_push(&self, sender: Arc<dyn PushSender>, render: PushRender) -> Result<Self> {
+        Self::on_with(Arc::clone(&self.place), |app| app.with_push(sender, render))
     }
 
     fn on(place: Arc<SharedState>) -> Result<Self> {

@@ -64,7 +64,7 @@ pub(crate) fn pages_with<D, T, K>(
     app: Data<App>,
     viewer: Viewer,
     list: ExportList<T, K>,
-    element: impl Fn(&T) -> D + Copy + 'static,
+    element: impl Fn(&T) -> D + Clone + 'static,
 ) -> Pages
 where
     D: Serialize,
@@ -72,7 +72,7 @@ where
     K: Clone + Send + 'static,
 {
     let page = move |after: Option<Option<K>>| {
-        let app = app.clone();
+        let (app, element) = (app.clone(), element.clone());
         async move {
             let Some(after) = after else { return Ok(None) };
             let asked = ReadExport { user: viewer.user_id, list, after };

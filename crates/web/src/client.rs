@@ -1,9 +1,9 @@
 //! The web client: its files, and its one page for navigations to the paths of its route table.
 
-use crate::edge::{RouteTable, Shell, Tag, constant};
+use crate::edge::{ErrorPage, RouteTable, Shell, Tag, constant, fallback};
 use crate::error::{ApiError, Code};
-use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
+use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
@@ -91,6 +91,26 @@ async fn page(req: HttpRequest, shell: Data<Shell>) -> Result<HttpResponse, ApiE
     Ok(answer)
 }
 
+/// Handles every request that matches no route: a navigation to a path that does not exist gets the page of the client,
+/// which helps the reader on, with the status 404.
+pub(crate) async fn unmatched(req: HttpRequest, shell: Data<Shell>) -> Result<HttpResponse, ApiError> {
+    let is_navigation = *req.method() == Method::GET
+        && accepts_html(req.headers())
+        && !req.path().starts_with("/api")
+        && shell.contract.table.allowed(req.path()).is_none();
+    let Some(page) = CLIENT.page.as_ref().filter(|_| is_navigation) else {
+        return fallback::answer(req, shell).await;
+    };
+    let mut answer = send(&req, &shell, page).await?;
+    *answer.status_mut() = StatusCode::NOT_FOUND;
+    answer.extensions_mut().insert(ErrorPage);
+    let headers = answer.headers_mut();
+    headers.remove(header::ETAG);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.append(header::VARY, HeaderValue::from_static("Accept"));
+    Ok(answer)
+}
+
 async fn file(req: HttpRequest, shell: Data<Shell>) -> Result<HttpResponse, ApiError> {
     let file = CLIENT.files.get(req.path()).ok_or(Code::NotFound)?;
     send(&req, &shell, file).await
@@ -120,7 +140,6 @@ mod tests {
     use super::*;
     use crate::edge::{LimitConfig, WebConfig};
     use crate::test_support::{FakeBackend, service};
-    use actix_web::http::StatusCode;
     use actix_web::test::{TestRequest, init_service, read_body, try_call_service};
     use std::sync::Arc;
 
@@ -168,11 +187,11 @@ mod tests {
             ("/room", "*/*"),
             ("/room", "text/html;q=0, */*"),
             ("/", "application/json"),
-            ("/nowhere", "text/html"),
-            ("/posts", "text/html"),
+            ("/nowhere", "*/*"),
             ("/api/nowhere", "text/html"),
-            ("/index.html", "text/html"),
-            ("/routes.json", "text/html"),
+            ("/api", "text/html"),
+            ("/index.html", "*/*"),
+            ("/routes.json", "*/*"),
             ("/.inputs", "*/*"),
             ("/assets/none.js", "*/*"),
         ] {
@@ -184,6 +203,21 @@ mod tests {
                 "{path}"
             );
         }
+        for path in ["/nowhere", "/posts", "/index.html", "/.inputs"] {
+            let ((status, kind, caching, tag, _, policy), body) =
+                call!(service, TestRequest::get().uri(path).insert_header(NAVIGATION));
+            assert_eq!(
+                (status, kind.as_str()),
+                (StatusCode::NOT_FOUND, "text/html; charset=utf-8"),
+                "{path}"
+            );
+            assert_eq!((caching.as_str(), tag.as_str()), ("no-store", ""));
+            assert_eq!(policy, POLICY.to_str().unwrap());
+            assert!(body.starts_with(b"<!doctype html>"));
+        }
+        let ((status, kind, ..), _) =
+            call!(service, TestRequest::post().uri("/nowhere").insert_header(NAVIGATION));
+        assert_eq!((status, kind.as_str()), (StatusCode::NOT_FOUND, "application/problem+json"));
         let ((status, ..), _) = call!(service, TestRequest::post().uri("/room"));
         assert_eq!(status, StatusCode::METHOD_NOT_ALLOWED);
     }

@@ -8,7 +8,9 @@ use crate::error::ApiError;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use terrace_app::CursorSeal;
+use terrace_games::StandingKey;
 use terrace_kernel::{TimeKey, Timestamp, UserId};
+use terrace_ledger::{StatementEnds, StatementPlace, StatementPoint};
 use terrace_scoring::{Points, RankKey};
 use terrace_social::search::{NameKey, NamePlace, PostPlace};
 use terrace_social::{EpochId, Tag, TrendKey};
@@ -73,6 +75,22 @@ impl CursorKey for RankKey {
         let TimeKey { at, id } = TimeKey::from_bytes(rest)?;
         let points = Points::new(i64::from_be_bytes(*points));
         Some(Self { points, reached_at: at, user: UserId::from_uuid(id) })
+    }
+}
+
+impl CursorKey for StandingKey {
+    fn to_bytes(&self) -> Vec<u8> {
+        let Self { score, saved, joined_at, user } = self;
+        let numbers = [score, saved, &joined_at.as_micros()].map(|number| number.to_be_bytes()).concat();
+        [numbers.as_slice(), user.as_uuid().as_bytes()].concat()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (score, rest) = bytes.split_first_chunk::<8>()?;
+        let (saved, rest) = rest.split_first_chunk::<8>()?;
+        let TimeKey { at, id } = TimeKey::from_bytes(rest)?;
+        let (score, saved) = (i64::from_be_bytes(*score), i64::from_be_bytes(*saved));
+        Some(Self { score, saved, joined_at: at, user: UserId::from_uuid(id) })
     }
 }
 
@@ -143,6 +161,23 @@ impl CursorKey for PostPlace {
 
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Some(Self(i64::from_be_bytes(bytes.try_into().ok()?)))
+    }
+}
+
+impl CursorKey for StatementPlace {
+    fn to_bytes(&self) -> Vec<u8> {
+        let StatementEnds { opening, closing } = self.ends;
+        let numbers = [opening.seq, opening.balance, closing.seq, closing.balance, self.after];
+        numbers.map(i64::to_be_bytes).concat()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let numbers: &[u8; 40] = bytes.try_into().ok()?;
+        let (numbers, _) = numbers.as_chunks::<8>();
+        let mut numbers = numbers.iter().map(|number| i64::from_be_bytes(*number));
+        let mut point = || Some(StatementPoint { seq: numbers.next()?, balance: numbers.next()? });
+        let ends = StatementEnds { opening: point()?, closing: point()? };
+        Some(Self { ends, after: numbers.next()? })
     }
 }
 
@@ -239,11 +274,12 @@ mod tests {
                 K::from_bytes(bytes).is_none_or(|key| key.to_bytes() == bytes)
             }
             let whole = |length: usize| bytes.get(..length).unwrap_or(&bytes).to_vec();
-            for bytes in [bytes.clone(), whole(8), whole(16), whole(24), whole(32), whole(33)] {
+            for bytes in [bytes.clone(), whole(8), whole(16), whole(24), whole(32), whole(33), whole(40)] {
                 prop_assert!(held::<TimeKey>(&bytes) && held::<UserId>(&bytes), "{:?}", bytes);
                 prop_assert!(held::<TrendKey>(&bytes) && held::<RankKey>(&bytes), "{:?}", bytes);
                 prop_assert!(held::<String>(&bytes) && held::<BoardPlace>(&bytes), "{:?}", bytes);
                 prop_assert!(held::<Tag>(&bytes), "{:?}", bytes);
+                prop_assert!(held::<StatementPlace>(&bytes), "{:?}", bytes);
                 prop_assert!(held::<NamePlace>(&bytes) && held::<PostPlace>(&bytes), "{:?}", bytes);
             }
         }

@@ -57,6 +57,8 @@ fn preamble() -> OpenApi {
     ));
     let mut cron = Http::new(HttpAuthScheme::Bearer);
     cron.description = Some("The operator's cron secret.".to_owned());
+    let mut till = Http::new(HttpAuthScheme::Bearer);
+    till.description = Some("The token of a till.".to_owned());
     let mut schemas = vec![
         (Problem::name().into_owned(), Problem::schema()),
         (ProblemPart::name().into_owned(), ProblemPart::schema()),
@@ -66,6 +68,7 @@ fn preamble() -> OpenApi {
         .security_scheme("cookie", SecurityScheme::ApiKey(cookie))
         .security_scheme("bearer", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)))
         .security_scheme("cron", SecurityScheme::Http(cron))
+        .security_scheme("till", SecurityScheme::Http(till))
         .build();
     components.schemas.extend(schemas);
     components.headers = headers();

@@ -110,6 +110,18 @@ codes! {
     PurchaseCancelled = "purchase_cancelled", CONFLICT, "The purchase was cancelled";
     /// The payment was refunded.
     PurchaseRefunded = "purchase_refunded", CONFLICT, "The purchase was refunded";
+    /// The fan has given another answer to the question.
+    AlreadyAnswered = "already_answered", CONFLICT, "The question was answered";
+    /// The time for the question is over.
+    TooLate = "too_late", CONFLICT, "The time for the question is over";
+    /// The fan did not get the question, or it has not opened.
+    QuestionNotOpen = "question_not_open", CONFLICT, "The question is not open";
+    /// The round has not begun.
+    RoundNotOpen = "round_not_open", CONFLICT, "The round has not begun";
+    /// The round is over, or the fan had all its questions.
+    RoundOver = "round_over", CONFLICT, "The round is over";
+    /// The fan has not joined the round.
+    NotJoined = "not_joined", CONFLICT, "The round was not joined";
     /// A post or comment can no longer be edited.
     EditWindowOver = "edit_window_over", CONFLICT, "The time for edits is over";
     /// The account's uploads that are not attached to a post have reached their quota.
@@ -128,8 +140,24 @@ codes! {
     ProductClosed = "product_closed", CONFLICT, "The product is not on sale";
     /// The order has ended, was sent, or was paid too long ago.
     OrderNotCancellable = "order_not_cancellable", CONFLICT, "The order can no longer be cancelled";
+    /// The reward is not open yet, or no longer.
+    RewardClosed = "reward_closed", CONFLICT, "The reward is not open";
+    /// The account has not reached what the reward requires.
+    RequirementNotMet = "requirement_not_met", CONFLICT, "A requirement of the reward is not met";
+    /// The claim was used.
+    ClaimUsed = "claim_used", CONFLICT, "The claim was used";
+    /// The claim was not used in time.
+    ClaimExpired = "claim_expired", CONFLICT, "The claim has expired";
+    /// An operator has revoked the claim.
+    ClaimRevoked = "claim_revoked", CONFLICT, "The claim was revoked";
     /// An order of the account waits for its payment or is on its way.
     OrderOpen = "order_open", CONFLICT, "An order is open";
+    /// The free spin of the date was taken, or the wheel has none.
+    NoFreeSpin = "no_free_spin", CONFLICT, "There is no free spin now";
+    /// The next spin has another server seed than the request names.
+    SeedChanged = "seed_changed", CONFLICT, "The seed of the next spin has changed";
+    /// The wheel is not open, or not for such a spin.
+    WheelClosed = "wheel_closed", CONFLICT, "The wheel cannot be spun";
     /// The season is closed and can no longer be changed.
     SeasonClosed = "season_closed", CONFLICT, "The season is closed";
     /// The resource's state does not allow the request, and no more specific code exists.
@@ -160,6 +188,10 @@ codes! {
     Internal = "internal", INTERNAL_SERVER_ERROR, "Something broke on our side";
     /// The store cannot be reached, or the service is overloaded or stopping.
     Unavailable = "unavailable", SERVICE_UNAVAILABLE, "The service is not available for the moment";
+    /// No wallet provider is configured.
+    WalletUnavailable = "wallet_unavailable", SERVICE_UNAVAILABLE, "Wallets are not available here";
+    /// No keys for push messages are configured.
+    PushUnavailable = "push_unavailable", SERVICE_UNAVAILABLE, "Push messages are not available here";
     /// No cron secret is configured, so the routes under `/api/cron` are disabled.
     CronDisabled = "cron_disabled", SERVICE_UNAVAILABLE, "The cron routes are closed";
 }

@@ -10,19 +10,25 @@ mod boards;
 mod client;
 mod content;
 mod cursor;
+mod dashboard;
 mod docs;
 mod document;
 mod dto;
 mod edge;
 mod error;
 mod extract;
+mod grants;
 mod graph;
 mod media;
+mod minting;
+mod notifications;
 mod packs;
 mod payments;
 mod platform;
 mod problem;
+mod push;
 mod quests;
+mod rewards;
 mod room;
 mod search;
 mod server;
@@ -33,6 +39,9 @@ mod teams;
 #[cfg(test)]
 mod test_support;
 mod trends;
+mod trivia;
+mod wallets;
+mod wheels;
 
 pub use document::openapi;
 pub use edge::{
@@ -44,6 +53,8 @@ pub use packs::{OpeningFault, VerifiedSlot, verify_opening};
 pub use server::{Listeners, serve};
 pub use service::Wiring;
 pub use streams::StreamConfig;
+pub use trivia::{RoundResponseFault, is_round_proof, verify_round_response};
+pub use wheels::{SpinResponseFault, is_spin, verify_spin_response};
 
 use crate::account_data::ExportPart;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -53,6 +64,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 const ROUTES: &[fn(&mut ServiceConfig<'_>)] = &[
     quests::routes,
     boards::routes,
+    dashboard::routes,
     streams::routes,
     accounts::routes,
     media::routes,
@@ -61,18 +73,46 @@ const ROUTES: &[fn(&mut ServiceConfig<'_>)] = &[
     room::routes,
     search::routes,
     graph::routes,
+    notifications::routes,
     trends::routes,
+    trivia::routes,
     packs::routes,
     shop::routes,
+    rewards::routes,
     balances::routes,
+    wallets::routes,
+    push::routes,
+    wheels::routes,
     platform::routes,
     payments::routes,
+    minting::routes,
 ];
 
 /// The areas that clients may offer, as `/api/club` lists them.
 const FEATURES: &[&str] = &[
-    "accounts", "balances", "boards", "content", "graph", "media", "packs", "payments", "quests", "room",
-    "search", "shop", "streams", "teams", "trends",
+    "accounts",
+    "balances",
+    "boards",
+    "content",
+    "dashboard",
+    "graph",
+    "media",
+    "minting",
+    "notifications",
+    "packs",
+    "payments",
+    "push",
+    "quests",
+    "rewards",
+    "room",
+    "search",
+    "shop",
+    "streams",
+    "teams",
+    "trends",
+    "trivia",
+    "wallets",
+    "wheels",
 ];
 
 /// The lists of every area in the export of an account, in the order of the document.
@@ -83,8 +123,15 @@ const EXPORT: &[&[ExportPart]] = &[
     boards::EXPORT,
     quests::EXPORT,
     balances::EXPORT,
+    wallets::EXPORT,
+    notifications::EXPORT,
+    push::EXPORT,
     packs::EXPORT,
+    wheels::EXPORT,
+    trivia::EXPORT,
     shop::EXPORT,
+    rewards::EXPORT,
+    grants::EXPORT,
     platform::EXPORT,
 ];
 

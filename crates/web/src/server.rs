@@ -18,7 +18,7 @@ use std::future::{Future, ready};
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use terrace_app::App;
 use tokio::net::TcpStream;
 
@@ -167,9 +167,13 @@ fn serve_metrics(listener: TcpListener, shell: Data<Shell>) -> io::Result<Server
     Ok(handle)
 }
 
-/// Releases full rate limits and counted samples, and measures the age of the trends.
+/// The pause between two counts of orders, refunds and disputes.
+const COUNT: Duration = Duration::from_mins(1);
+
+/// Releases full rate limits and counted samples, measures the age of the trends, and counts payments.
 async fn upkeep(shell: Data<Shell>, app: Option<Data<App>>) {
     let mut ticks = tokio::time::interval(UPKEEP);
+    let mut counted: Option<Instant> = None;
     loop {
         ticks.tick().await;
         shell.limits.prune();
@@ -177,6 +181,14 @@ async fn upkeep(shell: Data<Shell>, app: Option<Data<App>>) {
             && let Err(error) = app.measure_trends().await
         {
             log::debug!("the age of the trends could not be measured: {error}");
+        }
+        if let Some(app) = &app
+            && counted.is_none_or(|at| at.elapsed() >= COUNT)
+        {
+            counted = Some(Instant::now());
+            if let Err(error) = app.measure_payments().await {
+                log::debug!("payments could not be counted: {error}");
+            }
         }
         if let Some(metrics) = &shell.metrics {
             metrics.run_upkeep();

@@ -16,18 +16,18 @@
 //!    the account. It precedes routing so that extractors of handlers need not wait, and so that a missing session is
 //!    reported before any error in the body.
 //! 7. `parameters`: after `auth`, because a missing session is reported first.
-//! 8. the routes, and `fallback` for requests that match none of them.
+//! 8. the routes, and `client::unmatched` for requests that match none of them.
 
 use crate::boards::BoardPages;
 use crate::client;
 use crate::docs::{self, Document};
-use crate::edge::{self, Shell, WebConfig, auth, crosssite, etag, fallback, health, in_time, parameters};
+use crate::edge::{self, Shell, WebConfig, auth, crosssite, etag, health, in_time, parameters};
 use crate::packs::PackPage;
 use crate::payments::sandbox;
 use crate::problem;
 use crate::quests::QuestPage;
 use crate::room::FeedPages;
-use crate::shop::ProductPage;
+use crate::shop::ProductPages;
 use crate::streams::{Hub, Streams};
 use actix_web::Error;
 use actix_web::body::MessageBody;
@@ -79,7 +79,7 @@ struct Pages {
     boards: Data<BoardPages>,
     feed: Data<FeedPages>,
     packs: Data<PackPage>,
-    products: Data<ProductPage>,
+    products: Data<ProductPages>,
     quests: Data<QuestPage>,
 }
 
@@ -89,7 +89,7 @@ impl Pages {
             boards: Data::new(BoardPages::new()),
             feed: Data::new(FeedPages::new()),
             packs: Data::default(),
-            products: Data::default(),
+            products: Data::new(ProductPages::new()),
             quests: Data::default(),
         }
     }
@@ -160,6 +160,6 @@ impl Service {
                 client::configure(config);
                 config.route("/problems/{code}", web::get().to(problem::explain));
             })
-            .default_service(web::to(fallback::answer))
+            .default_service(web::to(client::unmatched))
     }
 }

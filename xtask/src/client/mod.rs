@@ -6,6 +6,7 @@ mod compare;
 mod node;
 mod prove;
 
+use crate::bench::released_terrace;
 use crate::cargo::{self, Built};
 use crate::tools::Tools;
 use anyhow::{Context, Result, bail, ensure};
@@ -39,6 +40,10 @@ pub(crate) enum Client {
         /// Leave out the browser tests
         #[arg(long)]
         no_browser: bool,
+
+        /// Run the browser tests on the program as it is released and installed
+        #[arg(long, conflicts_with = "no_browser")]
+        release: bool,
     },
     /// Take pictures of ten pages into `docs/screenshots`, on a phone and a desktop, light and dark, and those of the
     /// manifest into `client/public/screenshots`
@@ -60,13 +65,13 @@ pub(crate) fn run(client: &Client, tools: Tools) -> Result<ExitCode> {
         }
         Client::Build => project.build(&dist()?)?,
         Client::Check => project.check()?,
-        Client::Test { no_browser } => {
+        Client::Test { no_browser, release } => {
             project.test()?;
             if *no_browser {
                 println!(
                     "\nLEFT OUT: the browser tests. `cargo xtask client test` without --no-browser runs them."
                 );
-            } else if let Some(failed) = project.test_in_browser(tools)? {
+            } else if let Some(failed) = project.test_in_browser(tools, *release)? {
                 return Ok(failed);
             }
         }
@@ -188,9 +193,10 @@ impl Project {
     }
 
     /// Builds `terrace` and runs the browser tests; returns the exit code of a failed build.
-    fn test_in_browser(&self, tools: Tools) -> Result<Option<ExitCode>> {
+    fn test_in_browser(&self, tools: Tools, release: bool) -> Result<Option<ExitCode>> {
         let browser = browser::find(tools, &self.node)?;
-        match cargo::build_terrace(&mut cargo::tested_terrace()?)? {
+        let mut build = if release { released_terrace() } else { cargo::tested_terrace() }?;
+        match cargo::build_terrace(&mut build)? {
             Built::Program(terrace) => self.test_on(&terrace, &browser).map(|()| None),
             Built::Failed(status) => Ok(Some(cargo::exit_code(status))),
         }

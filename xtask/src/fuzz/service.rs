@@ -35,6 +35,13 @@ impl Service {
             ("TERRACE_RATE_LIMITS", "off"),
             ("TERRACE_PASSWORD_MEMORY_KIB", "8"),
             ("TERRACE_PASSWORD_PASSES", "1"),
+            // Without these, routes of the minter and of push messages answer that there are none. Nothing is sent: nothing
+            // listens on the port, and the host does not exist.
+            ("TERRACE_MINTER_URL", "http://127.0.0.1:9/"),
+            ("TERRACE_MINTER_SECRET", "a-secret-of-the-minter-for-fuzzing"),
+            ("TERRACE_PUSH_KEY", "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE"),
+            ("TERRACE_PUSH_CONTACT", "mailto:fuzz@terrace.invalid"),
+            ("TERRACE_PUSH_HOSTS", "push.terrace.invalid"),
             // A stream without events ends by itself.
             ("TERRACE_STREAM_LIFE", "1"),
         ];

@@ -22,10 +22,12 @@ pub struct OwnProfile {
     pub points: Points,
     /// The balances; accounts that never received anything are left out.
     pub balances: Vec<Balance>,
+    /// The number of unread notifications.
+    pub unread: i64,
 }
 
 impl OwnProfile {
-    /// Reads the profile of an account, whatever its status, in at most four statements.
+    /// Reads the profile of an account, whatever its status, in at most five statements.
     pub(crate) fn read(tx: &mut dyn ProfileReadTx, user: UserId) -> Result<Option<Self>, StoreError> {
         let Some(account) = tx.account(user)? else {
             return Ok(None);
@@ -35,7 +37,8 @@ impl OwnProfile {
             None => None,
         };
         let points = tx.points_of(user)?;
-        Ok(Some(Self { account, favorite_team, points, balances: tx.balances(user)? }))
+        let (balances, unread) = (tx.balances(user)?, tx.unread_notifications(user)?);
+        Ok(Some(Self { account, favorite_team, points, balances, unread }))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Balances: operators' transfers of coins, and queries.
+//! Balances: operators' transfers of coins, and queries of balances, entries and statements.
 
 pub mod export;
 mod move_coins;
@@ -6,5 +6,5 @@ mod publish;
 mod queries;
 
 pub use move_coins::{CoinsMoved, MoveCoins, MoveCoinsRefusal};
-pub(crate) use publish::transfer;
-pub use queries::{ReadCash, ReadWallets, Wallets};
+pub(crate) use publish::{balance_event, transfer};
+pub use queries::{AccountBalance, ReadCash, ReadStatement, ReadWallets, Wallets};

@@ -1,7 +1,7 @@
 //! Transfers with the events of the balances that they change.
 
 use crate::store::TransferTx;
-use terrace_kernel::{EventKind, NewEvent, StoreError, Topic};
+use terrace_kernel::{EventKind, NewEvent, StoreError, Timestamp, Topic, UserId};
 use terrace_ledger::{LedgerWrite, Transfer, TransferOutcome};
 
 /// Applies a transfer, and appends an event for each balance of a fan that it changed.
@@ -10,15 +10,21 @@ pub(crate) fn transfer(tx: &mut dyn TransferTx, transfer: &Transfer) -> Result<T
     let TransferOutcome::Now { debit, credit } = moved else { return Ok(moved) };
     for (holder, balance) in [(transfer.debit, debit), (transfer.credit, credit)] {
         let Some((fan, balance)) = holder.fan().zip(balance) else { continue };
-        let event = NewEvent {
-            topic: Topic::Packs,
-            kind: EventKind::BalanceChanged,
-            actor: Some(fan),
-            team: None,
-            subject: fan.as_uuid(),
-            object: None,
-        };
-        tx.append_with_detail(&event, &format!("{}/{balance}", transfer.kind), transfer.at)?;
+        let (event, detail, at) = balance_event(fan, transfer, balance);
+        tx.append_with_detail(&event, &detail, at)?;
     }
     Ok(moved)
+}
+
+/// The event for a fan's new balance after a transfer, with its detail and its time.
+pub(crate) fn balance_event(fan: UserId, transfer: &Transfer, balance: i64) -> (NewEvent, String, Timestamp) {
+    let event = NewEvent {
+        topic: Topic::Packs,
+        kind: EventKind::BalanceChanged,
+        actor: Some(fan),
+        team: None,
+        subject: fan.as_uuid(),
+        object: None,
+    };
+    (event, format!("{}/{balance}", transfer.kind), transfer.at)
 }

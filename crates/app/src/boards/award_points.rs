@@ -23,7 +23,10 @@ impl Command for AwardPoints {
     type Output = AwardResult;
     type Refusal = AwardPointsRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
-    const BATCHES: bool = true;
+
+    fn batches(&self) -> bool {
+        true
+    }
 
     fn run(&self, tx: &mut dyn BoardTx, ctx: &mut Ctx) -> Outcome<AwardResult, AwardPointsRefusal> {
         self.awards.give(tx, ctx, &self.award, self.team, self.by)

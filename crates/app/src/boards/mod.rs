@@ -5,6 +5,7 @@ mod award_points;
 mod awards;
 mod board_membership;
 pub mod export;
+mod own_ranks;
 mod points;
 mod queries;
 mod ranks;
@@ -16,6 +17,7 @@ pub use award_points::AwardPoints;
 pub use awards::{AwardPointsRefusal, AwardResult, Awards, ReversePointsRefusal};
 pub use board_membership::{BoardChoice, BoardJoined, ChangeBoardMembership, MembershipRefusal};
 pub(crate) use board_membership::{EnsureTeamBoard, GLOBAL, board_name};
+pub(crate) use own_ranks::OwnRanks;
 pub use points::{OwnPoints, ReadOwnPoints};
 pub(crate) use queries::{
     FindBoard, HiddenAmong, HiddenFrom, ListBoards, Published, ReadCards, ReadRows, ReadSeasons, ReadStanding,

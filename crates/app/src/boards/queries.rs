@@ -143,7 +143,7 @@ impl Query for ReadStanding {
     }
 }
 
-fn standing(
+pub(super) fn standing(
     tx: &mut dyn BoardRead,
     (season, board): (SeasonId, BoardId),
     user: UserId,

@@ -24,18 +24,18 @@ const MOST_HIDDEN: u64 = 400_000;
 pub(crate) struct Ranks {
     seasons: Arc<Seasons>,
     season: Option<SeasonId>,
-    boards: HashMap<BoardId, Ranking>,
+    pub(super) boards: HashMap<BoardId, Ranking>,
     /// The position as of which an empty board is exact.
-    begun: Position,
+    pub(super) begun: Position,
     /// Increases with each change of how lines are displayed that does not change ranks: names, pictures, blocks.
     looks: u64,
     cards: Arc<Cards>,
     hidden: Arc<Hidden>,
 }
 
-struct Ranking {
-    index: RankIndex,
-    version: Position,
+pub(super) struct Ranking {
+    pub(super) index: RankIndex,
+    pub(super) version: Position,
 }
 
 /// Identifies the state of a board among all its states in this process.

@@ -22,7 +22,7 @@ pub struct CurrentClub {
 }
 
 impl CurrentClub {
-    fn of(stored: Option<StoredContent>) -> Self {
+    pub(crate) fn of(stored: Option<StoredContent>) -> Self {
         let mut faults = ContentFaults::default();
         let levels = |text: &str, faults: &mut ContentFaults| read_levels(Some(text), faults).map(Arc::new);
         let Some(stored) = stored else {

@@ -1,6 +1,7 @@
 //! Faults of content files, each with its file and line.
 
-use std::fmt;
+use crate::content::Location;
+use std::fmt::{self, Display};
 
 /// A fault and its location.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,6 +50,17 @@ impl ContentFaults {
 
     pub fn add(&mut self, file: &str, line: impl Into<Option<usize>>, message: impl Into<String>) {
         self.0.push(Fault { file: file.to_owned(), line: line.into(), message: message.into() });
+    }
+
+    /// The faults of entries, of which each error has the index in `places`.
+    pub(crate) fn at(places: &[Location], errors: impl IntoIterator<Item = (usize, impl Display)>) -> Self {
+        let mut faults = Self::default();
+        for (index, error) in errors {
+            if let Some(place) = places.get(index) {
+                place.fault(&mut faults, error.to_string());
+            }
+        }
+        faults
     }
 
     /// Adds all faults of `others`.

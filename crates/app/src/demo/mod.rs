@@ -16,9 +16,13 @@ use crate::graph::follows_imported;
 use crate::packs::{LoadPacks, PackContent, SeedCipher};
 use crate::platform::SecretKey;
 use crate::quests::{LoadQuests, QuestContent};
+use crate::rewards::{LoadRewards, RewardContent};
 use crate::shop::{LoadProducts, ShopContent};
 use crate::store::{BoardTx, Command, DemoReadTx, DemoTx, Query, SignInTx, into_infallible};
 use crate::teams::Catalogue;
+use crate::trivia::{LoadTrivia, TriviaContent};
+use crate::wallets::{Network, RequestWallet, SANDBOX_NETWORK};
+use crate::wheels::{LoadWheels, WheelContent};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
@@ -117,6 +121,8 @@ impl App {
         self.forget_quest_book();
         self.forget_pack_book();
         self.forget_product_book();
+        self.forget_reward_book();
+        self.forget_wheel_book();
         match loaded {
             Ok(outcome) | Err(Failure::Refused(outcome)) => Ok(outcome),
             Err(Failure::Broken(error)) => Err(error),
@@ -148,6 +154,12 @@ impl App {
             QuestContent::embedded().map_err(|error| StoreError::defect("read the quests", error))?;
         let packs = PackContent::embedded().map_err(|error| StoreError::defect("read the packs", error))?;
         let shop = ShopContent::embedded().map_err(|error| StoreError::defect("read the shop", error))?;
+        let rewards =
+            RewardContent::embedded().map_err(|error| StoreError::defect("read the rewards", error))?;
+        let wheels =
+            WheelContent::embedded().map_err(|error| StoreError::defect("read the wheels", error))?;
+        let trivia = TriviaContent::of_demo(self.now())
+            .map_err(|error| StoreError::defect("read the rounds of trivia", error))?;
         let (pictures, safe) = if is_dry {
             let forgotten = SecretKey::from_bytes(ctx.random_bytes());
             (Pictures::default(), Arc::new(SeedCipher::new(&forgotten)))
@@ -155,17 +167,23 @@ impl App {
             (self.put_demo_pictures(&demo, &catalogue).await?, self.seed_cipher()?)
         };
         let (awards, has_minter) = (self.awards(), self.minter.is_some());
+        let mut networks = self.wallet_networks().unwrap_or_default().iter();
+        let sandbox_network = networks.find(|network| network.as_str() == SANDBOX_NETWORK).cloned();
         Ok(LoadDemo {
             demo,
             catalogue,
             quests,
             packs,
             shop,
+            rewards,
+            wheels,
+            trivia,
             pictures,
             password,
             awards,
             safe,
             has_minter,
+            sandbox_network,
             only_if_new,
         })
     }
@@ -198,11 +216,16 @@ pub struct LoadDemo {
     quests: QuestContent,
     packs: PackContent,
     shop: ShopContent,
+    rewards: RewardContent,
+    wheels: WheelContent,
+    trivia: TriviaContent,
     pictures: Pictures,
     password: PasswordHash,
     awards: Awards,
     safe: Arc<SeedCipher>,
     has_minter: bool,
+    /// The network of the sandbox, if it is the wallet provider.
+    sandbox_network: Option<Network>,
     only_if_new: bool,
 }
 
@@ -224,6 +247,9 @@ impl Command for LoadDemo {
         let fixed = |of: &str| CtxSeed::new(now, Sha256::digest(of).into()).open();
         done(LoadPacks { content: self.packs.clone() }.run(tx, &mut fixed("demo/packs")))?;
         done(LoadProducts { content: self.shop.clone() }.run(tx, ctx))?;
+        done(LoadRewards { content: self.rewards.clone() }.run(tx, ctx))?;
+        done(LoadWheels { content: self.wheels.clone() }.run(tx, ctx))?;
+        done(LoadTrivia { content: self.trivia.clone() }.run(tx, ctx))?;
         let Some(fans) = self.load_fans(tx, &mut fixed("demo/fans"), &teams)? else {
             return Err(Failure::Refused(DemoOutcome::AlreadyThere));
         };
@@ -242,6 +268,12 @@ impl Command for LoadDemo {
         self.load_visits(tx, ctx, &fans, since)?;
         self.load_quests(tx, ctx, &fans)?;
         self.load_packs(tx, ctx, &fans)?;
+        if let Some(network) = &self.sandbox_network {
+            for fan in &self.demo.fan {
+                let user = find(&fans, &fan.username)?;
+                done(RequestWallet { user, network: network.clone() }.run(tx, ctx))?;
+            }
+        }
         Ok(DemoOutcome::Loaded { fans: fans.len(), posts: self.demo.post.len(), comments, awards })
     }
 }

@@ -16,17 +16,25 @@
 //! closes the lane. A writer that adds a message locks the lane too, or opens it, so that no message is missed when a
 //! lane closes. After a failure the lane becomes ready again after a pause.
 //!
+//! # Reports
+//!
+//! `POST /api/webhooks/minting`: the minter reports what became of a copy. The signature is verified before anything is parsed.
+//! A report is stored under its event and applied in the same transaction (`report`), so that it counts once. The states of a
+//! token are ordered (none, minted, burned), so the order of reports does not matter.
+//!
 //! The id of a message is derived from its content, so it stays the same after a restore. Messages are not events of
 //! the log: each needs a state of its own, and messages of different fans must not wait for each other.
 
 mod deliver;
 mod notice;
+mod report;
 
 pub use crate::store::minting::{
-    MintKind, MintNotice, MintTries, MintingDelivery, MintingRead, MintingStanding, MintingUpkeep,
-    MintingWrite,
+    MintKind, MintNotice, MintReport, MintTries, MintingDelivery, MintingRead, MintingStanding,
+    MintingUpkeep, MintingWrite,
 };
 pub use notice::{MintFault, Minter};
+pub use report::{ReportTaken, read_signed_report};
 
 use crate::App;
 use std::sync::Arc;

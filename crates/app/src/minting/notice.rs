@@ -1,7 +1,8 @@
 //! The interface to an external minter.
 
+use crate::payments::{Header, NoticeFault};
 use crate::store::BoxFuture;
-use crate::store::minting::MintNotice;
+use crate::store::minting::{MintNotice, MintReport};
 use terrace_kernel::Timestamp;
 
 /// Why a minter returned no receipt.
@@ -21,4 +22,15 @@ pub trait Minter: Send + Sync + 'static {
     /// [`MintNotice::id`]. Times out within some seconds. Called outside of any transaction; one process never calls
     /// it concurrently for the same fan.
     fn send<'m>(&'m self, notice: &'m MintNotice, now: Timestamp) -> BoxFuture<'m, Result<(), MintFault>>;
+
+    /// Parses a message of the minter after verifying its signature; `None` if its status is not known. A minter that
+    /// reports nothing refuses every message.
+    fn read_report(
+        &self,
+        _header: Header<'_>,
+        _body: &[u8],
+        _now: Timestamp,
+    ) -> Result<Option<MintReport>, NoticeFault> {
+        Err(NoticeFault::Unsigned)
+    }
 }

@@ -16,6 +16,8 @@ pub struct PackContent {
     pack_places: Vec<Location>,
     /// Whether there may be collectibles whose keys could not be read.
     is_open: bool,
+    /// Whether there may be packs whose keys could not be read.
+    has_open_packs: bool,
 }
 
 /// Counts of loaded content.
@@ -62,10 +64,17 @@ impl PackContent {
         let collectibles = text.read_all(collectibles, faults, collectible).into_iter();
         let (collectibles, collectible_places) =
             collectibles.map(|Entry { place, value }| (value, place)).unzip();
+        let has_open_packs = packs.is_open;
         let packs = text.read_all(packs, faults, pack).into_iter();
         let pack = |Entry { place, value }| (PackDraft { is_partial: !place.is_whole, ..value }, place);
         let (packs, pack_places) = packs.map(pack).unzip();
-        Self { draft: CatalogueDraft { collectibles, packs }, collectible_places, pack_places, is_open }
+        let draft = CatalogueDraft { collectibles, packs };
+        Self { draft, collectible_places, pack_places, is_open, has_open_packs }
+    }
+
+    /// Whether there may be packs or collectibles whose keys could not be read.
+    pub fn is_open(&self) -> bool {
+        self.is_open || self.has_open_packs
     }
 
     /// Notes the packs that closed before `now`, which load only where they exist already.

@@ -1,8 +1,8 @@
-//! Creates the copies of a purchase.
+//! Creates the copies of a purchase or a grant.
 
 use crate::packs::SeedCipher;
-use terrace_kernel::{Ctx, StoreError};
-use terrace_packs::{Purchase, SealedSeed, ServerSeed, UserPack, UserPackState};
+use terrace_kernel::{Ctx, StoreError, UserId};
+use terrace_packs::{CopyOrigin, PackId, Purchase, SealedSeed, ServerSeed, UserPack, UserPackState};
 
 /// The copies of a purchase, by nonce. Each has its own server seed, which is fixed here and revealed when the copy
 /// is opened.
@@ -11,12 +11,13 @@ pub(crate) fn sealed_copies(
     safe: &SeedCipher,
     ctx: &mut Ctx,
 ) -> Result<Vec<(UserPack, SealedSeed)>, StoreError> {
-    (1..=purchase.quantity.copies()).map(|nonce| new_copy(purchase, nonce, safe, ctx)).collect()
+    let of = (purchase.user, purchase.pack, CopyOrigin::Purchase(purchase.id));
+    (1..=purchase.quantity.copies()).map(|nonce| new_copy(of, nonce, safe, ctx)).collect()
 }
 
-/// One copy of a purchase, with its own server seed.
+/// One copy of a purchase or grant of a fan, with its own server seed.
 pub fn new_copy(
-    purchase: &Purchase,
+    (user, pack, origin): (UserId, PackId, CopyOrigin),
     nonce: u32,
     safe: &SeedCipher,
     ctx: &mut Ctx,
@@ -24,9 +25,9 @@ pub fn new_copy(
     let seed = ServerSeed::from_bytes(ctx.random_bytes());
     let copy = UserPack {
         id: ctx.new_id(),
-        user: purchase.user,
-        pack: purchase.pack,
-        purchase: purchase.id,
+        user,
+        pack,
+        origin,
         nonce,
         state: UserPackState::Sealed,
         seed_hash: seed.hash(),

@@ -26,12 +26,16 @@
 //! `XChaCha20-Poly1305`, under a key derived from the service's secret, with the copy's id as associated data
 //! (`SeedCipher`). It is removed when the copy is opened. See `payments` for purchases with money.
 //!
+//! Purchases for points and coins that wait at the same time are done by `purchase_batch` on PostgreSQL: it locks the
+//! fans, balances and stocks of all of them, distributes the stock in the order of their arrival, and writes what is sold.
+//!
 //! # Opening
 //!
 //! `OpenPack` locks the fan's account and the copy, draws with the editions that are left, and takes serials in
 //! ascending order of collectibles. If a concurrent opening took the last serial of an edition, it returns the serials
 //! taken in this transaction and draws again; the proof contains the table of the last draw. Opening a copy again
-//! returns the stored result.
+//! returns the stored result. In `open_batch` the copies are drawn one after another, each from what the copies before
+//! it left, and the serials of all are taken at once.
 //!
 //! # Stock
 //!
@@ -42,7 +46,9 @@ mod content;
 mod copies;
 pub mod export;
 mod load_packs;
+mod open_batch;
 mod open_pack;
+mod purchase_batch;
 mod purchase_pack;
 mod queries;
 mod safe;

@@ -1,7 +1,8 @@
 //! Opening of pack copies.
 
+use crate::packs::open_batch::open_packs;
 use crate::packs::{PackBook, SeedCipher, limited};
-use crate::store::{Command, PackTx};
+use crate::store::{Batched, Command, PackTx};
 use std::sync::Arc;
 use terrace_kernel::{Ctx, Failure, Outcome, StoreError, UserId, hex};
 use terrace_packs::{
@@ -11,7 +12,7 @@ use terrace_packs::{
 
 /// Maximum number of draws of a copy. A draw is repeated only if a concurrent opening took the last serial of an
 /// edition, so each repetition means one exhausted edition more.
-const TRIES: usize = 1_000;
+pub(super) const TRIES: usize = 1_000;
 
 /// A request to open a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +68,14 @@ impl Command for OpenPack {
     type Output = PackOpened;
     type Refusal = OpenPackRefusal;
 
+    fn batches(&self) -> bool {
+        true
+    }
+
+    fn run_batch(batch: &mut [(&Self, &mut Ctx)], tx: &mut dyn PackTx) -> Result<Batched<Self>, StoreError> {
+        open_packs(batch, tx)
+    }
+
     fn run(&self, tx: &mut dyn PackTx, ctx: &mut Ctx) -> Outcome<PackOpened, OpenPackRefusal> {
         tx.lock_fan(self.user)?.ok_or(Failure::Refused(OpenPackRefusal::NotActive))?;
         let (copy, sealed) = self.find_copy(tx)?;
@@ -76,18 +85,14 @@ impl Command for OpenPack {
             Err(_) => return Err(Failure::Refused(OpenPackRefusal::Revoked)),
         };
         let pack = self.book.pack(copy.pack).ok_or_else(|| defect("its pack is unknown"))?;
-        let sealed = sealed.ok_or_else(|| defect("a sealed copy has no seed"))?;
-        let seed = self.safe.open(copy.id, &sealed)?;
-        if seed.hash() != copy.seed_hash {
-            return Err(Failure::Broken(defect("its seed is not the one whose hash was published")));
-        }
-        let opening = self.draw_and_mint(tx, ctx, pack, &copy, seed)?;
+        let seeds = self.seeds(ctx, &copy, sealed)?;
+        let opening = draw_and_mint(tx, ctx, pack, &copy, seeds)?;
         if !tx.move_copy(copy.id, change, ctx.now())? {
             return Err(Failure::Broken(defect("it changed under a lock")));
         }
         tx.insert_opening(copy.id, &opening)?;
         if self.has_minter {
-            tx.hand_to_minter(copy.id, ctx.now())?;
+            tx.hand_to_minter(&[copy.id], ctx.now())?;
         }
         if pack.is_counted() {
             tx.count_stock(pack.id, StockChange::OPENED)?;
@@ -97,7 +102,14 @@ impl Command for OpenPack {
     }
 }
 
-fn defect(cause: &'static str) -> StoreError {
+/// What a copy is drawn from, apart from the pack.
+pub(super) struct Seeds {
+    pub(super) server: ServerSeed,
+    pub(super) client: ClientSeed,
+    pub(super) source: ClientSeedSource,
+}
+
+pub(super) fn defect(cause: &'static str) -> StoreError {
     StoreError::defect("open a copy", cause)
 }
 
@@ -109,13 +121,18 @@ impl OpenPack {
     ) -> Outcome<(UserPack, Option<SealedSeed>), OpenPackRefusal> {
         let OpenPackRequest { pack, copy, .. } = self.request;
         let found = match copy {
-            Some(copy) => {
-                let found = tx.lock_copy(self.user, copy)?.filter(|(copy, _)| copy.pack == pack);
-                found.ok_or(OpenPackRefusal::UnknownCopy)
-            }
-            None => tx.lock_oldest_sealed(self.user, pack)?.ok_or(OpenPackRefusal::NothingSealed),
+            Some(copy) => tx.lock_copy(self.user, copy)?.filter(|(copy, _)| copy.pack == pack),
+            None => tx.lock_oldest_sealed(self.user, pack)?,
         };
-        found.map_err(Failure::Refused)
+        found.ok_or_else(|| Failure::Refused(self.no_copy()))
+    }
+
+    /// The refusal if the fan has no such copy.
+    pub(super) const fn no_copy(&self) -> OpenPackRefusal {
+        match self.request.copy {
+            Some(_) => OpenPackRefusal::UnknownCopy,
+            None => OpenPackRefusal::NothingSealed,
+        }
     }
 
     fn opened_before(&self, tx: &mut dyn SaleRead, copy: UserPack) -> Result<PackOpened, StoreError> {
@@ -123,33 +140,58 @@ impl OpenPack {
         Ok(PackOpened { copy, opening, book: Arc::clone(&self.book) })
     }
 
-    /// Draws the copy's contents from the remaining editions, and takes a serial for each limited collectible. If a
-    /// concurrent opening took the last serial of an edition, returns the serials and draws again from what remains.
-    fn draw_and_mint(
+    /// The seeds of the draw of a sealed copy.
+    pub(super) fn seeds(
         &self,
-        tx: &mut dyn PackTx,
         ctx: &mut Ctx,
-        pack: &Pack,
         copy: &UserPack,
-        seed: ServerSeed,
-    ) -> Result<Opening, StoreError> {
-        let (client_seed, source) = match &self.request.client_seed {
+        sealed: Option<SealedSeed>,
+    ) -> Result<Seeds, StoreError> {
+        let sealed = sealed.ok_or_else(|| defect("a sealed copy has no seed"))?;
+        let server = self.safe.open(copy.id, &sealed)?;
+        if server.hash() != copy.seed_hash {
+            return Err(defect("its seed is not the one whose hash was published"));
+        }
+        let (client, source) = match &self.request.client_seed {
             Some(given) => (given.clone(), ClientSeedSource::Client),
             None => (generated_seed(ctx)?, ClientSeedSource::Server),
         };
-        let limited = limited([pack]);
-        for _ in 0..TRIES {
-            let minted = tx.minted(&limited)?;
-            let drawn = draw(&seed, &client_seed, copy.nonce, pack, &minted)
-                .map_err(|error| StoreError::defect("draw a copy", error))?;
-            if let Some(serials) = take_serials(tx, &drawn, &limited)? {
-                let owned = owned(ctx, copy, &drawn, &serials);
-                let proof = Proof::of(&drawn, seed, client_seed, source, copy.nonce);
-                return Ok(Opening { proof, owned });
-            }
-        }
-        Err(StoreError::Contended("the last of too many editions were taken meanwhile".to_owned()))
+        Ok(Seeds { server, client, source })
     }
+}
+
+/// Draws the copy's contents from the remaining editions, and takes a serial for each limited collectible. If a
+/// concurrent opening took the last serial of an edition, returns the serials and draws again from what remains.
+fn draw_and_mint(
+    tx: &mut dyn PackTx,
+    ctx: &mut Ctx,
+    pack: &Pack,
+    copy: &UserPack,
+    seeds: Seeds,
+) -> Result<Opening, StoreError> {
+    let limited = limited([pack]);
+    for _ in 0..TRIES {
+        let minted = tx.minted(&limited)?;
+        let drawn = draw(&seeds.server, &seeds.client, copy.nonce, pack, &minted)
+            .map_err(|error| StoreError::defect("draw a copy", error))?;
+        if let Some(serials) = take_serials(tx, &drawn, &limited)? {
+            return Ok(opening(ctx, copy, seeds, &drawn, &serials));
+        }
+    }
+    Err(StoreError::Contended("the last of too many editions were taken meanwhile".to_owned()))
+}
+
+/// The result of a draw with its serials, by slot.
+pub(super) fn opening(
+    ctx: &mut Ctx,
+    copy: &UserPack,
+    seeds: Seeds,
+    drawn: &Draw,
+    serials: &[(u32, u32)],
+) -> Opening {
+    let owned = owned(ctx, copy, drawn, serials);
+    let proof = Proof::of(drawn, seeds.server, seeds.client, seeds.source, copy.nonce);
+    Opening { proof, owned }
 }
 
 /// Generates a client seed: 32 hexadecimal digits.
@@ -195,6 +237,7 @@ fn owned(ctx: &mut Ctx, copy: &UserPack, drawn: &Draw, serials: &[(u32, u32)]) -
             serial: serial_of(outcome.slot),
             acquired_at: ctx.now(),
             source: OwnedSource::Pack { copy: copy.id, slot: outcome.slot },
+            token: None,
         })
         .collect()
 }

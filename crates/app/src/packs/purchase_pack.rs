@@ -1,8 +1,9 @@
 //! Purchases of packs.
 
+use crate::packs::purchase_batch::purchase_packs;
 use crate::packs::{PackBook, SeedCipher, limited, publish_purchase, sealed_copies};
 use crate::payments::{Charge, awaited};
-use crate::store::{Command, PaymentTx};
+use crate::store::{Batched, Command, PaymentTx};
 use std::sync::Arc;
 use std::time::Duration;
 use terrace_kernel::PriceKind;
@@ -66,14 +67,22 @@ impl Command for PurchasePack {
     type Output = PackPurchased;
     type Refusal = PurchasePackRefusal;
 
+    /// A purchase for money waits for its payment, and its rules need more of the fan than a batch reads.
+    fn batches(&self) -> bool {
+        !self.is_for_money()
+    }
+
+    fn run_batch(
+        batch: &mut [(&Self, &mut Ctx)],
+        tx: &mut dyn PaymentTx,
+    ) -> Result<Batched<Self>, StoreError> {
+        purchase_packs(batch, tx)
+    }
+
     fn run(&self, tx: &mut dyn PaymentTx, ctx: &mut Ctx) -> Outcome<PackPurchased, PurchasePackRefusal> {
         let refused = |refusal| Failure::Refused(refusal);
         let rule = |refusal| refused(PurchasePackRefusal::Rule(refusal));
-        let pack = self
-            .book
-            .pack(self.pack)
-            .filter(|pack| pack.was_on_sale(ctx.now()))
-            .ok_or(refused(PurchasePackRefusal::UnknownPack))?;
+        let pack = self.known_pack(ctx.now()).ok_or(refused(PurchasePackRefusal::UnknownPack))?;
         tx.lock_fan(self.user)?.ok_or(refused(PurchasePackRefusal::NotActive))?;
         let for_money = pack.price.kind() == PriceKind::Money;
         let bought = if for_money || pack.per_user_limit.is_some() {
@@ -140,6 +149,11 @@ impl PurchasePack {
         self.book.pack(self.pack).is_some_and(|pack| pack.price.kind() == PriceKind::Money)
     }
 
+    /// The pack, if it is or was on sale.
+    pub(super) fn known_pack(&self, now: Timestamp) -> Option<&Pack> {
+        self.book.pack(self.pack).filter(|pack| pack.was_on_sale(now))
+    }
+
     /// Whether the fan may reserve stock before paying, as far as the fan's own purchases decide. Returns until when
     /// the account counts as new, if it does.
     fn check_holds(
@@ -161,7 +175,7 @@ impl PurchasePack {
         Ok(Some(until))
     }
 
-    fn purchase(&self, pack: &Pack, ctx: &mut Ctx) -> Purchase {
+    pub(super) fn purchase(&self, pack: &Pack, ctx: &mut Ctx) -> Purchase {
         let waits = pack.price.kind() == PriceKind::Money;
         Purchase {
             id: ctx.new_id(),
@@ -177,22 +191,17 @@ impl PurchasePack {
         }
     }
 
-    /// Transfers the price in points or coins to the revenue account. Money is paid through the provider instead.
-    fn pay(
+    /// The transfer of the price from the fan's account of this kind.
+    pub(super) fn due(
         &self,
-        tx: &mut dyn PaymentTx,
         ctx: &mut Ctx,
         pack: &Pack,
+        kind: AccountKind,
         purchase: &Purchase,
-    ) -> Result<Paid, StoreError> {
-        let kind = match pack.price.kind() {
-            PriceKind::Points => AccountKind::Points,
-            PriceKind::Coins => AccountKind::Coins,
-            PriceKind::Money => return Ok(self.provider.map_or(Paid::Unavailable, Paid::Later)),
-        };
+    ) -> Result<Transfer, StoreError> {
         let amount = Amount::new(pack.price.total(self.quantity.copies()))
             .map_err(|error| StoreError::defect("price a purchase", error))?;
-        let due = Transfer {
+        Ok(Transfer {
             id: ctx.new_id(),
             kind,
             debit: Holder::Fan(self.user),
@@ -201,7 +210,21 @@ impl PurchasePack {
             reason: format!("{} × {}", self.quantity.copies(), pack.name),
             source: TransferSource::of("purchase", purchase.id),
             at: ctx.now(),
+        })
+    }
+
+    /// Transfers the price in points or coins to the revenue account. Money is paid through the provider instead.
+    fn pay(
+        &self,
+        tx: &mut dyn PaymentTx,
+        ctx: &mut Ctx,
+        pack: &Pack,
+        purchase: &Purchase,
+    ) -> Result<Paid, StoreError> {
+        let Some(kind) = account_of(pack) else {
+            return Ok(self.provider.map_or(Paid::Unavailable, Paid::Later));
         };
+        let due = self.due(ctx, pack, kind, purchase)?;
         match crate::balances::transfer(tx, &due)? {
             TransferOutcome::Now { .. } => Ok(Paid::Now),
             TransferOutcome::Insufficient { has } => Ok(Paid::No { has }),
@@ -209,6 +232,15 @@ impl PurchasePack {
                 Err(StoreError::defect("pay a purchase", "a new purchase was paid before"))
             }
         }
+    }
+}
+
+/// The kind of account that the pack is paid from; `None` if it costs money.
+pub(super) fn account_of(pack: &Pack) -> Option<AccountKind> {
+    match pack.price.kind() {
+        PriceKind::Points => Some(AccountKind::Points),
+        PriceKind::Coins => Some(AccountKind::Coins),
+        PriceKind::Money => None,
     }
 }
 

@@ -1,7 +1,10 @@
 //! The encryption of the seeds of sealed copies.
 
 use crate::platform::SecretKey;
+use crate::rewards::CodeCipher;
 use crate::store::{Command, SecretMarks, into_infallible};
+use crate::trivia::TriviaSeeds;
+use crate::wheels::WheelSeeds;
 use crate::{App, CursorSeal};
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305};
@@ -95,13 +98,17 @@ impl Command for MarkSecret {
 }
 
 impl App {
-    /// Sets the secret key that all processes of the service share. Without one, no packs are sold or opened, and
-    /// other processes reject this process's cursors.
+    /// Sets the secret key that all processes of the service share. Without one, no packs are sold or opened, no
+    /// rewards are claimed, and other processes reject this process's cursors.
     #[must_use]
     pub fn with_secret(self, secret: &SecretKey) -> Self {
         let mark = secret.derive("terrace/mark/1");
         let cursors = CursorSeal::new(secret);
-        Self { seed_cipher: Some((Arc::new(SeedCipher::new(secret)), mark)), cursors, ..self }
+        let wheel_seeds = Some(Arc::new(WheelSeeds::new(secret)));
+        let trivia_seeds = Some(Arc::new(TriviaSeeds::new(secret)));
+        let code_cipher = Some(Arc::new(CodeCipher::new(secret)));
+        let seed_cipher = Some((Arc::new(SeedCipher::new(secret)), mark));
+        Self { cursors, seed_cipher, code_cipher, wheel_seeds, trivia_seeds, ..self }
     }
 
     /// Whether this process has the same secret key as the first process on this database.

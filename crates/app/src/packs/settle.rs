@@ -2,13 +2,14 @@
 //! purchase.
 
 use crate::packs::{PackBook, SeedCipher, sealed_copies};
-use crate::payments::{Charge, Payment, RefundState, close, give_back, take_in};
+use crate::payments::{Charge, Payment, Refund, RefundState, close, record_refund, take_in};
 use crate::store::{CopyTx, PurchaseTx, SettlementTx};
 use terrace_kernel::{Ctx, EventKind, EventLog, NewEvent, StoreError, Timestamp, Topic, UserId};
 use terrace_packs::{
     IllegalTransition, PackId, Purchase, PurchaseId, PurchaseState, SaleWrite, StockChange, Transition,
     UserPackState,
 };
+use terrace_shop::{PaidBy, RefundId};
 
 fn defect(cause: impl std::fmt::Display) -> StoreError {
     StoreError::defect("settle a purchase", cause.to_string())
@@ -24,15 +25,19 @@ pub fn publish_purchase(
     state: PurchaseState,
     at: Timestamp,
 ) -> Result<(), StoreError> {
-    let event = NewEvent {
+    tx.append_with_detail(&purchase_event(user, purchase), state.as_str(), at)
+}
+
+/// The event for a new state of a purchase, whose detail is the state.
+pub(super) fn purchase_event(user: UserId, purchase: PurchaseId) -> NewEvent {
+    NewEvent {
         topic: Topic::Packs,
         kind: EventKind::PurchaseChanged,
         actor: Some(user),
         team: None,
         subject: purchase.as_uuid(),
         object: None,
-    };
-    tx.append_with_detail(&event, state.as_str(), at)
+    }
 }
 
 /// Changes the state of a locked purchase, and appends the event.
@@ -120,10 +125,12 @@ pub(crate) fn refund_purchase(
         change(tx, ctx, purchase, PurchaseState::cancel)?;
     }
     change(tx, ctx, purchase, PurchaseState::refund)?;
-    take_in(tx, ctx, &Charge::from(&*purchase))?;
-    give_back(tx, ctx, &Charge::from(&*purchase))?;
-    payment.refund = Some(state);
-    close(tx, payment, (state == RefundState::Owed).then(|| ctx.now()))?;
+    let charge = Charge::from(&*purchase);
+    take_in(tx, ctx, &charge)?;
+    let parts = PaidBy { card: purchase.total(), ..PaidBy::default() };
+    let id = RefundId::from_uuid(purchase.id.as_uuid());
+    let refund = Refund::new(id, charge.payable, parts, state, ctx.now());
+    record_refund(tx, ctx, Some(payment), &Refund { currency: purchase.price.currency(), ..refund })?;
     if was_pending {
         release(tx, purchase, book)?;
     }

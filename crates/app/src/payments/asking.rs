@@ -5,16 +5,17 @@ use crate::accounts::NotFound;
 use crate::once::KeyedRequest;
 use crate::packs::{GetPurchase, PackPurchased};
 use crate::payments::{
-    BegunCheckout, Charge, ChargeState, Checkout, CheckoutOrder, CloseReason, CompletePurchase, EndPending,
-    FindPayment, Header, NoticeFault, NoticeKind, NoticeTaken, Payable, Payment, PaymentNotice,
-    PaymentProvider, PaymentState, ProviderFault, RecordCheckout, TakeNotice,
+    BegunCheckout, Charge, ChargeState, Checkout, CheckoutLine, CheckoutOrder, CloseReason, CompletePurchase,
+    EndPending, FindPayment, Header, NoticeFault, NoticeKind, NoticeTaken, Payable, Payment, PaymentNotice,
+    PaymentProvider, PaymentState, ProviderFault, RecordCheckout, TakeNotice, lock_charge,
 };
 use crate::store::StoredAnswer;
-use crate::store::into_infallible;
+use crate::store::{BoxFuture, Command, PurchaseTx, into_infallible};
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 use terrace_kernel::Money;
-use terrace_kernel::{Failure, Outcome, StoreError, UserId};
+use terrace_kernel::{Ctx, Failure, Outcome, StoreError, UserId};
 use terrace_packs::{PackId, PurchaseId};
 
 /// The payment provider, and the service's own origin.
@@ -63,6 +64,32 @@ impl BegunCheckout {
     }
 }
 
+/// Counts an error that the provider repeats for the idempotency key of this attempt, so that the next request has another
+/// key. A request without an answer does not count: it may have begun a checkout.
+struct AskAnew {
+    payable: Payable,
+    attempt: u32,
+}
+
+impl Command for AskAnew {
+    const NAME: &'static str = "ask_for_checkout_anew";
+    type Ports = dyn PurchaseTx;
+    type Output = ();
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn PurchaseTx, _ctx: &mut Ctx) -> Outcome<(), Infallible> {
+        if lock_charge(tx, self.payable)?.is_none() {
+            return Ok(());
+        }
+        let Some(payment) = tx.payment(self.payable)? else { return Ok(()) };
+        if payment.checkout_attempt == self.attempt {
+            let checkout_attempt = self.attempt.saturating_add(1);
+            tx.put_payment(&Payment { checkout_attempt, ..payment })?;
+        }
+        Ok(())
+    }
+}
+
 impl App {
     /// Sets the payment provider; without one nothing is sold for money. `site` is the origin under which browsers
     /// reach the service, such as `https://fans.example`.
@@ -101,8 +128,9 @@ impl App {
         let found = found.filter(|(charge, _)| charge.user == user);
         let (charge, payment) = found.ok_or(refused(CheckoutRefusal::UnknownPurchase))?;
         let book = self.pack_book().await?;
-        let checkout =
-            self.begin_at_provider(&charge, &payment, self.describe(user, purchase).await?, site).await?;
+        let amount = charge.money.map_or(0, |money| money.amount);
+        let lines = vec![CheckoutLine { name: self.describe(user, purchase).await?, amount }];
+        let checkout = self.begin_at_provider(&charge, &payment, lines, site).await?;
         let recorded = RecordCheckout { purchase, checkout, request, render, book };
         Ok(into_infallible(self.execute(recorded).await)?)
     }
@@ -125,7 +153,7 @@ impl App {
         &self,
         charge: &Charge,
         payment: &Payment,
-        description: String,
+        lines: Vec<CheckoutLine>,
         site: Option<String>,
     ) -> Outcome<Option<Checkout>, CheckoutRefusal> {
         let refused = |refusal| Failure::Refused(refusal);
@@ -133,7 +161,7 @@ impl App {
         if charge.state != ChargeState::Pending || charge.checkout_url.is_some() {
             return Ok(None);
         }
-        let begun = match (self.provider_of(payment), self.order(charge, description, site)) {
+        let begun = match (self.provider_of(payment), self.order(charge, payment, lines, site)) {
             (Some(provider), Some(order)) => provider.begin(order).await,
             _ => Err(ProviderFault::Refused("there is no such provider any more".to_owned())),
         };
@@ -141,6 +169,12 @@ impl App {
             Ok(begun) => Ok(Some(begun)),
             Err(ProviderFault::Passing(why)) => {
                 log::warn!("the checkout of {payable} was not begun: {why}");
+                Err(refused(CheckoutRefusal::NotNow))
+            }
+            Err(ProviderFault::Stored(why)) => {
+                log::warn!("the checkout of {payable} was not begun: {why}");
+                let again = AskAnew { payable, attempt: payment.checkout_attempt };
+                into_infallible(self.execute(again).await)?;
                 Err(refused(CheckoutRefusal::NotNow))
             }
             Err(ProviderFault::Refused(why)) => {
@@ -153,13 +187,20 @@ impl App {
         }
     }
 
-    fn order(&self, charge: &Charge, description: String, site: Option<String>) -> Option<CheckoutOrder> {
+    fn order(
+        &self,
+        charge: &Charge,
+        payment: &Payment,
+        lines: Vec<CheckoutLine>,
+        site: Option<String>,
+    ) -> Option<CheckoutOrder> {
         let site =
             site.unwrap_or_else(|| self.payments.as_ref().map_or_else(String::new, |it| it.site.clone()));
         Some(CheckoutOrder {
             payable: charge.payable,
             price: charge.money?,
-            description,
+            attempt: payment.checkout_attempt,
+            lines,
             return_url: format!("{site}{}", Payments::return_path(charge.payable)),
             site,
             expires_at: charge.expires_at.unwrap_or(charge.created_at),
@@ -216,6 +257,7 @@ impl App {
             money,
             reference: begun.reference.clone(),
             occurred_at: self.now(),
+            detail: None,
         }
     }
 
@@ -225,11 +267,11 @@ impl App {
     /// # Errors
     ///
     /// Why the message is rejected.
-    pub fn read_notice(
-        &self,
+    pub fn read_notice<'n>(
+        &'n self,
         header: Header<'_>,
-        body: &[u8],
-    ) -> Option<Result<Option<PaymentNotice>, NoticeFault>> {
+        body: &'n [u8],
+    ) -> Option<BoxFuture<'n, Result<Option<PaymentNotice>, NoticeFault>>> {
         let payments = self.payments.as_ref()?;
         Some(payments.provider.read_notice(header, body, self.now()))
     }
@@ -260,8 +302,7 @@ impl App {
         provider: &'static str,
         notice: PaymentNotice,
     ) -> Result<TakeNotice, StoreError> {
-        let (book, safe) = (self.pack_book().await?, self.seed_cipher()?);
-        Ok(TakeNotice { provider, notice, book, safe })
+        Ok(TakeNotice { provider, notice, granter: self.granter().await? })
     }
 
     /// Applies a notice that the configured provider has read.

@@ -1,8 +1,9 @@
 //! What every settlement of a payment writes: the money in the journal, and when the payment is checked again.
 
-use crate::store::payments::{Charge, Payment, PaymentWrite};
+use crate::store::SettlementTx;
+use crate::store::payments::{Charge, Payment, PaymentWrite, Refund};
 use std::time::Duration;
-use terrace_kernel::{Ctx, StoreError, Timestamp};
+use terrace_kernel::{Ctx, Money, StoreError, Timestamp};
 use terrace_ledger::{
     AccountKind, Amount, Holder, House, LedgerWrite, Transfer, TransferOutcome, TransferSource,
 };
@@ -20,7 +21,7 @@ pub(crate) fn awaited(charge: &Charge, provider: &str) -> Payment {
         payable: charge.payable,
         provider: provider.to_owned(),
         reference: None,
-        refund: None,
+        checkout_attempt: 0,
         due_at: Some(charge.created_at.plus(CLAIM)),
         attempts: 0,
     }
@@ -40,22 +41,33 @@ pub(crate) fn close(
 /// Books the incoming payment, unless it was booked before. The money never enters a fan's balance, because the fan
 /// pays at the provider.
 pub(crate) fn take_in(tx: &mut dyn LedgerWrite, ctx: &mut Ctx, charge: &Charge) -> Result<(), StoreError> {
-    journal(tx, ctx, charge, ("payment", "Payment"), (House::Payments, House::Revenue))
+    let money = charge.money.ok_or_else(|| defect("it costs no money"))?;
+    let source = TransferSource::of("payment", charge.payable.id());
+    journal(tx, ctx, money, (source, "Payment"), (House::Payments, House::Revenue))
 }
 
-/// Books the outgoing refund.
-pub(crate) fn give_back(tx: &mut dyn LedgerWrite, ctx: &mut Ctx, charge: &Charge) -> Result<(), StoreError> {
-    journal(tx, ctx, charge, ("refund", "Refund"), (House::Revenue, House::Payments))
+/// Records a refund that was decided on: its row, the outgoing money, and that the payment is settled.
+pub(crate) fn record_refund(
+    tx: &mut dyn SettlementTx,
+    ctx: &mut Ctx,
+    payment: Option<&mut Payment>,
+    refund: &Refund,
+) -> Result<(), StoreError> {
+    tx.insert_refund(refund)?;
+    if let Some(money) = refund.card() {
+        let accounts = (House::Revenue, House::Payments);
+        journal(tx, ctx, money, (TransferSource::of("refund", refund.id), "Refund"), accounts)?;
+    }
+    payment.map_or(Ok(()), |payment| close(tx, payment, None))
 }
 
 fn journal(
     tx: &mut dyn LedgerWrite,
     ctx: &mut Ctx,
-    charge: &Charge,
-    (source, reason): (&'static str, &str),
+    money: Money,
+    (source, reason): (TransferSource, &str),
     (debit, credit): (House, House),
 ) -> Result<(), StoreError> {
-    let money = charge.money.ok_or_else(|| defect("it costs no money"))?;
     let moved = tx.transfer(&Transfer {
         id: ctx.new_id(),
         kind: AccountKind::Money(money.currency),
@@ -63,7 +75,7 @@ fn journal(
         credit: Holder::House(credit),
         amount: Amount::new(money.amount).map_err(defect)?,
         reason: reason.to_owned(),
-        source: TransferSource::of(source, charge.payable.id()),
+        source,
         at: ctx.now(),
     })?;
     match moved {

@@ -24,9 +24,10 @@
 //! A payment belongs to a [`Payable`], such as a purchase of a pack. What payments need to know of it is its [`Charge`];
 //! `settle` passes a decision on to the area that it belongs to.
 //!
-//! No transaction contains a call to a provider. A refund is owed (`payments.refund`) from the transaction that decides
-//! on it until the provider has made it. Money never becomes a balance of the fan: transfer `payment:<purchase>` moves
-//! it from the service's account `payments` to its account `revenue`, and `refund:<purchase>` moves it back.
+//! No transaction contains a call to a provider. A [`Refund`] is owed from the transaction that decides on it until the
+//! provider has made it. Money never becomes a balance of the fan: transfer `payment:<purchase>` moves it from the
+//! service's account `payments` to its account `revenue`, and `refund:<refund>` moves it back. A lost [`Dispute`] is a
+//! refund that the provider has made.
 
 mod asking;
 mod bookings;
@@ -36,6 +37,7 @@ mod end_pending;
 mod notice;
 mod provider;
 mod queries;
+mod refunds;
 mod return_purchase;
 mod sandbox;
 mod settle;
@@ -45,21 +47,25 @@ pub use cancel_purchase::{CancelPurchase, CancelPurchaseRefusal};
 pub(crate) use complete_purchase::RecordCheckout;
 pub use complete_purchase::{CompletePurchase, CompletePurchaseRefusal};
 pub use end_pending::{CloseReason, EndPending};
-pub use queries::{DuePayments, FindPayment};
+pub use queries::{DuePayments, FindPayment, OpenDisputes};
+pub use refunds::{ClaimRefund, DueRefunds, RecordRefund, RefundAttempt, RetryRefunds, RetryRefundsRefusal};
 pub use return_purchase::{ReturnPurchase, ReturnPurchaseRefusal};
 pub(crate) use take_notice::can_own;
 pub use take_notice::{NoticeTaken, TakeNotice};
 
 pub use crate::store::payments::{
-    Charge, ChargeState, NoticeKind, NoticeOutcome, Payable, Payment, PaymentNotice, PaymentRead,
-    PaymentWrite, RefundState, SandboxCheckout, SandboxState, SandboxWrite,
+    Charge, ChargeState, Dispute, DisputeState, NoticeDetail, NoticeKind, NoticeOutcome, Payable, Payment,
+    PaymentNotice, PaymentRead, PaymentWrite, Refund, RefundState, SandboxCheckout, SandboxState,
+    SandboxWrite,
 };
 pub use asking::{CheckoutRefusal, Payments};
-pub(crate) use bookings::{awaited, close, give_back, take_in};
+pub(crate) use bookings::{awaited, close, record_refund, take_in};
 pub use notice::Mismatch;
-pub(crate) use notice::{Decision, decide, is_name};
+pub use notice::is_name;
+pub(crate) use notice::{Decision, KnownPayment, can_be_confirmed, decide};
 pub use provider::{
-    BegunCheckout, Checkout, CheckoutOrder, Header, NoticeFault, PaymentProvider, PaymentState, ProviderFault,
+    BegunCheckout, Checkout, CheckoutLine, CheckoutOrder, Header, NoticeFault, PaymentProvider, PaymentState,
+    ProviderFault, RefundAnswer, RefundOrder,
 };
 pub use sandbox::{NoticePost, Sandbox, SandboxDecision, SandboxRefusal};
 pub(crate) use settle::Locked;

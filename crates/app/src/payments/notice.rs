@@ -1,9 +1,12 @@
 //! Decides what a payment notice changes.
 
-use crate::payments::{Charge, ChargeState, NoticeKind, Payment, PaymentNotice, RefundState};
+use crate::payments::{
+    Charge, ChargeState, DisputeState, NoticeDetail, NoticeKind, Payment, PaymentNotice, Refund, RefundState,
+};
+use terrace_shop::RefundId;
 
 /// Whether a text is a valid name of a provider's event or checkout: 1 to 255 visible ASCII characters.
-pub(crate) fn is_name(text: &str) -> bool {
+pub fn is_name(text: &str) -> bool {
     (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
@@ -25,6 +28,9 @@ pub enum Mismatch {
     /// The currencies differ.
     #[error("it is paid in another currency")]
     Currency,
+    /// Nothing was refunded under this id.
+    #[error("there is no such refund")]
+    Refund,
     /// The same event was received before with different content.
     #[error("the event was received before with other content")]
     Event,
@@ -42,10 +48,23 @@ pub(crate) enum Decision {
         /// Whether the provider has already refunded it.
         confirmed: bool,
     },
-    /// The provider has refunded a payment that was due for refund.
+    /// The provider has refunded a payment whose refunds are owed.
     RefundConfirmed,
+    /// A refund reached another state.
+    RefundMoved(RefundId, RefundState),
+    /// A dispute reached another state. If it is lost, the fan has the money back.
+    Dispute(DisputeState),
     /// No change.
     Nothing,
+}
+
+/// What is known of the payment that a notice names.
+pub(crate) struct KnownPayment<'k> {
+    pub(crate) charge: &'k Charge,
+    pub(crate) payment: &'k Payment,
+    pub(crate) refunds: &'k [Refund],
+    /// The state of the dispute that the notice is about.
+    pub(crate) dispute: Option<DisputeState>,
 }
 
 /// Checks a notice against what it names and returns its effect (spec §3, rule 4). In whatever order
@@ -53,10 +72,22 @@ pub(crate) enum Decision {
 pub(crate) fn decide(
     notice: &PaymentNotice,
     provider: &str,
-    charge: &Charge,
-    payment: &Payment,
+    known: &KnownPayment<'_>,
 ) -> Result<Decision, Mismatch> {
+    let KnownPayment { charge, payment, refunds, dispute } = known;
     fits(notice, provider, charge, payment)?;
+    match (&notice.detail, notice.kind) {
+        (Some(NoticeDetail::Refund { id, attempt }), kind) => {
+            return decide_refund((*id, *attempt), notice, kind, refunds);
+        }
+        (Some(NoticeDetail::Dispute(_)), kind) => {
+            let to = kind.dispute().ok_or(Mismatch::Event)?;
+            let is_new = dispute.is_none_or(|from| from == DisputeState::Open && to != DisputeState::Open);
+            return Ok(if is_new { Decision::Dispute(to) } else { Decision::Nothing });
+        }
+        (None, _) => {}
+    }
+    let is_awaited = refunds.iter().any(can_be_confirmed);
     Ok(match (charge.state, notice.kind) {
         (ChargeState::Pending, NoticeKind::Paid) => Decision::Complete,
         (ChargeState::Pending, NoticeKind::Failed | NoticeKind::Cancelled) => Decision::Cancel,
@@ -69,14 +100,47 @@ pub(crate) fn decide(
             ChargeState::Pending | ChargeState::Paid | ChargeState::Expired | ChargeState::Cancelled,
             NoticeKind::Refunded,
         ) => Decision::Refund { confirmed: true },
-        (ChargeState::Refunded, NoticeKind::Refunded) if payment.refund == Some(RefundState::Owed) => {
-            Decision::RefundConfirmed
-        }
+        (ChargeState::Refunded, NoticeKind::Refunded) if is_awaited => Decision::RefundConfirmed,
         (ChargeState::Refunded, _)
         | (ChargeState::Paid, NoticeKind::Paid | NoticeKind::Failed | NoticeKind::Cancelled)
-        | (ChargeState::Expired | ChargeState::Cancelled, NoticeKind::Failed | NoticeKind::Cancelled) => {
-            Decision::Nothing
+        | (ChargeState::Expired | ChargeState::Cancelled, NoticeKind::Failed | NoticeKind::Cancelled)
+        // Without a refund or a dispute they say nothing.
+        | (
+            _,
+            NoticeKind::RefundGiven
+            | NoticeKind::RefundFailed
+            | NoticeKind::Disputed
+            | NoticeKind::DisputeWon
+            | NoticeKind::DisputeLost,
+        ) => Decision::Nothing,
+    })
+}
+
+/// Whether a notice of the whole payment confirms a refund. After a failure, an older notice may arrive late.
+pub(crate) fn can_be_confirmed(refund: &Refund) -> bool {
+    refund.state == RefundState::Owed && refund.attempt == 0
+}
+
+/// A provider reports on one attempt of a refund. A refund that was given may come back from the buyer's bank.
+fn decide_refund(
+    (id, attempt): (RefundId, u32),
+    notice: &PaymentNotice,
+    kind: NoticeKind,
+    refunds: &[Refund],
+) -> Result<Decision, Mismatch> {
+    let refund = refunds.iter().find(|refund| refund.id == id).ok_or(Mismatch::Refund)?;
+    if refund.card() != Some(notice.money) {
+        return Err(Mismatch::Amount);
+    }
+    if refund.attempt != attempt {
+        return Ok(Decision::Nothing);
+    }
+    Ok(match (refund.state, kind) {
+        (RefundState::Owed, NoticeKind::RefundGiven) => Decision::RefundMoved(id, RefundState::Given),
+        (RefundState::Owed | RefundState::Given, NoticeKind::RefundFailed) => {
+            Decision::RefundMoved(id, RefundState::Failed)
         }
+        _ => Decision::Nothing,
     })
 }
 
@@ -90,7 +154,13 @@ fn fits(notice: &PaymentNotice, provider: &str, charge: &Charge, payment: &Payme
     if charge.money.map(|money| money.currency) != Some(notice.money.currency) {
         return Err(Mismatch::Currency);
     }
-    if charge.money != Some(notice.money) {
+    let due = charge.money.map_or(0, |money| money.amount);
+    let fits = match notice.detail {
+        // Of a part of the payment.
+        Some(_) => (1..=due).contains(&notice.money.amount),
+        None => notice.money.amount == due,
+    };
+    if !fits {
         return Err(Mismatch::Amount);
     }
     Ok(())
@@ -100,9 +170,10 @@ fn fits(notice: &PaymentNotice, provider: &str, charge: &Charge, payment: &Payme
 mod tests {
     use super::*;
     use crate::payments::NoticeOutcome;
-    use terrace_kernel::{Money, Timestamp, UserId, Uuid};
+    use terrace_kernel::{Currency, Money, Timestamp, UserId, Uuid};
     use terrace_kernel::{PriceKind, PricePart};
     use terrace_packs::{PackId, Purchase, PurchaseId, PurchaseState, Quantity};
+    use terrace_shop::PaidBy;
 
     fn at(micros: i64) -> Timestamp {
         Timestamp::from_micros(micros)
@@ -123,15 +194,26 @@ mod tests {
         })
     }
 
-    fn payment(refund: Option<RefundState>) -> Payment {
+    fn payment() -> Payment {
         Payment {
             payable: PurchaseId::from_uuid(Uuid::from_u128(1)).into(),
             provider: "bank".to_owned(),
             reference: Some("ref".to_owned()),
-            refund,
+            checkout_attempt: 0,
             due_at: None,
             attempts: 0,
         }
+    }
+
+    fn refund(state: RefundState, attempt: u32) -> Refund {
+        let id = RefundId::from_uuid(Uuid::from_u128(1));
+        let parts = PaidBy { card: 998, ..PaidBy::default() };
+        let refund = Refund::new(id, PurchaseId::from_uuid(Uuid::from_u128(1)).into(), parts, state, at(0));
+        Refund { currency: Some(Currency::EUR), attempt, ..refund }
+    }
+
+    fn decided(notice: &PaymentNotice, charge: &Charge, refunds: &[Refund]) -> Result<Decision, Mismatch> {
+        decide(notice, "bank", &KnownPayment { charge, payment: &payment(), refunds, dispute: None })
     }
 
     fn notice(kind: NoticeKind) -> PaymentNotice {
@@ -142,25 +224,84 @@ mod tests {
             money: Money { amount: 998, currency: "EUR".parse().unwrap() },
             reference: "ref".to_owned(),
             occurred_at: at(0),
+            detail: None,
         }
     }
 
     /// `docs/spec.md` §3, rule 4: an interrupted purchase is completed or refunded, whichever notice arrives first.
     #[test]
     fn what_was_paid_is_completed_or_given_back() {
-        use Decision::{Cancel, Complete, Nothing, Refund, RefundConfirmed};
-        let refund = |confirmed| Refund { confirmed };
-        for (state, refund, decisions) in [
-            (PurchaseState::Pending, None, [Complete, Cancel, Cancel, refund(true)]),
-            (PurchaseState::Completed, None, [Nothing, Nothing, Nothing, refund(true)]),
-            (PurchaseState::Expired, None, [refund(false), Nothing, Nothing, refund(true)]),
-            (PurchaseState::Cancelled, None, [refund(false), Nothing, Nothing, refund(true)]),
-            (PurchaseState::Refunded, Some(RefundState::Owed), [Nothing, Nothing, Nothing, RefundConfirmed]),
-            (PurchaseState::Refunded, Some(RefundState::Refunded), [Nothing; 4]),
+        use Decision::{Cancel, Complete, Nothing, RefundConfirmed};
+        let returned = |confirmed| Decision::Refund { confirmed };
+        for (state, refunds, decisions) in [
+            (PurchaseState::Pending, vec![], [Complete, Cancel, Cancel, returned(true)]),
+            (PurchaseState::Completed, vec![], [Nothing, Nothing, Nothing, returned(true)]),
+            (PurchaseState::Expired, vec![], [returned(false), Nothing, Nothing, returned(true)]),
+            (PurchaseState::Cancelled, vec![], [returned(false), Nothing, Nothing, returned(true)]),
+            (
+                PurchaseState::Refunded,
+                vec![refund(RefundState::Owed, 0)],
+                [Nothing, Nothing, Nothing, RefundConfirmed],
+            ),
+            // The notice may be of the attempt that failed.
+            (PurchaseState::Refunded, vec![refund(RefundState::Owed, 1)], [Nothing; 4]),
+            (PurchaseState::Refunded, vec![refund(RefundState::Failed, 0)], [Nothing; 4]),
+            (PurchaseState::Refunded, vec![refund(RefundState::Given, 0)], [Nothing; 4]),
         ] {
-            let decided = NoticeKind::ALL
-                .map(|kind| decide(&notice(kind), "bank", &purchase(state), &payment(refund)).unwrap());
+            let kinds = [NoticeKind::Paid, NoticeKind::Failed, NoticeKind::Cancelled, NoticeKind::Refunded];
+            let decided = kinds.map(|kind| decided(&notice(kind), &purchase(state), &refunds).unwrap());
             assert_eq!(decided, decisions, "{state}");
+        }
+    }
+
+    #[test]
+    fn a_refund_follows_the_notices_of_its_attempt() {
+        use RefundState::{Failed, Given, Owed};
+        let charge = purchase(PurchaseState::Refunded);
+        let notice = |kind, attempt| {
+            let detail = NoticeDetail::Refund { id: refund(Owed, 0).id, attempt };
+            PaymentNotice { detail: Some(detail), ..notice(kind) }
+        };
+        for (state, attempt, given, failed) in [
+            (Owed, 1, Some(Given), Some(Failed)),
+            (Given, 1, None, Some(Failed)),
+            (Failed, 1, None, None),
+            (Owed, 0, None, None),
+            (Owed, 2, None, None),
+        ] {
+            for (kind, to) in [(NoticeKind::RefundGiven, given), (NoticeKind::RefundFailed, failed)] {
+                let to = to.map_or(Decision::Nothing, |to| Decision::RefundMoved(refund(Owed, 0).id, to));
+                assert_eq!(
+                    decided(&notice(kind, attempt), &charge, &[refund(state, 1)]),
+                    Ok(to),
+                    "{state} {kind}"
+                );
+            }
+        }
+        let given = notice(NoticeKind::RefundGiven, 0);
+        assert_eq!(decided(&given, &charge, &[]), Err(Mismatch::Refund));
+        let less = PaymentNotice { money: Money { amount: 997, ..given.money }, ..given };
+        assert_eq!(decided(&less, &charge, &[refund(Owed, 0)]), Err(Mismatch::Amount));
+    }
+
+    #[test]
+    fn a_dispute_is_opened_and_decided_once_in_whatever_order() {
+        use DisputeState::{Lost, Open, Won};
+        let (charge, payment) = (purchase(PurchaseState::Completed), payment());
+        for (known, kind, to) in [
+            (None, NoticeKind::Disputed, Some(Open)),
+            (None, NoticeKind::DisputeLost, Some(Lost)),
+            (Some(Open), NoticeKind::Disputed, None),
+            (Some(Open), NoticeKind::DisputeWon, Some(Won)),
+            (Some(Lost), NoticeKind::Disputed, None),
+            (Some(Lost), NoticeKind::DisputeLost, None),
+            (Some(Won), NoticeKind::DisputeLost, None),
+        ] {
+            let detail = Some(NoticeDetail::Dispute("dp_1".to_owned()));
+            let notice = PaymentNotice { detail, ..notice(kind) };
+            let known = KnownPayment { charge: &charge, payment: &payment, refunds: &[], dispute: known };
+            let to = to.map_or(Decision::Nothing, Decision::Dispute);
+            assert_eq!(decide(&notice, "bank", &known), Ok(to), "{kind}");
         }
     }
 
@@ -174,16 +315,19 @@ mod tests {
             (|notice| notice.money.amount = 499, Mismatch::Amount),
             (|notice| notice.money.currency = "USD".parse().unwrap(), Mismatch::Currency),
         ];
-        let (purchase, payment) = (purchase(PurchaseState::Pending), payment(None));
+        let purchase = purchase(PurchaseState::Pending);
         for (change, mismatch) in cases {
             let mut notice = notice(NoticeKind::Paid);
             change(&mut notice);
-            assert_eq!(decide(&notice, "bank", &purchase, &payment), Err(mismatch));
+            assert_eq!(decided(&notice, &purchase, &[]), Err(mismatch));
         }
-        assert_eq!(decide(&notice(NoticeKind::Paid), "mint", &purchase, &payment), Err(Mismatch::Provider));
+        let paid = notice(NoticeKind::Paid);
+        let of_bank = payment();
         // While no checkout is recorded here, any reference is accepted.
-        let unknown = Payment { reference: None, ..payment };
-        assert_eq!(decide(&notice(NoticeKind::Paid), "bank", &purchase, &unknown), Ok(Decision::Complete));
+        let unknown = Payment { reference: None, ..payment() };
+        let known = |payment| KnownPayment { charge: &purchase, payment, refunds: &[], dispute: None };
+        assert_eq!(decide(&paid, "mint", &known(&of_bank)), Err(Mismatch::Provider));
+        assert_eq!(decide(&paid, "bank", &known(&unknown)), Ok(Decision::Complete));
     }
 
     #[test]
@@ -191,6 +335,14 @@ mod tests {
         for kind in NoticeKind::ALL {
             assert_eq!(kind.to_string().parse(), Ok(kind));
         }
+        for state in DisputeState::ALL {
+            assert_eq!(state.to_string().parse(), Ok(state));
+        }
+        let refund = NoticeDetail::Refund { id: refund(RefundState::Owed, 0).id, attempt: 2 };
+        for detail in [refund, NoticeDetail::Dispute("dp_1".to_owned())] {
+            assert_eq!(detail.to_string().parse(), Ok(detail));
+        }
+        assert!("refund:x:1".parse::<NoticeDetail>().is_err());
         for outcome in NoticeOutcome::ALL {
             assert_eq!(outcome.as_str().parse(), Ok(outcome));
         }

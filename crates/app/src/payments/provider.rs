@@ -4,22 +4,46 @@ use crate::payments::{Payable, PaymentNotice};
 use crate::platform::webhooks::SignatureFault;
 use crate::store::BoxFuture;
 use terrace_kernel::{Money, Timestamp};
+use terrace_shop::{RefundId, RefundState};
 
 /// What a buyer has to pay, and until when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckoutOrder {
     /// What is paid for. Its id is also the provider's idempotency key: a repeated request returns the same checkout.
     pub payable: Payable,
+    /// How often the provider answered with an error that it repeats ([`ProviderFault::Stored`]). Part of the
+    /// idempotency key.
+    pub attempt: u32,
     /// The money that is due.
     pub price: Money,
-    /// Description for the buyer, one line.
-    pub description: String,
+    /// What it is due for, in one line each; the amounts add up to the price.
+    pub lines: Vec<CheckoutLine>,
     /// The origin under which the buyer's browser reaches the service.
     pub site: String,
     /// Where the buyer's browser goes afterwards, paid or not. A visit there proves nothing.
     pub return_url: String,
     /// The first instant at which a payment is too late.
     pub expires_at: Timestamp,
+}
+
+/// A line of a checkout page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckoutLine {
+    /// What is bought, and how often.
+    pub name: String,
+    /// What is due for it at the provider, in minor units of the currency of the order.
+    pub amount: i64,
+}
+
+impl CheckoutOrder {
+    /// Description for the buyer, one line.
+    pub fn description(&self) -> String {
+        match self.lines.as_slice() {
+            [] => "Order".to_owned(),
+            [line] => line.name.clone(),
+            [line, rest @ ..] => format!("{} and {} more", line.name, rest.len()),
+        }
+    }
 }
 
 /// A newly begun checkout.
@@ -42,6 +66,34 @@ pub struct BegunCheckout {
     pub price: Money,
 }
 
+/// Money that goes back to a card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefundOrder {
+    /// The id of the refund, which is also the provider's idempotency key.
+    pub id: RefundId,
+    /// How often an operator had it requested again. Part of the idempotency key.
+    pub attempt: u32,
+    /// The checkout that was paid.
+    pub checkout: BegunCheckout,
+    /// What goes back: the price, or a part of it.
+    pub money: Money,
+    /// The provider's id of the refund, if it is known.
+    pub reference: Option<String>,
+    /// When this attempt was first requested. Providers forget idempotency keys after some time.
+    pub asked_at: Timestamp,
+    /// The time of this request.
+    pub now: Timestamp,
+}
+
+/// A provider's answer to the request for a refund.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefundAnswer {
+    /// The provider's id of the refund, if it has one.
+    pub reference: Option<String>,
+    /// How far it is at the provider.
+    pub state: RefundState,
+}
+
 /// The state of a payment according to its provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaymentState {
@@ -61,6 +113,9 @@ pub enum ProviderFault {
     /// Temporary: unreachable, too slow or overloaded.
     #[error("not for the moment: {0}")]
     Passing(String),
+    /// The provider failed, and answers the same to every request of this idempotency key: another key is needed.
+    #[error("failed: {0}")]
+    Stored(String),
     /// Permanent: retrying does not help.
     #[error("refused: {0}")]
     Refused(String),
@@ -75,6 +130,9 @@ pub enum NoticeFault {
     /// Its signature is invalid.
     #[error(transparent)]
     Signature(#[from] SignatureFault),
+    /// It is authentic, and the provider did not answer what it is about; the provider sends it again.
+    #[error("the message cannot be looked up: {0}")]
+    NotNow(String),
     /// It is authentic but cannot be parsed.
     #[error("the message cannot be read: {0}")]
     Malformed(String),
@@ -85,25 +143,7 @@ pub type Header<'h> = &'h dyn Fn(&str) -> Option<&'h str>;
 
 /// A payment provider. Purchases record what is requested, and providers report what was paid. No call to a provider
 /// happens within a transaction: each call has a time limit in its adapter, may fail, and is repeated by reconciliation
-/// with the same idempotency key until it is answered.
-///
-/// # How a card provider maps to this trait
-///
-/// Using the published API of Stripe, with Checkout Sessions in the mode `payment`:
-///
-/// | Here | There |
-/// |---|---|
-/// | [`begin`](Self::begin) | `POST /v1/checkout/sessions` with `Idempotency-Key: <payable>`; `client_reference_id` and `payment_intent_data[metadata][payable]` are the id of the payable, so that charges contain it too; `line_items` of one `price_data` with `unit_amount` and the currency in lower case; `success_url` and `cancel_url` are [`CheckoutOrder::return_url`]; `expires_at` in seconds, which must lie 30 minutes ahead or more, so it is rounded up: a payment after [`CheckoutOrder::expires_at`] is refunded. `url` and `id` of the session are the [`Checkout`] |
-/// | [`look_up`](Self::look_up) | `GET /v1/checkout/sessions/{id}` with `expand[]=payment_intent.latest_charge`: `status` `open`, or `complete` with `payment_status` `unpaid`, is [`PaymentState::Open`]; `complete` and `paid` is [`PaymentState::Paid`] with `amount_total` and `currency`, or [`PaymentState::Refunded`] if the charge is `refunded`; `expired` is [`PaymentState::Ended`] |
-/// | [`close`](Self::close) | `POST /v1/checkout/sessions/{id}/expire`, which only open sessions accept; if it is refused, `look_up` returns the state |
-/// | [`refund`](Self::refund) | `POST /v1/refunds` with the session's `payment_intent` and `Idempotency-Key: refund-<payable>`; `charge_already_refunded` is a success |
-/// | [`read_notice`](Self::read_notice) | The header `Stripe-Signature: t=…,v1=…` has the same form as ours (`HMAC-SHA256` over `<t>.<body>`, the endpoint's `whsec_…` as the secret, 300 seconds), so [`WebhookSecret::verify`](crate::platform::webhooks::WebhookSecret::verify) can check it; the event's `id` is [`PaymentNotice::event_id`] and `created` [`PaymentNotice::occurred_at`] |
-/// | paid | `checkout.session.completed` with `payment_status` `paid`, `checkout.session.async_payment_succeeded`; a completed session that is `unpaid` is not a notice yet |
-/// | failed | `checkout.session.async_payment_failed` |
-/// | cancelled | `checkout.session.expired` |
-/// | refunded | `charge.refunded` with `refunded: true`: `amount_refunded` is the amount, the payable is in `metadata` |
-///
-/// All other events are acknowledged and ignored.
+/// with the same idempotency key until it is answered. `terrace-outbound` has the adapter for Stripe.
 pub trait PaymentProvider: Send + Sync + 'static {
     /// Stable name of the provider, 1 to 40 characters. Together with an event's id it is the key by which each
     /// notice counts once.
@@ -118,15 +158,15 @@ pub trait PaymentProvider: Send + Sync + 'static {
     /// Closes a checkout that is not paid, so that it can no longer be paid; returns the resulting state.
     fn close(&self, checkout: BegunCheckout) -> BoxFuture<'_, Result<PaymentState, ProviderFault>>;
 
-    /// Refunds the whole payment, at most once.
-    fn refund(&self, checkout: BegunCheckout) -> BoxFuture<'_, Result<(), ProviderFault>>;
+    /// Refunds a payment or a part of it, at most once for each attempt, and returns how far the refund is.
+    fn refund(&self, refund: RefundOrder) -> BoxFuture<'_, Result<RefundAnswer, ProviderFault>>;
 
     /// Parses a message of the provider after verifying its signature; `None` if the message does not concern a
-    /// payment.
-    fn read_notice(
-        &self,
+    /// payment. May ask the provider which payment it concerns.
+    fn read_notice<'n>(
+        &'n self,
         header: Header<'_>,
-        body: &[u8],
+        body: &'n [u8],
         now: Timestamp,
-    ) -> Result<Option<PaymentNotice>, NoticeFault>;
+    ) -> BoxFuture<'n, Result<Option<PaymentNotice>, NoticeFault>>;
 }

@@ -5,7 +5,8 @@
 use crate::execute::execute_beside;
 use crate::payments::{
     BegunCheckout, Checkout, CheckoutOrder, Header, NoticeFault, NoticeKind, Payable, PaymentNotice,
-    PaymentProvider, PaymentState, ProviderFault, SandboxCheckout, SandboxState, is_name,
+    PaymentProvider, PaymentState, ProviderFault, RefundAnswer, RefundOrder, RefundState, SandboxCheckout,
+    SandboxState, is_name,
 };
 use crate::platform::webhooks::{SIGNATURE_HEADER, WebhookSecret};
 use crate::store::payments::SandboxWrite;
@@ -49,6 +50,7 @@ fn notice(checkout: &SandboxCheckout) -> Option<PaymentNotice> {
         money: checkout.price,
         reference: reference(checkout.payable),
         occurred_at: checkout.changed_at,
+        detail: None,
     })
 }
 
@@ -227,7 +229,12 @@ impl Sandbox {
 fn read_message(body: &[u8]) -> Result<Option<PaymentNotice>, NoticeFault> {
     let malformed = |why: String| NoticeFault::Malformed(why);
     let head: Head = serde_json::from_slice(body).map_err(|error| malformed(error.to_string()))?;
-    let Ok(kind) = head.kind.parse() else { return Ok(None) };
+    // The sandbox knows no disputes, and makes every refund at once.
+    let Ok(kind @ (NoticeKind::Paid | NoticeKind::Failed | NoticeKind::Cancelled | NoticeKind::Refunded)) =
+        head.kind.parse()
+    else {
+        return Ok(None);
+    };
     let message: Message = serde_json::from_slice(body).map_err(|error| malformed(error.to_string()))?;
     if !is_name(&message.event_id) || !is_name(&message.reference) {
         return Err(malformed("eventId and reference are 1 to 255 visible ASCII characters".to_owned()));
@@ -255,6 +262,7 @@ fn read_message(body: &[u8]) -> Result<Option<PaymentNotice>, NoticeFault> {
             .occurred_at
             .parse()
             .map_err(|error| malformed(format!("occurredAt: {error}")))?,
+        detail: None,
     }))
 }
 
@@ -296,26 +304,30 @@ impl PaymentProvider for Sandbox {
         })
     }
 
-    fn refund(&self, checkout: BegunCheckout) -> BoxFuture<'_, Result<(), ProviderFault>> {
+    fn refund(&self, refund: RefundOrder) -> BoxFuture<'_, Result<RefundAnswer, ProviderFault>> {
         Box::pin(async move {
-            let (from, to) = (SandboxState::Approved, SandboxState::Refunded);
-            self.execute(Move { payable: checkout.payable.id(), from, to })
-                .await
-                .map_err(|error| passing(&error))?;
-            // If the checkout was paid by forged messages, no money was moved, so there is nothing to refund.
-            Ok(())
+            // No money was moved, so that there is nothing to do for a part of it.
+            if refund.money == refund.checkout.price {
+                let (from, to) = (SandboxState::Approved, SandboxState::Refunded);
+                self.execute(Move { payable: refund.checkout.payable.id(), from, to })
+                    .await
+                    .map_err(|error| passing(&error))?;
+            }
+            Ok(RefundAnswer { reference: None, state: RefundState::Given })
         })
     }
 
-    fn read_notice(
-        &self,
+    fn read_notice<'n>(
+        &'n self,
         header: Header<'_>,
-        body: &[u8],
+        body: &'n [u8],
         now: Timestamp,
-    ) -> Result<Option<PaymentNotice>, NoticeFault> {
-        let signature = header(SIGNATURE_HEADER).ok_or(NoticeFault::Unsigned)?;
-        self.secret.verify(signature, body, now)?;
-        read_message(body)
+    ) -> BoxFuture<'n, Result<Option<PaymentNotice>, NoticeFault>> {
+        let read = match header(SIGNATURE_HEADER) {
+            Some(signature) => self.secret.verify(signature, body, now).map_err(NoticeFault::from),
+            None => Err(NoticeFault::Unsigned),
+        };
+        Box::pin(async move { read.and_then(|()| read_message(body)) })
     }
 }
 
@@ -339,7 +351,7 @@ impl Command for Begin {
         tx.insert_sandbox(&SandboxCheckout {
             payable: self.order.payable,
             price: self.order.price,
-            description: self.order.description.clone(),
+            description: self.order.description(),
             expires_at: self.order.expires_at,
             state: SandboxState::Open,
             changed_at: ctx.now(),

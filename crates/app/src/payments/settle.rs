@@ -1,10 +1,11 @@
 //! Settles what is paid for, whatever its kind, within the caller's transaction.
 
+use crate::grants::Granter;
 use crate::packs::{
-    PackBook, SeedCipher, cancel_purchase, complete_purchase, expire_purchase, refund_purchase,
+    PackBook, cancel_purchase, complete_purchase, expire_purchase, publish_purchase, refund_purchase,
 };
 use crate::payments::{Charge, Payable, Payment, RefundState};
-use crate::shop::{complete_order, end_order, refund_order};
+use crate::shop::{complete_order, end_order, publish_order, refund_order};
 use crate::store::{PurchaseTx, SettlementTx};
 use terrace_kernel::{Ctx, StoreError};
 use terrace_packs::Purchase;
@@ -42,11 +43,11 @@ impl Locked {
         tx: &mut dyn SettlementTx,
         ctx: &mut Ctx,
         payment: &mut Payment,
-        safe: &SeedCipher,
+        granter: &Granter,
     ) -> Result<(), StoreError> {
         match self {
-            Self::Purchase(purchase) => complete_purchase(tx, ctx, purchase, payment, safe),
-            Self::Order(order) => complete_order(tx, ctx, order, Some(payment)),
+            Self::Purchase(purchase) => complete_purchase(tx, ctx, purchase, payment, &granter.safe),
+            Self::Order(order) => complete_order(tx, ctx, order, Some(payment), granter),
         }
     }
 
@@ -77,6 +78,16 @@ impl Locked {
         match self {
             Self::Purchase(purchase) => cancel_purchase(tx, ctx, purchase, payment, book),
             Self::Order(order) => end_order(tx, ctx, order, Some(payment), OrderState::Cancelled, can_own),
+        }
+    }
+
+    /// Appends the event for its state, because something about its payment changed.
+    pub(crate) fn publish(&self, tx: &mut dyn PurchaseTx, ctx: &Ctx) -> Result<(), StoreError> {
+        match self {
+            Self::Purchase(purchase) => {
+                publish_purchase(tx, purchase.user, purchase.id, purchase.state, ctx.now())
+            }
+            Self::Order(order) => publish_order(tx, order, ctx.now()),
         }
     }
 

@@ -1,15 +1,16 @@
 //! Applies the notices of payment providers.
 
-use crate::packs::{PackBook, SeedCipher};
+use crate::grants::Granter;
 use crate::payments::{
-    Charge, Decision, Locked, Mismatch, NoticeKind, NoticeOutcome, PaymentNotice, RefundState, decide,
+    Charge, ChargeState, Decision, Dispute, DisputeState, KnownPayment, Locked, Mismatch, NoticeDetail,
+    NoticeKind, NoticeOutcome, PaymentNotice, Refund, RefundState, can_be_confirmed, decide,
 };
 use crate::store::payments::PaymentWrite;
 use crate::store::{Command, PaymentTx};
 use std::convert::Infallible;
-use std::sync::Arc;
 use terrace_identity::AccountStatus;
 use terrace_kernel::{Ctx, Outcome, StoreError, UserId};
+use terrace_shop::RefundId;
 
 /// Applies a notice at most once across all processes, in the transaction that also stores it.
 #[derive(Debug, Clone)]
@@ -17,10 +18,8 @@ pub struct TakeNotice {
     /// Name of the provider.
     pub provider: &'static str,
     pub notice: PaymentNotice,
-    /// All packs and collectibles.
-    pub book: Arc<PackBook>,
-    /// Encrypts the seeds of copies.
-    pub safe: Arc<SeedCipher>,
+    /// All packs and collectibles, and what they are given with.
+    pub granter: Granter,
 }
 
 /// The outcome of a notice.
@@ -75,7 +74,14 @@ impl Command for TakeNotice {
             return Ok(stored.unwrap_or(NoticeTaken::Mismatch(Mismatch::Payable)));
         };
         let charge = locked.charge();
-        let decision = decide(&self.notice, self.provider, &charge, &payment);
+        let refunds = tx.refunds(&[charge.payable])?;
+        let dispute = match &self.notice.detail {
+            Some(NoticeDetail::Dispute(reference)) => tx.dispute(self.provider, reference)?,
+            Some(NoticeDetail::Refund { .. }) | None => None,
+        };
+        let state = dispute.as_ref().map(|dispute| dispute.state);
+        let known = KnownPayment { charge: &charge, payment: &payment, refunds: &refunds, dispute: state };
+        let decision = decide(&self.notice, self.provider, &known);
         if let Some(outcome) = self.note(tx, ctx, decision)? {
             return Ok(outcome);
         }
@@ -85,10 +91,10 @@ impl Command for TakeNotice {
             Ok(decision) => decision,
         };
         payment.reference.get_or_insert_with(|| self.notice.reference.clone());
-        let book = &self.book;
+        let book = &self.granter.book;
         match decision {
             Decision::Complete if can_own => {
-                locked.complete(tx, ctx, &mut payment, &self.safe)?;
+                locked.complete(tx, ctx, &mut payment, &self.granter)?;
             }
             // The account was deleted and cannot own anything.
             Decision::Complete => {
@@ -100,13 +106,30 @@ impl Command for TakeNotice {
             }
             Decision::Cancel => locked.cancel(tx, ctx, &mut payment, book, can_own)?,
             Decision::Refund { confirmed } => {
-                let state = if confirmed { RefundState::Refunded } else { RefundState::Owed };
+                let state = if confirmed { RefundState::Given } else { RefundState::Owed };
                 locked.refund(tx, ctx, &mut payment, book, state)?;
+                if confirmed {
+                    settle_refunds(tx, refunds, can_be_confirmed)?;
+                }
             }
-            Decision::RefundConfirmed => {
-                payment.refund = Some(RefundState::Refunded);
-                payment.due_at = None;
-                tx.put_payment(&payment)?;
+            Decision::RefundConfirmed => settle_refunds(tx, refunds, can_be_confirmed)?,
+            Decision::RefundMoved(id, state) => {
+                let moved = refunds.into_iter().find(|refund| refund.id == id);
+                let moved = moved.map(|refund| refund.moved(state, None));
+                moved.map_or(Ok(()), |refund| tx.put_refund(&refund))?;
+                locked.publish(tx, ctx)?;
+            }
+            Decision::Dispute(state) => {
+                self.dispute(tx, ctx, dispute, state)?;
+                if state == DisputeState::Lost && charge.state != ChargeState::Refunded {
+                    locked.refund(tx, ctx, &mut payment, book, RefundState::Given)?;
+                } else {
+                    locked.publish(tx, ctx)?;
+                }
+                if state == DisputeState::Lost {
+                    let returned = covered(&refunds, &charge, self.notice.money.amount);
+                    settle_refunds(tx, refunds, |refund| returned.contains(&refund.id))?;
+                }
             }
             Decision::Nothing => {}
         }
@@ -114,7 +137,54 @@ impl Command for TakeNotice {
     }
 }
 
+/// The refunds whose money the buyer's bank has returned with a lost dispute of this amount, beside what was not refunded
+/// before. A refund that the provider had made before the dispute is not part of its amount.
+fn covered(refunds: &[Refund], charge: &Charge, amount: i64) -> Vec<RefundId> {
+    let of_refunds = refunds.iter().fold(0_i64, |sum, refund| sum.saturating_add(refund.parts.card));
+    let rest = charge.money.map_or(0, |money| money.amount).saturating_sub(of_refunds);
+    let mut left = amount.saturating_sub(rest);
+    let mut is_covered = |refund: &&Refund| {
+        let fits = refund.state != RefundState::Given && refund.parts.card <= left;
+        if fits {
+            left = left.saturating_sub(refund.parts.card);
+        }
+        fits
+    };
+    refunds.iter().filter(|refund| is_covered(refund)).map(|refund| refund.id).collect()
+}
+
+/// Notes that the fan has the money of these refunds.
+fn settle_refunds(
+    tx: &mut dyn PaymentTx,
+    refunds: Vec<Refund>,
+    which: impl Fn(&Refund) -> bool,
+) -> Result<(), StoreError> {
+    let mut settled = refunds.into_iter().filter(which);
+    settled.try_for_each(|refund| tx.put_refund(&refund.moved(RefundState::Given, None)))
+}
+
 impl TakeNotice {
+    /// Stores the state of the dispute that the notice is about.
+    fn dispute(
+        &self,
+        tx: &mut dyn PaymentWrite,
+        ctx: &Ctx,
+        known: Option<Dispute>,
+        state: DisputeState,
+    ) -> Result<(), StoreError> {
+        let Some(NoticeDetail::Dispute(reference)) = &self.notice.detail else { return Ok(()) };
+        let new = Dispute {
+            provider: self.provider.to_owned(),
+            reference: reference.clone(),
+            payable: self.notice.payable,
+            state,
+            money: self.notice.money,
+            opened_at: ctx.now(),
+            changed_at: ctx.now(),
+        };
+        tx.put_dispute(&Dispute { opened_at: known.map_or(ctx.now(), |known| known.opened_at), ..new })
+    }
+
     /// Stores the notice with its outcome; returns the outcome if it was stored before.
     fn note(
         &self,

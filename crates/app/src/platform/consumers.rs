@@ -87,6 +87,8 @@ impl App {
         stop: Option<&watch::Receiver<bool>>,
     ) -> Result<bool, StoreError> {
         let ahead = into_infallible(self.query(LookAhead { consumer, seen: *seen }).await)?;
+        let lag = metrics::gauge!("terrace_consumer_lag_seconds", "consumer" => consumer.name);
+        lag.set(ahead.lag.as_secs_f64());
         if ahead.relevant || ahead.last.get() - ahead.stored.get() >= PASSED_OVER {
             while into_infallible(self.execute_background(Consume { consumer }).await)? {
                 // There may be a million pending events; a shutdown does not wait for all of them.
@@ -97,6 +99,9 @@ impl App {
         }
         // Only now: after a failure, the same events are read again.
         *seen = ahead.last;
+        if !ahead.full {
+            lag.set(0.0);
+        }
         Ok(ahead.full)
     }
 }
@@ -111,6 +116,8 @@ struct Ahead {
     stored: Position,
     last: Position,
     relevant: bool,
+    /// The age of the first relevant event.
+    lag: Duration,
     full: bool,
 }
 
@@ -120,14 +127,17 @@ impl Query for LookAhead {
     type Output = Ahead;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn EventRead, _now: Timestamp) -> Outcome<Ahead, Infallible> {
+    fn run(&self, tx: &mut dyn EventRead, now: Timestamp) -> Outcome<Ahead, Infallible> {
         let stored = tx.consumer_position(self.consumer.name)?;
         let after = self.seen.max(stored);
         let events = tx.events_after(after, BATCH)?;
+        let mut relevant = events.iter().filter(|event| self.consumer.follows.contains(&event.what.kind));
+        let first = relevant.next();
         Ok(Ahead {
             stored,
             last: events.last().map_or(after, |event| event.position),
-            relevant: events.iter().any(|event| self.consumer.follows.contains(&event.what.kind)),
+            relevant: first.is_some(),
+            lag: first.map_or(Duration::ZERO, |event| now.since(event.at)),
             full: u32::try_from(events.len()).is_ok_and(|count| count >= BATCH),
         })
     }

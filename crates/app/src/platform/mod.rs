@@ -1,5 +1,6 @@
 //! Shared by all areas: event consumers, jobs, in-memory models, sealed cursors and bounded workers.
 
+mod clocks;
 mod consumers;
 mod erasure;
 pub mod export;
@@ -11,9 +12,12 @@ mod on_demand;
 mod overview;
 mod sealed;
 mod secret;
+mod seeds;
 pub mod webhooks;
 mod workers;
 
+pub(crate) use clocks::LastOffset;
+pub use clocks::{ClockOffset, MAX_CLOCK_OFFSET};
 pub(crate) use consumers::PORTION;
 pub use consumers::{Consumer, Handle, Progress};
 pub(crate) use erasure::ERASURE;
@@ -25,4 +29,5 @@ pub use overview::{Overview, OverviewOf};
 pub use sealed::CursorSeal;
 pub(crate) use secret::keyed;
 pub use secret::{MalformedSecretKey, SecretKey};
+pub(crate) use seeds::SeedKey;
 pub(crate) use workers::{NotDone, Workers};

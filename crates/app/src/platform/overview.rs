@@ -5,8 +5,9 @@ use crate::minting::MintingStanding;
 use crate::schedule::CONSUMERS;
 use crate::store::{JobRecord, OverviewReadTx, Query};
 use std::convert::Infallible;
-use terrace_identity::Username;
+use terrace_identity::{PushStanding, Username};
 use terrace_kernel::{Outcome, Position, Timestamp};
+use terrace_ledger::WalletStanding;
 
 /// Reads the state of background work.
 #[derive(Debug, Clone)]
@@ -25,6 +26,10 @@ pub struct OverviewOf {
     pub demo_fan: bool,
     /// State of the minting outbox.
     pub minting: MintingStanding,
+    /// Wallets that are not ready.
+    pub wallets: WalletStanding,
+    /// Push messages that are due.
+    pub push: PushStanding,
 }
 
 impl Query for Overview {
@@ -33,7 +38,7 @@ impl Query for Overview {
     type Output = OverviewOf;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn OverviewReadTx, _now: Timestamp) -> Outcome<OverviewOf, Infallible> {
+    fn run(&self, tx: &mut dyn OverviewReadTx, now: Timestamp) -> Outcome<OverviewOf, Infallible> {
         let head = tx.head()?;
         let mut consumers = Vec::new();
         for consumer in CONSUMERS {
@@ -42,6 +47,8 @@ impl Query for Overview {
         let jobs = tx.jobs()?;
         let demo_fan = tx.credentials_by_key(&Username::key_of(DEMO_FAN))?.is_some();
         let minting = tx.minting_standing()?;
-        Ok(OverviewOf { head, consumers, jobs, demo_fan, minting })
+        let wallets = tx.wallet_standing()?;
+        let push = tx.push_standing(now)?;
+        Ok(OverviewOf { head, consumers, jobs, demo_fan, minting, wallets, push })
     }
 }

@@ -3,6 +3,7 @@
 use crate::boards::Awards;
 use crate::content::ContentFaults;
 use crate::quests::step_batch::complete_steps;
+use crate::quests::visit_batch::record_visits;
 use crate::quests::{
     Checked, NotActive, Progress, QuestBook, QuestContent, QuestSummary, append_quest_event, check_fan,
     grant_achievements, not_given, pay_step,
@@ -15,7 +16,7 @@ use terrace_kernel::{Ctx, EventKind, Failure, Outcome, StoreError, Timestamp, Us
 use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferOutcome, TransferSource};
 use terrace_quests::{
     Achievement, Advance, Goal, Known, QuestId, Run, StartRefusal, StepDone, StepId, StepRefusal,
-    VisitOutcome, VisitRules, VisitStatus, advance, plan, start, today, visit, visit_status,
+    VisitOutcome, VisitRules, VisitStatus, Visits, advance, plan, start, today, visit, visit_status,
 };
 use terrace_scoring::{NewAward, Points, SourceKey, Writer};
 
@@ -143,7 +144,10 @@ impl Command for CompleteStep {
     type Output = StepCompleted;
     type Refusal = CompleteStepRefusal;
     const AFFECTS_LEADERBOARD: bool = true;
-    const BATCHES: bool = true;
+
+    fn batches(&self) -> bool {
+        true
+    }
 
     fn run_batch(batch: &mut [(&Self, &mut Ctx)], tx: &mut dyn QuestTx) -> Result<Batched<Self>, StoreError> {
         complete_steps(batch, tx)
@@ -236,6 +240,14 @@ impl Command for VisitDaily {
     type Refusal = NotActive;
     const AFFECTS_LEADERBOARD: bool = true;
 
+    fn batches(&self) -> bool {
+        true
+    }
+
+    fn run_batch(batch: &mut [(&Self, &mut Ctx)], tx: &mut dyn VisitTx) -> Result<Batched<Self>, StoreError> {
+        record_visits(batch, tx)
+    }
+
     fn run(&self, tx: &mut dyn VisitTx, ctx: &mut Ctx) -> Outcome<DailyVisit, NotActive> {
         let (zone, known) = tx.lock_fan(self.user)?.ok_or(Failure::Refused(NotActive))?;
         let before = known.as_ref().and_then(|visits| visits.last_paid);
@@ -260,10 +272,7 @@ impl Command for VisitDaily {
             )));
         }
         let (local_date, points, coins) = paid;
-        let longest = known.as_ref().map_or(0, |visits| visits.longest);
-        let is_reached = |one: &&Achievement| matches!(one.goal, Goal::VisitStreak(days) if longest < days && days <= state.longest);
-        let reached: Vec<Achievement> =
-            QuestBook::default().achievements().iter().filter(is_reached).cloned().collect();
+        let reached = reached(known.as_ref(), &state);
         if !reached.is_empty() {
             grant_achievements(tx, ctx, &reached, self.user)?;
         }
@@ -280,6 +289,13 @@ impl Command for VisitDaily {
         let status = visit_status(Some(&state), zone, now, &rules);
         Ok(DailyVisit { already_completed: false, points, coins, status })
     }
+}
+
+/// The achievements that a fan reaches by a visit.
+pub(super) fn reached(known: Option<&Visits>, state: &Visits) -> Vec<Achievement> {
+    let longest = known.map_or(0, |visits| visits.longest);
+    let is_reached = |one: &&Achievement| matches!(one.goal, Goal::VisitStreak(days) if longest < days && days <= state.longest);
+    QuestBook::default().achievements().iter().filter(is_reached).cloned().collect()
 }
 
 /// The award for a visit on a date.

@@ -64,6 +64,11 @@ impl QuestContent {
         Self { drafts, places, is_open }
     }
 
+    /// Whether there may be quests whose keys could not be read.
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
     /// Adds file and line to errors.
     pub fn locate(&self, errors: &[ContentError], faults: &mut ContentFaults) {
         for error in errors {

@@ -38,6 +38,7 @@ pub mod export;
 mod progress;
 mod queries;
 mod step_batch;
+mod visit_batch;
 
 pub use commands::{
     CheckProgress, CompleteStep, CompleteStepRefusal, DailyVisit, LoadQuests, StartQuest, StartQuestRefusal,

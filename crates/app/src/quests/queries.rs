@@ -53,6 +53,22 @@ pub struct OwnQuests {
 }
 
 impl OwnQuests {
+    /// Reads what a list of quests shows of a fan on the fan's date, in one to three statements.
+    pub(crate) fn read(
+        tx: &mut dyn QuestRead,
+        user: UserId,
+        book: &QuestBook,
+        today: NaiveDate,
+    ) -> Result<Self, StoreError> {
+        let runs = tx.open_runs(user, today)?;
+        let facts = if book.counts() { tx.facts(user)? } else { Facts::default() };
+        Ok(Self {
+            runs: runs.into_iter().map(|(run, done)| (run.quest, (run, done))).collect(),
+            completed: tx.completed_among(user, &book.prerequisites())?,
+            facts,
+        })
+    }
+
     /// The same with this run in place of the one that was read, if any.
     #[must_use]
     pub fn with_run(mut self, run: Option<(Run, Vec<StepDone>)>) -> Self {
@@ -69,13 +85,7 @@ impl Query for ReadOwnQuests {
 
     fn run(&self, tx: &mut dyn QuestRead, now: Timestamp) -> Outcome<OwnQuests, Infallible> {
         let Some((zone, visits)) = tx.visits_and_zone(self.user)? else { return Ok(OwnQuests::default()) };
-        let runs = tx.open_runs(self.user, today(zone, visits.as_ref(), now))?;
-        let facts = if self.book.counts() { tx.facts(self.user)? } else { Facts::default() };
-        Ok(OwnQuests {
-            runs: runs.into_iter().map(|(run, done)| (run.quest, (run, done))).collect(),
-            completed: tx.completed_among(self.user, &self.book.prerequisites())?,
-            facts,
-        })
+        Ok(OwnQuests::read(tx, self.user, &self.book, today(zone, visits.as_ref(), now))?)
     }
 }
 

@@ -41,7 +41,10 @@ impl Command for CreateComment {
     type Ports = dyn RoomTx;
     type Output = CommentCreated;
     type Refusal = CreateCommentRefusal;
-    const BATCHES: bool = true;
+
+    fn batches(&self) -> bool {
+        true
+    }
 
     fn run_batch(batch: &mut [(&Self, &mut Ctx)], tx: &mut dyn RoomTx) -> Result<Batched<Self>, StoreError> {
         create_comments(batch, tx)

@@ -72,7 +72,10 @@ impl Command for CreatePost {
     type Ports = dyn PostTx;
     type Output = PostView<AuthorCard>;
     type Refusal = CreatePostRefusal;
-    const BATCHES: bool = true;
+
+    fn batches(&self) -> bool {
+        true
+    }
 
     fn run_batch(batch: &mut [(&Self, &mut Ctx)], tx: &mut dyn PostTx) -> Result<Batched<Self>, StoreError> {
         create_posts(batch, tx)

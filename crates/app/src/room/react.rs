@@ -46,7 +46,10 @@ impl Command for React {
     type Ports = dyn RoomTx;
     type Output = PostView<AuthorCard>;
     type Refusal = ReactRefusal;
-    const BATCHES: bool = true;
+
+    fn batches(&self) -> bool {
+        true
+    }
 
     fn run_batch(batch: &mut [(&Self, &mut Ctx)], tx: &mut dyn RoomTx) -> Result<Batched<Self>, StoreError> {
         set_reactions(batch, tx)

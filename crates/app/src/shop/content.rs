@@ -1,10 +1,11 @@
 //! The shop as content, parsed from TOML and validated as a whole.
 
 use crate::content::{ContentFaults, Entries, Entry, Fields, Location, Text};
+use crate::grants::grant_draft;
 use terrace_kernel::Timestamp;
 use terrace_shop::{
-    Catalogue, CatalogueDraft, CategoryDraft, ContentItem, ContentProblem, GrantDraft, Known, MethodDraft,
-    PartDraft, ProductDraft, TaxDraft, VariantDraft, plan,
+    Catalogue, CatalogueDraft, CategoryDraft, ContentItem, ContentProblem, Known, MethodDraft, PartDraft,
+    ProductDraft, TaxDraft, VariantDraft, plan,
 };
 use uuid::Uuid;
 
@@ -18,6 +19,8 @@ pub struct ShopContent {
     taxes: Vec<Location>,
     /// Whether there may be categories whose keys could not be read.
     has_open_categories: bool,
+    /// Whether there may be products whose keys could not be read.
+    has_open_products: bool,
     /// Whether there may be shipping methods that could not be read.
     has_open_methods: bool,
 }
@@ -62,6 +65,7 @@ impl ShopContent {
         let text = Text::new(PRODUCTS, products);
         let [categories, products] = text.entries(["category", "product"], faults);
         let has_open_categories = categories.is_open;
+        let has_open_products = products.is_open;
         let (categories, category_places) = read_list(&text, categories, faults, category);
         let (products, product_places) = read_list(&text, products, faults, product);
         let text = Text::new(SHIPPING, shipping);
@@ -76,8 +80,14 @@ impl ShopContent {
             methods: method_places,
             taxes: tax_places,
             has_open_categories,
+            has_open_products,
             has_open_methods,
         }
+    }
+
+    /// Whether there may be products whose keys could not be read.
+    pub fn is_open(&self) -> bool {
+        self.has_open_products
     }
 
     /// Notes the products that closed before `now`, which load only where they exist already.
@@ -170,16 +180,10 @@ fn product(fields: &mut Fields<'_, '_>) -> ProductDraft {
         per_user_limit: fields.optional("limit"),
         opens_at: fields.instant("opens"),
         closes_at: fields.instant("closes"),
-        grants: fields.optional_tables("grants", grant).into_iter().flatten().flatten().collect(),
+        grants: fields.optional_tables("grants", grant_draft).into_iter().flatten().flatten().collect(),
         tax_class: fields.optional("tax"),
         variants: fields.tables("variant", variant).unwrap_or_else(|| vec![unread_variant()]),
     }
-}
-
-/// `None` if parts of it cannot be read: no stand-in could be less than every price.
-fn grant(fields: &mut Fields<'_, '_>) -> Option<GrantDraft> {
-    let grant = GrantDraft { kind: fields.text("kind", ""), amount: fields.required("amount", 1) };
-    fields.is_whole().then_some(grant)
 }
 
 /// All texts of a table, with their names and lines.
@@ -240,6 +244,7 @@ fn tax(fields: &mut Fields<'_, '_>) -> TaxDraft {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grants::{Giver, GrantBook};
     use std::collections::BTreeSet;
     use terrace_kernel::{Currency, PriceKind, TeamId};
 
@@ -247,9 +252,11 @@ mod tests {
         let team = |_: &str| Some(TeamId::from_uuid(Uuid::from_u128(1)));
         let mut ids = 0;
         let (catalogue, currency) = (&Catalogue::default(), Some(Currency::EUR));
-        content.plan(&Known { catalogue, team: &team, closes_after: None, currency }, || {
-            ids += 1;
-            Uuid::from_u128(ids)
+        GrantBook { is_open: true, ..GrantBook::default() }.with_names(Giver::Order, |grants| {
+            content.plan(&Known { catalogue, team: &team, grants, closes_after: None, currency }, || {
+                ids += 1;
+                Uuid::from_u128(ids)
+            })
         })
     }
 
@@ -298,7 +305,7 @@ mod tests {
                         prices = [[{ kind = \"money\", amount = 5, currency = \"ZZZ\" }], [{ kind = \"money\", amount = 5, currency = \"USD\" }]]\n\
                         [[product]]\nkey = \"mug\"\nname = \"Mug\"\nkind = \"physical\"\ncategory = \"cups\"\nvariant = 4\n";
         let shipping = "[[method]]\nkey = \"post\"\nname = \"Post\"\nprice = { kind = \"coins\", amount = 5 }\n\
-                        countries = [\"de\"]\ndays = \"x\"\n[[tax]]\nbasis_points = \"x\"\n";
+                        countries = [\"de\", \"ZZ\"]\ndays = \"x\"\n[[tax]]\nbasis_points = \"x\"\n";
         let mut faults = ContentFaults::default();
         let content = ShopContent::read(Some(products), Some(shipping), &mut faults);
         faults.extend(planned(&content).unwrap_err());
@@ -323,6 +330,7 @@ mod tests {
             (PRODUCTS, 29, "`variant` is no list of tables"),
             (SHIPPING, 1, "in money"),
             (SHIPPING, 1, "a country is"),
+            (SHIPPING, 1, "ISO 3166-1 lists no country ZZ"),
             (SHIPPING, 6, "`days`: invalid type"),
             (SHIPPING, 7, "missing field `class`"),
             (SHIPPING, 8, "`basis_points`: invalid type"),

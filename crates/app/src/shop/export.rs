@@ -2,7 +2,7 @@
 
 use crate::account_data::whole;
 use crate::shop::ShownOrder;
-use crate::shop::own_orders::shown;
+use crate::shop::own_orders::all_shown;
 use crate::store::ExportReadTx;
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, UserId};
 use terrace_shop::{CartItem, Shipping};
@@ -32,6 +32,5 @@ pub fn orders(
     after: Option<TimeKey>,
 ) -> Result<Page<ShownOrder, TimeKey>, StoreError> {
     let page = tx.orders(user, None, Limit::MAX, after)?;
-    let items = page.items.into_iter().map(|order| shown(tx, order)).collect::<Result<_, _>>()?;
-    Ok(Page { items, next: page.next })
+    Ok(Page { items: all_shown(tx, page.items)?, next: page.next })
 }

@@ -1,11 +1,13 @@
-//! Operators send, deliver and refund orders.
+//! Operators send, deliver and refund orders, as a whole or by line.
 
 use crate::App;
 use crate::payments::{RefundState, can_own};
-use crate::shop::settle_order::{change, publish_order, refund_order};
+use crate::shop::settle_order::{change, publish_order, refund_lines};
 use crate::store::{Command, PaymentTx};
 use terrace_kernel::{Ctx, Failure, Outcome};
-use terrace_shop::{LineState, Order, OrderId, OrderLineId, OrderState, ProductKind, Shipment};
+use terrace_shop::{
+    LineState, Order, OrderId, OrderLineId, OrderState, ProductKind, RefundRefusal, Shipment,
+};
 
 /// What an operator does with an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +21,7 @@ pub enum Fulfilment {
     },
     /// The fan has the lines, whether they were sent or picked up.
     Deliver,
-    /// The whole order is refunded, whether it was sent or not.
+    /// The lines are refunded, whether they were sent or not.
     Refund,
 }
 
@@ -27,7 +29,7 @@ pub enum Fulfilment {
 #[derive(Debug, Clone)]
 pub struct FulfilOrder {
     pub order: OrderId,
-    /// Only this line; `None` for all lines that it fits. A refund is of the whole order.
+    /// Only this line; `None` for all lines that it fits.
     pub line: Option<OrderLineId>,
     pub fulfilment: Fulfilment,
 }
@@ -44,6 +46,9 @@ pub enum FulfilOrderRefusal {
     /// No line of the order, or not this one, is to be sent or delivered.
     #[error("there is no such line to send or to deliver")]
     NothingToDo,
+    /// The line cannot be refunded.
+    #[error(transparent)]
+    NoRefund(#[from] RefundRefusal),
 }
 
 impl Command for FulfilOrder {
@@ -65,7 +70,10 @@ impl Command for FulfilOrder {
         match &self.fulfilment {
             Fulfilment::Refund => {
                 let mut payment = tx.payment(order.id.into())?;
-                refund_order(tx, ctx, &mut order, payment.as_mut(), RefundState::Owed)?;
+                let line = self.line.map(|line| [line]);
+                let plan = order.refund_of(line.as_ref().map(<[OrderLineId; 1]>::as_slice));
+                let plan = plan.map_err(|refusal| refused(FulfilOrderRefusal::NoRefund(refusal)))?;
+                refund_lines(tx, ctx, &mut order, payment.as_mut(), &plan, RefundState::Owed)?;
             }
             Fulfilment::Ship { carrier, tracking } => {
                 let shipment =

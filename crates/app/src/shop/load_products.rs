@@ -1,6 +1,7 @@
 //! Loads the shop into the database.
 
 use crate::content::ContentFaults;
+use crate::grants::{Giver, GrantBook};
 use crate::shop::{ShopContent, ShopSummary};
 use crate::store::{Command, ShopContentTx};
 use std::collections::HashMap;
@@ -30,8 +31,12 @@ impl Command for LoadProducts {
         let team = |key: &str| teams.get(key).copied();
         // The dates of a club's folder are checked when it is planned; products of the program may have closed.
         let currency = Some(Currency::DEFAULT);
-        let known = Known { catalogue: &catalogue, team: &team, closes_after: None, currency };
-        let planned = self.content.plan(&known, || ctx.new_id()).map_err(Failure::Refused)?;
+        let (packs, collectibles) = (tx.packs()?, tx.collectibles()?);
+        let book = GrantBook { packs: &packs, collectibles: &collectibles, ..GrantBook::default() };
+        let planned = book.with_names(Giver::Order, |grants| {
+            let known = Known { catalogue: &catalogue, team: &team, grants, closes_after: None, currency };
+            self.content.plan(&known, || ctx.new_id()).map_err(Failure::Refused)
+        })?;
         tx.put_catalogue(&planned)?;
         let keys: Vec<_> = planned.products.iter().map(|product| product.key.clone()).collect();
         let retired = tx.retire_products(&keys)?;

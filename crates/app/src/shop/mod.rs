@@ -43,7 +43,7 @@ pub use own_orders::{
 pub use place_order::{PlaceOrder, PlaceOrderRefusal, ShownOrder};
 pub use queries::ReadStocks;
 pub use settle_order::settle_lost_holds;
-pub(crate) use settle_order::{complete_order, end_order, refund_order};
+pub(crate) use settle_order::{complete_order, end_order, publish_order, refund_order};
 
 use crate::App;
 use crate::content::ContentFaults;
@@ -53,7 +53,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use terrace_kernel::{Outcome, StoreError};
 use terrace_shop::{Catalogue, Category, Product, ProductId, Variant, VariantId};
-pub use terrace_shop::{Order, OrderId, OrderLineId, OrderState};
+pub use terrace_shop::{Order, OrderId, OrderLineId, OrderState, PaidBy};
 
 /// All that is sold in the shop.
 #[derive(Debug, Clone, Default)]

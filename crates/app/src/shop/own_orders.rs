@@ -1,8 +1,11 @@
 //! A fan's own orders: reads, the completion of a checkout, cancelling and ordering again.
 
 use crate::App;
+use crate::grants::is_used;
 use crate::once::KeyedRequest;
-use crate::payments::{CancelPurchaseRefusal, Checkout, Payable, PaymentRead, RefundState};
+use crate::payments::{
+    CancelPurchaseRefusal, Checkout, Dispute, DisputeState, Payable, PaymentRead, RefundState,
+};
 use crate::shop::cart::{merge_lines, show};
 use crate::shop::settle_order::{end_order, refund_order};
 use crate::shop::{CartMerged, GuestLine, ProductBook, ShownOrder};
@@ -12,16 +15,29 @@ use crate::store::{
 use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_kernel::{Ctx, Failure, Limit, Outcome, Page, StoreError, TimeKey, Timestamp, UserId};
-use terrace_ledger::AccountKind;
-use terrace_shop::{MOST_UNITS, Order, OrderId, OrderState, RETURN_WINDOW};
+use terrace_shop::{MOST_UNITS, Order, OrderId, OrderLine, OrderState, RETURN_WINDOW};
 
 pub(super) fn shown(tx: &mut dyn PaymentRead, order: Order) -> Result<ShownOrder, StoreError> {
-    let refund = if order.state == OrderState::Refunded {
-        tx.payment(order.id.into())?.and_then(|payment| payment.refund)
-    } else {
-        None
+    let all = all_shown(tx, vec![order])?;
+    all.into_iter().next().ok_or_else(|| StoreError::defect("read an order", "it is gone"))
+}
+
+/// Orders with what was returned of them.
+pub(super) fn all_shown(tx: &mut dyn PaymentRead, orders: Vec<Order>) -> Result<Vec<ShownOrder>, StoreError> {
+    let refunded = orders.iter().filter(|order| order.lines.iter().any(|line| line.refund.is_some()));
+    let refunded: Vec<Payable> = refunded.map(|order| order.id.into()).collect();
+    let refunds = tx.refunds(&refunded)?;
+    let paid = orders.iter().filter(|order| order.paid_by.card > 0 && order.state != OrderState::Pending);
+    let paid: Vec<Payable> = paid.map(|order| order.id.into()).collect();
+    let disputes = tx.disputes(&paid)?;
+    let shown = |order: Order| {
+        let own = refunds.iter().filter(|refund| refund.payable == order.id.into());
+        let is_disputed =
+            |dispute: &Dispute| dispute.payable == order.id.into() && dispute.state != DisputeState::Won;
+        let is_disputed = disputes.iter().any(is_disputed);
+        ShownOrder { refunds: own.cloned().collect(), is_disputed, order }
     };
-    Ok(ShownOrder { order, refund })
+    Ok(orders.into_iter().map(shown).collect())
 }
 
 /// Reads an order of a fan; `None` if the fan has no such order.
@@ -81,8 +97,7 @@ impl Query for ListOrders {
             Some(user) => tx.orders(user, self.state, self.limit, self.after)?,
             None => tx.all_orders(self.state, self.limit, self.after)?,
         };
-        let items = page.items.into_iter().map(|order| shown(tx, order)).collect::<Result<_, _>>()?;
-        Ok(Page { items, next: page.next })
+        Ok(Page { items: all_shown(tx, page.items)?, next: page.next })
     }
 }
 
@@ -141,7 +156,7 @@ pub enum CancelOrderRefusal {
     AlreadyPaid,
     /// It has ended already, was sent, or was paid too long ago.
     NotCancellable,
-    /// The fan has spent coins that the order granted.
+    /// The fan has opened a pack or spent coins that the order granted.
     Used,
     /// The provider is processing a payment of the order.
     BeingPaid,
@@ -185,9 +200,8 @@ impl Command for CancelOrder {
                 if order.was_sent() || is_late {
                     return Err(refused(CancelOrderRefusal::NotCancellable));
                 }
-                let coins = tx.balances(self.user)?;
-                let coins = coins.iter().find(|balance| balance.kind == AccountKind::Coins);
-                if coins.map_or(0, |balance| balance.amount) < order.granted() {
+                let given: Vec<_> = order.granting().map(OrderLine::source).collect();
+                if is_used(tx, self.user, &given)? {
                     return Err(refused(CancelOrderRefusal::Used));
                 }
                 refund_order(tx, ctx, &mut order, payment.as_mut(), RefundState::Owed)?;
@@ -230,7 +244,7 @@ impl Command for Reorder {
         tx.lock_fan(self.user)?.ok_or(Failure::Refused(ReorderRefusal::NotActive))?;
         let order = tx.order(self.order)?.filter(|order| order.user == self.user);
         let order = order.ok_or(Failure::Refused(ReorderRefusal::UnknownOrder))?;
-        let line = |line: &terrace_shop::OrderLine| GuestLine {
+        let line = |line: &OrderLine| GuestLine {
             variant: line.variant,
             quantity: line.quantity.min(MOST_UNITS),
             price: Some(line.price),

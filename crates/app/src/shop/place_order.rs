@@ -1,8 +1,9 @@
 //! Checkout: the cart becomes an order.
 
 use crate::App;
+use crate::grants::{self, GrantRefusal, Granter, Reserved};
 use crate::once::{Answered, KeyedRequest, OnceRefusal};
-use crate::payments::{Charge, CheckoutRefusal, FindPayment, RefundState, awaited};
+use crate::payments::{Charge, CheckoutLine, CheckoutRefusal, FindPayment, Refund, awaited};
 use crate::shop::cart::show;
 use crate::shop::settle_order::{complete_order, hold, publish_order};
 use crate::shop::{ProductBook, ShownCart};
@@ -13,8 +14,8 @@ use terrace_kernel::{Ctx, Failure, Outcome, StoreError, Timestamp, UserId};
 use terrace_ledger::AccountKind;
 use terrace_packs::{SaleRefusal, holds};
 use terrace_shop::{
-    ABANDONED_WINDOW, MOST_ABANDONED, MOST_PENDING, ORDER_LIFE, Order, OrderId, OrderShipping, OrderState,
-    PaidBy, PendingOrder, PricedCart, Problem, Taken, VariantId, order_lines,
+    ABANDONED_WINDOW, MOST_ABANDONED, MOST_PENDING, ORDER_LIFE, Order, OrderId, OrderLine, OrderShipping,
+    OrderState, PaidBy, PendingOrder, PricedCart, Problem, Taken, VariantId, order_lines,
 };
 
 /// How often a checkout starts over because the content has just changed.
@@ -24,8 +25,10 @@ const TRIES: usize = 3;
 #[derive(Debug, Clone)]
 pub struct ShownOrder {
     pub order: Order,
-    /// State of the refund at the provider; `None` if no money is refunded there.
-    pub refund: Option<RefundState>,
+    /// What is returned of it.
+    pub refunds: Vec<Refund>,
+    /// Whether a dispute of its payment is open or lost.
+    pub is_disputed: bool,
 }
 
 /// Makes an order of a fan's cart. What needs no card is paid at once; otherwise the order holds its stock and the fan's
@@ -44,6 +47,8 @@ pub struct PlaceOrder {
     pub provider: Option<&'static str>,
     /// How long after its registration an account counts as new.
     pub new_account_age: Duration,
+    /// Gives what the order grants, if it is paid at once.
+    pub granter: Granter,
 }
 
 /// Why a cart does not become an order.
@@ -114,15 +119,18 @@ impl Command for PlaceOrder {
         let bought: Vec<_> = order.lines.iter().map(|line| line.variant).collect();
         tx.remove_cart_lines(self.user, &bought)?;
         let units = order.taken();
+        // Before the stock of variants: that is locked last.
+        let packs = self.reserve(tx, ctx, &order)?;
         match provider.filter(|_| waits) {
             Some(provider) => {
                 tx.insert_payment(&awaited(&Charge::from(&order), provider))?;
                 publish_order(tx, &order, ctx.now())?;
             }
-            None => complete_order(tx, ctx, &mut order, None)?,
+            None => complete_order(tx, ctx, &mut order, None, &self.granter)?,
         }
-        self.take(tx, ctx, &units, new_until)?;
-        Ok(ShownOrder { order, refund: None })
+        let limited = self.check_packs(tx, ctx, &packs, new_until)?;
+        self.take(tx, ctx, &units, (new_until, limited))?;
+        Ok(ShownOrder { order, refunds: Vec::new(), is_disputed: false })
     }
 }
 
@@ -134,7 +142,7 @@ impl PlaceOrder {
             let balances = tx.balances(self.user)?;
             balance = balances.iter().find(|one| one.kind == kind).map_or(0, |one| one.amount);
         }
-        let paid_by = PaidBy::of(cart.totals, balance);
+        let paid_by = PaidBy::of(cart.totals, balance, cart.currency);
         Ok(Order {
             id: ctx.new_id(),
             user: self.user,
@@ -172,16 +180,51 @@ impl PlaceOrder {
         Ok(Some(until).filter(|until| !until.is_over(ctx.now())))
     }
 
+    /// Takes the packs that the order grants from their stock.
+    fn reserve(
+        &self,
+        tx: &mut dyn PaymentTx,
+        ctx: &Ctx,
+        order: &Order,
+    ) -> Outcome<Vec<Reserved>, PlaceOrderRefusal> {
+        grants::reserve(tx, ctx.now(), &order.grants(), &self.granter.book).map_err(|failure| {
+            failure.map(|refusal| match refusal {
+                GrantRefusal::SoldOut => PlaceOrderRefusal::Problem(Problem::SoldOut),
+                GrantRefusal::NotOnSale => PlaceOrderRefusal::Problem(Problem::Unavailable),
+            })
+        })
+    }
+
+    /// Checks that a new account does not hold too many copies of limited packs; returns how many it holds with this order.
+    fn check_packs(
+        &self,
+        tx: &mut dyn PaymentTx,
+        ctx: &Ctx,
+        packs: &[Reserved],
+        new_until: Option<Timestamp>,
+    ) -> Outcome<u32, PlaceOrderRefusal> {
+        let Some(until) = new_until else { return Ok(0) };
+        let mut limited = 0_u32;
+        for Reserved { pack, copies, left } in packs {
+            limited = limited.saturating_add(*copies);
+            let held = tx.new_account_holds(*pack, ctx.now().minus(self.new_account_age))?;
+            if limited > 1 || holds::check_share(held, *left, until).is_err() {
+                return Err(Failure::Refused(PlaceOrderRefusal::AccountTooNew { until }));
+            }
+        }
+        Ok(limited)
+    }
+
     /// Takes the units from the stocks, in the order of the ids of the variants. A new account may hold one unit of limited
-    /// variants, and all new accounts together a quarter of what is left of each.
+    /// variants and packs, and all new accounts together a quarter of what is left of each. `limited` is how many copies of
+    /// packs it holds already.
     fn take(
         &self,
         tx: &mut dyn PaymentTx,
         ctx: &Ctx,
         units: &[(VariantId, u32)],
-        new_until: Option<Timestamp>,
+        (new_until, mut limited): (Option<Timestamp>, u32),
     ) -> Outcome<(), PlaceOrderRefusal> {
-        let mut limited = 0_u32;
         for (variant, count) in units {
             let left = match tx.take_stock(*variant, *count)? {
                 Taken::Left(left) => left,
@@ -198,6 +241,17 @@ impl PlaceOrder {
         }
         Ok(())
     }
+}
+
+/// What a card pays of each line, and of the shipping.
+fn checkout_lines(order: &Order) -> Vec<CheckoutLine> {
+    let (shares, of_shipping) = order.shares();
+    let name = |line: &OrderLine| format!("{} × {}", line.quantity, line.name);
+    let lines = order.lines.iter().zip(shares);
+    let lines = lines.map(|(line, share)| CheckoutLine { name: name(line), amount: share.card });
+    let shipping = order.shipping.iter();
+    let shipping = shipping.map(|one| CheckoutLine { name: one.name.clone(), amount: of_shipping.card });
+    lines.chain(shipping).filter(|line| line.amount > 0).collect()
 }
 
 impl App {
@@ -221,12 +275,14 @@ impl App {
                 book: self.product_book().await?,
                 provider: self.payments().map(crate::payments::Payments::provider_name),
                 new_account_age: self.config.new_account_age,
+                granter: self.granter().await?,
             };
             match self.execute_once(command, request.clone(), render).await {
                 Err(Failure::Refused(OnceRefusal::Refused(PlaceOrderRefusal::StaleBook)))
                     if tries < TRIES =>
                 {
                     self.forget_product_book();
+                    self.forget_pack_book();
                 }
                 Err(Failure::Refused(OnceRefusal::Refused(PlaceOrderRefusal::StaleBook))) => {
                     return Err(Failure::Broken(StoreError::Contended(
@@ -257,7 +313,7 @@ impl App {
         let (charge, payment) = found.filter(|(charge, _)| charge.user == user).ok_or_else(unknown)?;
         let shown =
             into_infallible(self.query(super::FindOrder { user, order }).await)?.ok_or_else(unknown)?;
-        let checkout = self.begin_at_provider(&charge, &payment, shown.order.description(), site).await?;
+        let checkout = self.begin_at_provider(&charge, &payment, checkout_lines(&shown.order), site).await?;
         let recorded = super::RecordOrderCheckout { order, checkout, request, render };
         Ok(into_infallible(self.execute(recorded).await)?)
     }

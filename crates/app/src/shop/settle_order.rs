@@ -1,17 +1,19 @@
 //! State changes of orders, within the caller's transaction. The caller has locked the fan and then the order; stocks are
-//! changed last, because every buyer of a variant waits for them.
+//! changed last, because every buyer of a variant waits for them: those of packs, then those of variants.
 //!
 //! Points, coins and balance of a pending order are held: one transfer moves each from the fan to the account `held`, and
 //! one other transfer settles it. The source of that one names the order and the kind only, so that whatever happens to an
 //! order, and how often, a hold goes to the service or back to the fan exactly once.
 
 use crate::balances::transfer;
-use crate::payments::{Charge, Payment, RefundState, close, give_back, take_in};
+use crate::grants::{self, Gift, Granter, give, take_back};
+use crate::payments::{Charge, Payment, Refund, RefundState, close, record_refund, take_in};
 use crate::store::{PurchaseTx, SettlementTx, TransferTx};
-use terrace_kernel::{Ctx, EventKind, EventLog, NewEvent, StoreError, Timestamp, Topic};
+use terrace_kernel::{Ctx, Currency, EventKind, EventLog, Failure, NewEvent, StoreError, Timestamp, Topic};
 use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferOutcome, TransferSource};
 use terrace_shop::{
-    CartItem, CartWrite, LineState, Order, OrderLineId, OrderState, OrderWrite, ProductKind, VariantId, merge,
+    CartItem, CartWrite, LineState, Order, OrderLine, OrderLineId, OrderState, OrderWrite, PaidBy,
+    ProductKind, RefundPlan, VariantId, merge,
 };
 
 /// The longest reason of a transfer.
@@ -68,13 +70,17 @@ struct Held {
 }
 
 fn held(order: &Order) -> Vec<Held> {
-    let paid = order.paid_by;
+    of_balances(order.paid_by, order.currency)
+}
+
+/// The parts of a payment that come from balances.
+fn of_balances(paid: PaidBy, currency: Option<Currency>) -> Vec<Held> {
     let of = |kind, amount, hold, settle, give_back| Held { kind, amount, hold, settle, give_back };
     let mut all = vec![
         of(AccountKind::Points, paid.points, "hold_points", "settle_points", "return_points"),
         of(AccountKind::Coins, paid.coins, "hold_coins", "settle_coins", "return_coins"),
     ];
-    if let Some(currency) = order.currency {
+    if let Some(currency) = currency {
         let kind = AccountKind::Money(currency);
         all.push(of(kind, paid.balance, "hold_balance", "settle_balance", "return_balance"));
     }
@@ -169,6 +175,7 @@ pub(crate) fn complete_order(
     ctx: &mut Ctx,
     order: &mut Order,
     payment: Option<&mut Payment>,
+    granter: &Granter,
 ) -> Result<(), StoreError> {
     let to = order.state_when_paid();
     change(tx, ctx, order, to)?;
@@ -176,7 +183,7 @@ pub(crate) fn complete_order(
         take_in(tx, ctx, &Charge::from(&*order))?;
     }
     settle_holds(tx, ctx, order, Holder::House(House::Revenue))?;
-    deliver_goods(tx, ctx, order)?;
+    deliver_goods(tx, ctx, order, granter)?;
     match payment {
         Some(payment) => close(tx, payment, None),
         None => Ok(()),
@@ -184,19 +191,29 @@ pub(crate) fn complete_order(
 }
 
 /// Gives the fan what the digital lines grant.
-fn deliver_goods(tx: &mut dyn SettlementTx, ctx: &mut Ctx, order: &mut Order) -> Result<(), StoreError> {
-    let mut delivered: Vec<OrderLineId> = Vec::new();
-    for line in order.lines.iter().filter(|line| line.kind == ProductKind::Digital) {
-        delivered.push(line.id);
-        if line.granted > 0 {
-            let accounts = (Holder::House(House::Issuance), Holder::Fan(order.user));
-            let source = TransferSource::of("grant", line.id);
-            let given = pay(tx, ctx, order, (AccountKind::Coins, line.granted), accounts, source)?;
-            if !matches!(given, TransferOutcome::Now { .. }) {
-                return Err(defect(format!("a line was not delivered: {given:?}")));
-            }
-        }
+fn deliver_goods(
+    tx: &mut dyn SettlementTx,
+    ctx: &mut Ctx,
+    order: &mut Order,
+    granter: &Granter,
+) -> Result<(), StoreError> {
+    let gift = |line: &OrderLine| Gift {
+        source: line.source(),
+        grants: line.grants.clone(),
+        reason: order.description(),
+    };
+    let gifts: Vec<Gift> = order.granting().map(gift).collect();
+    let expected: usize = gifts.iter().map(|gift| gift.grants.len()).sum();
+    // The packs were taken from the stock with the pending order.
+    let given = give(tx, ctx, order.user, &gifts, &granter.reserved()).map_err(|failure| match failure {
+        Failure::Broken(error) => error,
+        Failure::Refused(refusal) => defect(format!("a line was not delivered: {refusal}")),
+    })?;
+    if given.len() != expected {
+        return Err(defect("a line was delivered before"));
     }
+    let digital = order.lines.iter().filter(|line| line.kind == ProductKind::Digital);
+    let delivered: Vec<OrderLineId> = digital.map(|line| line.id).collect();
     tx.move_lines(&delivered, LineState::Delivered, None)?;
     for line in order.lines.iter_mut().filter(|line| delivered.contains(&line.id)) {
         line.state = LineState::Delivered;
@@ -222,16 +239,14 @@ pub(crate) fn end_order(
     if can_own {
         put_back(tx, order, ctx.now())?;
     }
+    grants::release(tx, &order.grants())?;
     release(tx, &order.taken())
 }
 
 /// Merges the lines of an order into the fan's cart.
 fn put_back(tx: &mut dyn CartWrite, order: &Order, now: Timestamp) -> Result<(), StoreError> {
-    let item = |line: &terrace_shop::OrderLine| CartItem {
-        variant: line.variant,
-        price: line.price,
-        quantity: line.quantity,
-    };
+    let item =
+        |line: &OrderLine| CartItem { variant: line.variant, price: line.price, quantity: line.quantity };
     let items: Vec<_> = order.lines.iter().map(item).collect();
     let cart: Vec<_> = tx.cart(order.user)?.items.into_iter().map(|(item, _)| item).collect();
     let (written, _) = merge(&cart, &items);
@@ -247,8 +262,8 @@ fn release(tx: &mut dyn OrderWrite, units: &[(VariantId, u32)]) -> Result<(), St
     units.iter().try_for_each(|(variant, units)| tx.release_stock(*variant, *units))
 }
 
-/// Refunds an order as a whole: each part goes back in its kind, what was granted is taken back as far as the fan still has
-/// it, and all lines are revoked. The provider has already refunded its part, or owes it until it confirms it.
+/// Refunds all lines of an order that were not refunded yet. The provider has already refunded its part, or owes it until
+/// it confirms it.
 pub(crate) fn refund_order(
     tx: &mut dyn SettlementTx,
     ctx: &mut Ctx,
@@ -256,40 +271,64 @@ pub(crate) fn refund_order(
     payment: Option<&mut Payment>,
     state: RefundState,
 ) -> Result<(), StoreError> {
-    let (was_pending, was_paid) = (order.state == OrderState::Pending, order.state.is_paid());
+    let was_pending = order.state == OrderState::Pending;
     if was_pending {
         change(tx, ctx, order, OrderState::Cancelled)?;
         settle_holds(tx, ctx, order, Holder::Fan(order.user))?;
+        grants::release(tx, &order.grants())?;
     }
-    change(tx, ctx, order, OrderState::Refunded)?;
+    let plan = if order.state.is_paid() {
+        order.refund_of(None).map_err(defect)?
+    } else {
+        order.refund_of_late_money(was_pending)
+    };
+    refund_lines(tx, ctx, order, payment, &plan, state)
+}
+
+/// Refunds lines of an order: what they granted is taken back as far as the fan still has it, each part goes back in its
+/// kind, and the lines are revoked.
+pub(super) fn refund_lines(
+    tx: &mut dyn SettlementTx,
+    ctx: &mut Ctx,
+    order: &mut Order,
+    payment: Option<&mut Payment>,
+    plan: &RefundPlan,
+    state: RefundState,
+) -> Result<(), StoreError> {
+    let refund = Refund {
+        currency: order.currency,
+        with_shipping: plan.with_shipping,
+        ..Refund::new(ctx.new_id(), order.id.into(), plan.parts, state, ctx.now())
+    };
     if order.card().is_some() {
         take_in(tx, ctx, &Charge::from(&*order))?;
-        give_back(tx, ctx, &Charge::from(&*order))?;
     }
-    if let Some(payment) = payment {
-        payment.refund = Some(state);
-        close(tx, payment, (state == RefundState::Owed).then(|| ctx.now()))?;
+    record_refund(tx, ctx, payment, &refund)?;
+    // Before parts go back, so that no returned coin pays for one that was spent.
+    take_back(tx, ctx, order.user, &plan.given, &order.description())?;
+    return_parts(tx, ctx, order, &refund)?;
+    tx.revoke_lines(&plan.lines, refund.id)?;
+    for line in order.lines.iter_mut().filter(|line| plan.lines.contains(&line.id)) {
+        line.state = LineState::Revoked;
+        line.refund = Some(refund.id);
     }
-    if was_paid {
-        return_parts(tx, ctx, order)?;
-        take_back_grants(tx, ctx, order)?;
+    match order.state_after_refund() {
+        Some(to) => change(tx, ctx, order, to)?,
+        None => publish_order(tx, order, ctx.now())?,
     }
-    let returned: Vec<_> = order.lines.iter().filter(|line| line.shipment.is_none()).cloned().collect();
-    let all: Vec<_> = order.lines.iter().map(|line| line.id).collect();
-    tx.move_lines(&all, LineState::Revoked, None)?;
-    order.lines.iter_mut().for_each(|line| line.state = LineState::Revoked);
-    if was_pending || was_paid {
-        let units = Order { lines: returned, ..order.clone() }.taken();
-        release(tx, &units)?;
-    }
-    Ok(())
+    release(tx, &plan.units)
 }
 
 /// Returns the points, coins and balance that the service got.
-fn return_parts(tx: &mut dyn TransferTx, ctx: &mut Ctx, order: &Order) -> Result<(), StoreError> {
+fn return_parts(
+    tx: &mut dyn TransferTx,
+    ctx: &mut Ctx,
+    order: &Order,
+    refund: &Refund,
+) -> Result<(), StoreError> {
     let from = Holder::House(House::Revenue);
-    for Held { kind, amount, give_back, .. } in held(order) {
-        let source = TransferSource::of(give_back, order.id);
+    for Held { kind, amount, give_back, .. } in of_balances(refund.parts, refund.currency) {
+        let source = TransferSource::of(give_back, refund.id);
         let accounts = (from, Holder::Fan(order.user));
         match pay(tx, ctx, order, (kind, amount), accounts, source)? {
             // A deleted account gets nothing.
@@ -297,30 +336,6 @@ fn return_parts(tx: &mut dyn TransferTx, ctx: &mut Ctx, order: &Order) -> Result
             outcome @ (TransferOutcome::Before | TransferOutcome::Insufficient { .. }) => {
                 return Err(defect(format!("a part was returned before: {outcome:?}")));
             }
-        }
-    }
-    Ok(())
-}
-
-/// Takes back the coins that the order granted. What the fan has spent of them is written off.
-fn take_back_grants(tx: &mut dyn TransferTx, ctx: &mut Ctx, order: &Order) -> Result<(), StoreError> {
-    let granted = order.granted();
-    if granted == 0 {
-        return Ok(());
-    }
-    let balances = tx.lock_balances(order.user)?;
-    let has = balances.iter().find(|balance| balance.kind == AccountKind::Coins);
-    let taken = has.map_or(0, |balance| balance.amount).clamp(0, granted);
-    let issuance = Holder::House(House::Issuance);
-    let parts = [
-        (taken, Holder::Fan(order.user), "ungrant"),
-        (granted.saturating_sub(taken), Holder::House(House::WrittenOff), "ungrant_spent"),
-    ];
-    for (amount, from, source) in parts.into_iter().filter(|(amount, ..)| *amount > 0) {
-        let source = TransferSource::of(source, order.id);
-        let outcome = pay(tx, ctx, order, (AccountKind::Coins, amount), (from, issuance), source)?;
-        if !matches!(outcome, TransferOutcome::Now { .. }) {
-            return Err(defect(format!("a grant was taken back before: {outcome:?}")));
         }
     }
     Ok(())

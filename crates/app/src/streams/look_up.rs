@@ -1,21 +1,27 @@
 //! Reads a part of the log and the current state of whatever its events concern.
 
+use crate::notifications::{Shown, gather, read_mark};
 use crate::quests::QuestBook;
-use crate::store::{EventRead, Query, RoomReadTx, StreamReadTx};
+use crate::store::{EventRead, NotificationReadTx, Query, RoomReadTx, StreamReadTx};
 use crate::streams::{
-    Audience, OnPost, StreamBatch, StreamEvent, StreamStep, StreamWhat, last_on_boards, turns_views,
+    Audience, OnPost, RoundEvent, StreamBatch, StreamEvent, StreamStep, StreamWhat, last_on_boards,
+    turns_views,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;
+use terrace_games::{Question, Round, RoundId, SpinId, TriviaRead, WheelId};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{
     CommentId, Event, EventKind, Outcome, Position, PostId, StoreError, Timestamp, Topic, UserId,
 };
+use terrace_ledger::WalletId;
 use terrace_packs::PurchaseId;
 use terrace_quests::{QuestId, StepId};
+use terrace_rewards::ClaimId;
 use terrace_scoring::{BoardId, BoardRead, Points, PointsRecord, RecordId, SeasonId, Total, TotalChanges};
 use terrace_shop::OrderId;
+use terrace_social::notifications::{Notification, NotificationId};
 use terrace_social::{Comment, PostView};
 
 /// The part of the log to read.
@@ -49,8 +55,24 @@ pub(super) struct LogPart {
     pub(super) scores: Vec<Score>,
     pub(super) quests: Vec<Event>,
     pub(super) resets: Vec<Event>,
+    pub(super) notified: Notified,
     /// Position of the last event that affects leaderboards.
     pub(super) boards_up_to: Option<Position>,
+}
+
+/// Notifications that changed, and what they show.
+#[derive(Default)]
+pub(super) struct Notified {
+    pub(super) changed: Vec<ChangedNotification>,
+    pub(super) shown: Shown,
+}
+
+pub(super) struct ChangedNotification {
+    pub(super) position: Position,
+    pub(super) at: Timestamp,
+    pub(super) fan: UserId,
+    pub(super) row: Notification,
+    pub(super) unread: i64,
 }
 
 /// Finds the newest public position.
@@ -142,6 +164,8 @@ struct Wants {
     records: HashMap<UserId, Vec<Event>>,
     quests: Vec<Event>,
     purchases: Vec<StreamEvent>,
+    notifications: Vec<Event>,
+    rounds: Vec<Event>,
 }
 
 impl Wants {
@@ -149,8 +173,10 @@ impl Wants {
         self.count += 1;
         match (event.what.topic, event.what.kind, event.what.actor) {
             (Topic::LockerRoom, ..) if shared => self.room.push(event.clone()),
+            (Topic::Trivia, ..) if shared => self.rounds.push(event.clone()),
             (Topic::Quests, ..) if own => self.quests.push(event.clone()),
             (Topic::Packs, ..) if own => self.purchases.extend(purchase(event)?),
+            (Topic::Notifications, ..) if own => self.notifications.push(event.clone()),
             (_, EventKind::SeasonChanged, _) if shared => self.resets.push(event.clone()),
             (_, kind @ (EventKind::PointsAwarded | EventKind::ScoreChanged), Some(user)) => {
                 if shared {
@@ -192,6 +218,8 @@ impl Wants {
         };
         looked.batch.events = room(tx, &self.room)?;
         looked.batch.events.extend(self.purchases);
+        looked.batch.events.extend(rounds(tx, &self.rounds)?);
+        looked.take_notifications(tx, &self.notifications)?;
         for (user, events) in self.records {
             let ids: Vec<RecordId> =
                 events.iter().map(|event| RecordId::from_uuid(event.what.subject)).collect();
@@ -206,11 +234,51 @@ impl Wants {
     }
 }
 
+impl LogPart {
+    /// Notifications as they are now: at most two statements for each event, and a fixed number for what all of them show.
+    fn take_notifications(
+        &mut self,
+        tx: &mut dyn NotificationReadTx,
+        events: &[Event],
+    ) -> Result<(), StoreError> {
+        let mut unread: HashMap<UserId, i64> = HashMap::new();
+        for event in events {
+            let Some(fan) = event.what.actor else { continue };
+            let is_read = event.what.kind == EventKind::NotificationRead;
+            let row = if event.what.kind == EventKind::NotificationCreated {
+                tx.notification(fan, NotificationId::from_uuid(event.what.subject))?
+            } else {
+                None
+            };
+            if row.is_none() && !is_read {
+                continue;
+            }
+            let unread = match unread.get(&fan) {
+                Some(unread) => *unread,
+                None => *unread.entry(fan).or_insert(tx.unread_notifications(fan)?),
+            };
+            if let Some(row) = row {
+                let (position, at) = (event.position, event.at);
+                self.notified.changed.push(ChangedNotification { position, at, fan, row, unread });
+            } else {
+                let mark = read_mark(event.detail.as_deref().unwrap_or_default())?;
+                self.batch.events.push(stream_event(event, StreamWhat::NotificationRead(fan, mark, unread)));
+            }
+        }
+        let rows: Vec<Notification> =
+            self.notified.changed.iter().map(|changed| changed.row.clone()).collect();
+        if !rows.is_empty() {
+            self.notified.shown = gather(tx, &rows)?;
+        }
+        Ok(())
+    }
+}
+
 fn stream_event(event: &Event, what: StreamWhat) -> StreamEvent {
     StreamEvent { position: event.position, at: event.at, what }
 }
 
-/// The new state of a purchase, an order or a balance, which the event contains completely.
+/// The new state of a purchase, an order, a claim, a wallet or a balance, or a spin, which the event contains completely.
 fn purchase(event: &Event) -> Result<Option<StreamEvent>, StoreError> {
     let Some(fan) = event.what.actor else { return Ok(None) };
     let state = event.detail.as_deref().unwrap_or_default();
@@ -221,14 +289,68 @@ fn purchase(event: &Event) -> Result<Option<StreamEvent>, StoreError> {
     } else if event.what.kind == EventKind::OrderChanged {
         let order = OrderId::from_uuid(event.what.subject);
         StreamWhat::OrderChanged(fan, order, state.parse().map_err(malformed)?)
+    } else if event.what.kind == EventKind::ClaimChanged {
+        let claim = ClaimId::from_uuid(event.what.subject);
+        StreamWhat::ClaimChanged(fan, claim, state.parse().map_err(malformed)?)
     } else if event.what.kind == EventKind::BalanceChanged {
         let (kind, balance) = state.split_once('/').unwrap_or_default();
         let balance = balance.parse().map_err(|error| StoreError::defect("streams", error))?;
         StreamWhat::BalanceChanged(fan, kind.parse().map_err(malformed)?, balance)
+    } else if event.what.kind == EventKind::WalletChanged {
+        let (network, state) = state.split_once('/').unwrap_or_default();
+        let network = network.parse().map_err(|error| StoreError::defect("streams", error))?;
+        let wallet = WalletId::from_uuid(event.what.subject);
+        StreamWhat::WalletChanged(fan, wallet, network, state.parse().map_err(malformed)?)
+    } else if event.what.kind == EventKind::SpinCompleted {
+        let segment = state.parse().map_err(|error| StoreError::defect("streams", error))?;
+        let Some(wheel) = event.what.object else { return Ok(None) };
+        StreamWhat::SpinCompleted(
+            fan,
+            SpinId::from_uuid(event.what.subject),
+            WheelId::from_uuid(wheel),
+            segment,
+        )
     } else {
         return Ok(None);
     };
     Ok(Some(stream_event(event, what)))
+}
+
+/// Events of rounds: one statement for all rounds, and one for each question that closed.
+fn rounds(tx: &mut dyn TriviaRead, events: &[Event]) -> Result<Vec<StreamEvent>, StoreError> {
+    let mut ids: Vec<RoundId> = events.iter().map(|event| RoundId::from_uuid(event.what.subject)).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let known = if ids.is_empty() { Vec::new() } else { tx.rounds_with(&ids)? };
+    let mut found = Vec::new();
+    for event in events {
+        let id = RoundId::from_uuid(event.what.subject);
+        let kind = event.what.kind;
+        let what = if kind == EventKind::StandingsChanged {
+            RoundEvent::StandingsChanged
+        } else if kind == EventKind::RoundEnded {
+            RoundEvent::Ended
+        } else {
+            let Some((round, place, question)) = question_of(&known, event) else { continue };
+            let question = Box::new(question.clone());
+            if kind == EventKind::QuestionOpened {
+                RoundEvent::QuestionOpened { question, place, time: round.live_time(place) }
+            } else {
+                let counts = tx.option_counts(id, question.id)?;
+                RoundEvent::QuestionClosed { question, counts }
+            }
+        };
+        found.push(stream_event(event, StreamWhat::InRound(id, what)));
+    }
+    Ok(found)
+}
+
+/// The question of an event with its round and its place.
+fn question_of<'r>(rounds: &'r [Round], event: &Event) -> Option<(&'r Round, u32, &'r Question)> {
+    let round = rounds.iter().find(|round| round.id.as_uuid() == event.what.subject)?;
+    let mut places = (0..).zip(&round.script.questions);
+    let (place, question) = places.find(|(_, question)| Some(question.id.as_uuid()) == event.what.object)?;
+    Some((round, place, question))
 }
 
 /// Events of the locker room, in two statements regardless of their number.

@@ -11,20 +11,25 @@ pub use readers::{ReaderView, ViewParts};
 
 use crate::App;
 use crate::boards::affects_leaderboard;
+use crate::notifications::{ShownNotification, render};
 use crate::platform::Follower;
 use crate::store::into_infallible;
 use crate::streams::look_up::{LogPart, LogRange, LookUp, RankScores, Score};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
+use terrace_games::{OptionId, Question, QuestionTime, RoundId, SegmentKey, SpinId, WheelId};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{
     CommentId, Event, EventKind, Failure, Position, PostId, StoreError, TeamId, Timestamp, UserId, num,
 };
-use terrace_ledger::AccountKind;
+use terrace_ledger::{AccountKind, Network, WalletId, WalletStatus};
 use terrace_packs::{PurchaseId, PurchaseState};
 use terrace_quests::{Achievement, Quest, QuestId, StepId};
+use terrace_rewards::{ClaimId, ClaimStatus};
 use terrace_scoring::{BoardId, Points, PointsRecord, SeasonId};
 use terrace_shop::{OrderId, OrderState};
+use terrace_social::notifications::ReadMark;
 use terrace_social::{Comment, PostView, ReactionCounts};
 
 /// Events committed within this time of a read are published together.
@@ -81,6 +86,29 @@ pub struct StreamStep {
     pub title: String,
     /// Points that the step pays.
     pub points: i64,
+}
+
+/// What happened in a round of trivia.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RoundEvent {
+    /// A question of a live round opened.
+    QuestionOpened {
+        question: Box<Question>,
+        /// The place of the question in the round, from 0.
+        place: u32,
+        /// When it opened, and when its time ends.
+        time: QuestionTime,
+    },
+    /// A question of a live round closed.
+    QuestionClosed {
+        question: Box<Question>,
+        /// How often each option was given.
+        counts: HashMap<OptionId, u64>,
+    },
+    /// Scores of the question that closed are part of the standings.
+    StandingsChanged,
+    /// The round ended or was cancelled.
+    Ended,
 }
 
 /// What happened, with the current state of whatever it concerns. Events about rows that no longer exist are not
@@ -160,8 +188,20 @@ pub enum StreamWhat {
     PurchaseChanged(UserId, PurchaseId, PurchaseState),
     /// A fan's order was placed, or it or a line of it changed.
     OrderChanged(UserId, OrderId, OrderState),
+    /// A fan claimed a reward, or the claim changed to the given state.
+    ClaimChanged(UserId, ClaimId, ClaimStatus),
+    /// A fan's wallet on a network was requested, or changed to the given state.
+    WalletChanged(UserId, WalletId, Network, WalletStatus),
+    /// A notification of a fan was made or changed. The number of the fan's unread ones is as of the read.
+    NotificationCreated(UserId, Box<ShownNotification>, i64),
+    /// A fan has read notifications; also with the number of unread ones.
+    NotificationRead(UserId, ReadMark, i64),
     /// A transfer changed a fan's balance of a kind to the given amount.
     BalanceChanged(UserId, AccountKind, i64),
+    /// Something happened in a round of trivia.
+    InRound(RoundId, RoundEvent),
+    /// A fan spun a wheel, which gave the segment.
+    SpinCompleted(UserId, SpinId, WheelId, SegmentKey),
 }
 
 /// A published event.
@@ -241,7 +281,7 @@ impl App {
 
     /// Adds data that is not in the tables: ranks and titles of quests.
     async fn to_batch(&self, looked: LogPart) -> Result<StreamBatch, StoreError> {
-        let LogPart { mut batch, scores, quests, resets, boards_up_to } = looked;
+        let LogPart { mut batch, scores, quests, resets, notified, boards_up_to } = looked;
         let mut in_memory = true;
         if let Some(position) = boards_up_to {
             in_memory = self.ranks.comes_up_to(position, PATIENCE).await;
@@ -252,6 +292,14 @@ impl App {
         if !quests.is_empty() {
             let book = self.quest_book().await?;
             batch.events.extend(quests.iter().filter_map(|event| look_up::quest_event(&book, event)));
+        }
+        if !notified.changed.is_empty() {
+            let titles = self.notification_titles().await?;
+            batch.events.extend(notified.changed.iter().filter_map(|changed| {
+                let shown = render(&changed.row, &notified.shown, &titles)?;
+                let what = StreamWhat::NotificationCreated(changed.fan, Box::new(shown), changed.unread);
+                Some(StreamEvent { position: changed.position, at: changed.at, what })
+            }));
         }
         batch.events.sort_by_key(|event| event.position);
         Ok(batch)

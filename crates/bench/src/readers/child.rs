@@ -292,11 +292,11 @@ impl Seen {
     }
 }
 
-/// The number that [`crate::rows::new_body`] puts into the text of a post.
+/// The number that [`crate::rows::new_body`] puts into the text of a post or question.
 fn number(data: &[u8]) -> Option<u64> {
     const BEFORE: &[u8] = b"minute: number ";
     // Most events have none, and need not be searched.
-    let post = data.strip_prefix(b"{\"post\":")?;
+    let post = data.strip_prefix(b"{\"post\":").or_else(|| data.strip_prefix(b"{\"question\":"))?;
     let at = post.windows(BEFORE.len()).position(|window| window == BEFORE)?;
     let digits = post.get(at + BEFORE.len()..)?.get(..12)?;
     std::str::from_utf8(digits).ok()?.parse().ok()

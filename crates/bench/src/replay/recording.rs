@@ -1,7 +1,7 @@
 //! Reads the transactions of a unit of work from what the service sent to PostgreSQL.
 
 use super::relay::Piece;
-use super::wire::Message;
+use super::wire::{self, Message};
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -98,7 +98,7 @@ impl Recording {
         let mut trips = Vec::new();
         for Transaction { connection, messages } in &transactions {
             for message in messages.iter().filter(|message| message.kind == Message::BIND) {
-                let ids = message.values()?.into_iter().filter_map(|value| Uuid::from_slice(value).ok());
+                let ids = message.values()?.into_iter().flat_map(wire::ids);
                 let new =
                     ids.filter(|id| id.get_version_num() == 7 && during.contains(&(id.as_u128() >> 80)));
                 recording.made.extend(new.filter(|id| !given.contains(id)));

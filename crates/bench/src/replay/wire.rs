@@ -3,6 +3,7 @@
 use crate::http::Extent;
 use anyhow::{Context, Result, bail};
 use terrace_kernel::num;
+use uuid::Uuid;
 
 /// The codes by which a client asks for encryption, which the server declines.
 const ASKS: [u32; 2] = [80_877_103, 80_877_104];
@@ -105,6 +106,31 @@ impl Message {
     }
 }
 
+/// The type of identifiers in PostgreSQL's catalogue.
+const UUID_TYPE: u32 = 2950;
+
+/// The identifiers in a value: the value itself, or the elements of an array with one dimension.
+pub(super) fn ids(value: &[u8]) -> Vec<Uuid> {
+    Uuid::from_slice(value).map_or_else(|_| array_ids(value).unwrap_or_default(), |id| vec![id])
+}
+
+fn array_ids(mut value: &[u8]) -> Option<Vec<Uuid>> {
+    let mut header = [0; 5];
+    for field in &mut header {
+        *field = u32::from_be_bytes(cut(&mut value).ok()?);
+    }
+    let [1, _, UUID_TYPE, ..] = header else { return None };
+    let mut ids = Vec::new();
+    while let Ok(length) = cut(&mut value) {
+        // A negative length means NULL.
+        let length = usize::try_from(i32::from_be_bytes(length)).unwrap_or(0);
+        let (element, rest) = value.split_at_checked(length)?;
+        ids.extend(Uuid::from_slice(element));
+        value = rest;
+    }
+    Some(ids)
+}
+
 fn cut<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
     let (taken, rest) = bytes.split_first_chunk().context("a message is cut off")?;
     *bytes = rest;
@@ -164,6 +190,22 @@ mod tests {
         assert_eq!(parse.content, b"r1\0SELECT 1\0\0\0");
         let describe = message(b'D', b"Sold\0").rename("r1").unwrap();
         assert_eq!(describe.content, b"Sr1\0");
+    }
+
+    #[test]
+    fn identifiers_are_found_in_arrays() {
+        let [one, other] = [Uuid::from_u128(5), Uuid::from_u128(6)];
+        assert_eq!(ids(one.as_bytes()), [one]);
+        let header = |kind: u32| [1, 1, kind, 3, 1].map(u32::to_be_bytes).concat();
+        let mut elements = Vec::new();
+        for id in [one, other] {
+            elements.extend([0, 0, 0, 16]);
+            elements.extend(id.as_bytes());
+            elements.extend(if id == one { (-1_i32).to_be_bytes().to_vec() } else { vec![] });
+        }
+        assert_eq!(ids(&[header(UUID_TYPE), elements.clone()].concat()), [one, other]);
+        assert!(ids(&[header(25), elements].concat()).is_empty());
+        assert!(ids(b"text").is_empty());
     }
 
     #[test]

@@ -74,6 +74,10 @@ impl Dialect {
              SELECT leaderboard_id, user_id, points, season_id, reached_at FROM board_totals \
              ORDER BY leaderboard_id, user_id"
                 .to_owned(),
+            // What their points unlocked: otherwise the first award of each would unlock it.
+            "INSERT INTO user_achievements (user_id, achievement_key, unlocked_at) \
+             SELECT id, 'thousand', reached_at FROM scorers WHERE points >= 1000"
+                .to_owned(),
             "DROP TABLE scorers".to_owned(),
             "DROP TABLE team_boards".to_owned(),
         ]);

@@ -1,10 +1,19 @@
-//! Products, fans with three lines in their carts who can pay for them, and orders whose payment never came.
+//! Products, fans with three lines in their carts who can pay for them, orders whose payment never came, and statements.
 
 use super::{Dialect, EPOCH, FIRST, identifier, prefix};
+use terrace_kernel::{Timestamp, num};
 use uuid::Uuid;
 
 /// The lines of each cart: one unit of each product, for one point each.
 pub(crate) const LINES: u64 = 3;
+/// Further products on sale, as many as fill several pages of the list, and the variants of each.
+const SHELF: u64 = 57;
+const SHELF_VARIANTS: u64 = 3;
+/// The number of the first variant of those products.
+const SHELF_FIRST: u64 = 1_000;
+/// Their description.
+const DESCRIPTION: &str = "Knitted in two colours by people who were at every match of the season. It keeps warm until the last minute of \
+extra time, and the letters on it do not fade.";
 /// The class of the products, for which there is no tax rate.
 const TAX_CLASS: &str = "bench";
 /// The times of the rows, which make their identifiers distinct.
@@ -14,6 +23,7 @@ const PRICES_AT: u64 = EPOCH + 32;
 const ORDERS_AT: u64 = EPOCH + 33;
 const ORDER_LINES_AT: u64 = EPOCH + 34;
 const HOLDS_AT: u64 = EPOCH + 35;
+const ENTRIES_AT: u64 = EPOCH + 36;
 /// The product whose stock is limited, and never exhausted.
 const LIMITED: u64 = 0;
 /// The points that an unpaid order holds, and its price in cents.
@@ -35,7 +45,37 @@ pub(crate) fn price(number: u64) -> Uuid {
     Uuid::from_u128(identifier(PRICES_AT, FIRST + number))
 }
 
+/// When the entry of a statement with this number, from 0, was booked. They are a second apart.
+pub(crate) fn booked_at(number: u64) -> Timestamp {
+    let millis = EPOCH.saturating_add(number.saturating_mul(1000));
+    Timestamp::from_micros(num::to_i64(millis.saturating_mul(1000)))
+}
+
 impl Dialect {
+    /// Statements that give the first bulk fans accounts in euros, with this many entries of a cent each.
+    pub(crate) fn money(&self, accounts: &[u64]) -> Vec<String> {
+        let mut statements: Vec<String> = self.before.iter().map(ToString::to_string).collect();
+        for (fan, entries) in accounts.iter().enumerate() {
+            let fan = super::boards::bulk_fan(self, &fan.to_string());
+            let seq = self.seq.replace("{count}", &entries.to_string());
+            let (id, at) =
+                (self.id_of(&ENTRIES_AT.to_string(), "n"), self.at_of(&format!("{EPOCH} + n * 1000")));
+            let last = self.at_of(&format!("{}", EPOCH + (entries - 1) * 1000));
+            statements.extend([
+                format!(
+                    "INSERT INTO ledger_accounts (user_id, unit, balance, entry_count, booked_at) \
+                     VALUES ({fan}, 'EUR', {entries}, {entries}, {last})"
+                ),
+                format!(
+                    "INSERT INTO money_entries (user_id, unit, seq, transfer_id, change, balance_after, reason, \
+                     booked_at) {seq} SELECT {fan}, 'EUR', n + 1, {id}, 1, n + 1, 'Bench purchase', {at} FROM seq"
+                ),
+            ]);
+        }
+        statements.extend(self.after.iter().map(ToString::to_string));
+        statements
+    }
+
     /// Statements that put the products on sale and into the carts of `fans` bulk fans, who can pay.
     pub(crate) fn shop(&self, fans: u64) -> Vec<String> {
         let mut statements: Vec<String> = self.before.iter().map(ToString::to_string).collect();
@@ -56,6 +96,7 @@ impl Dialect {
                 ),
             ]);
         }
+        statements.extend((LINES..LINES + SHELF).flat_map(|number| self.shelf(number)));
         let (seq, fan) = (self.seq.replace("{count}", &fans.to_string()), super::boards::bulk_fan(self, "n"));
         let limited = self.quoted(variant(LIMITED));
         statements.extend([
@@ -74,6 +115,33 @@ impl Dialect {
             )
         }));
         statements.extend(self.after.iter().map(ToString::to_string));
+        statements
+    }
+
+    /// Statements that put a product on sale that is in no cart.
+    fn shelf(&self, number: u64) -> Vec<String> {
+        let id = self.quoted(product(number));
+        let mut statements = vec![format!(
+            "INSERT INTO products (id, key, place, name, description, image_urls, kind, tax_class, is_retired) \
+             VALUES ({id}, 'bench-{number}', 900 + {number}, 'Bench product {number}', '{DESCRIPTION}', \
+             '[\"/api/content/bench.png\"]', 'digital', '{TAX_CLASS}', FALSE)"
+        )];
+        for place in 0..SHELF_VARIANTS {
+            let own = SHELF_FIRST + number * SHELF_VARIANTS + place;
+            let [variant, price] = [variant, price].map(|id| self.quoted(id(own)));
+            statements.extend([
+                format!(
+                    "INSERT INTO product_variants (id, product_id, key, place, name, options, is_retired) \
+                     VALUES ({variant}, {id}, 'size-{place}', {place}, 'Size {place}', '[]', FALSE)"
+                ),
+                format!(
+                    "INSERT INTO variant_prices (id, variant_id, place, points) VALUES ({price}, {variant}, 0, 100)"
+                ),
+                format!(
+                    "INSERT INTO variant_stock (variant_id, supply, taken) VALUES ({variant}, 500, 0)"
+                ),
+            ]);
+        }
         statements
     }
 
@@ -97,9 +165,9 @@ impl Dialect {
             ),
             format!(
                 "INSERT INTO order_lines (id, order_id, place, product_id, variant_id, price_id, name, kind, quantity, \
-                 points, money, currency, tax_rate, tax, granted, state) {seq} \
+                 points, money, currency, tax_rate, tax, state) {seq} \
                  SELECT {line}, {id}, 0, {product}, {variant}, {price}, 'Bench product', 'digital', 1, {HELD}, {CARD}, \
-                 'EUR', 0, 0, 0, 'waiting' FROM seq"
+                 'EUR', 0, 0, 'waiting' FROM seq"
             ),
             format!("UPDATE variant_stock SET taken = taken + {fans} WHERE variant_id = {variant}"),
             format!(

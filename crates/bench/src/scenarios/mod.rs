@@ -3,12 +3,15 @@
 mod accounts;
 mod boards;
 mod contest;
+mod dashboard;
 mod feed;
+mod games;
 mod graph;
 mod maintain;
 mod match_day;
 mod packs;
 mod posts;
+mod push;
 mod quests;
 mod reactions;
 mod search;
@@ -51,6 +54,12 @@ pub(crate) enum Scenario {
     Packs,
     /// The shop: the list of products, carts, checkouts of three lines, durably, and unpaid orders.
     Shop,
+    /// Games: a live round of trivia with a crowd of readers and players.
+    Games,
+    /// Push messages: encrypting and signing them, on one core.
+    Push,
+    /// The dashboard: its share of the bare limit, its statements, and what it saves.
+    Dashboard,
     /// Streams: deliveries to many readers beside nginx, their delay, memory, and what they cost commands.
     Streams,
     /// Maintenance of millions of records: beside one statement, its memory, its batches, and what readers pay.
@@ -62,7 +71,7 @@ pub(crate) enum Scenario {
 }
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Feed,
         Self::Posts,
         Self::Accounts,
@@ -72,6 +81,9 @@ impl Scenario {
         Self::Quests,
         Self::Packs,
         Self::Shop,
+        Self::Games,
+        Self::Push,
+        Self::Dashboard,
         Self::Streams,
         Self::Maintain,
         Self::MatchDay,
@@ -89,6 +101,9 @@ impl Scenario {
             Self::Quests => "quests",
             Self::Packs => "packs",
             Self::Shop => "shop",
+            Self::Games => "games",
+            Self::Push => "push",
+            Self::Dashboard => "dashboard",
             Self::Streams => "streams",
             Self::Maintain => "maintain",
             Self::MatchDay => "match-day",
@@ -110,6 +125,9 @@ impl Scenario {
             | Self::Quests
             | Self::Packs
             | Self::Shop
+            | Self::Games
+            | Self::Push
+            | Self::Dashboard
             | Self::Streams
             | Self::Maintain => return None,
         };
@@ -125,9 +143,12 @@ impl Scenario {
             Self::Quests => quests::run,
             Self::Packs => packs::run,
             Self::Shop => shop::run,
+            Self::Games => games::run,
+            Self::Dashboard => dashboard::run,
             Self::MatchDay => match_day::run,
             Self::Graph => return graph::run(ground, plan, inputs),
             Self::Leaderboard => return boards::run(ground, plan, inputs),
+            Self::Push => return push::run(ground, plan, inputs),
             Self::Streams => return streams::run(ground, plan, inputs),
             Self::Maintain => return maintain::run(ground, plan, inputs),
             Self::Soak => return soak::run(ground, plan, inputs),

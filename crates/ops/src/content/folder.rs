@@ -14,7 +14,7 @@ const LARGEST_PICTURE: u64 = 10 << 20;
 const MOST_PICTURES: usize = 5_000;
 
 /// The text files of a folder. Every other file is a fault, so that a misspelt name is not a missing file.
-pub(super) const FILES: [&str; 9] = [
+pub(super) const FILES: [&str; 12] = [
     "club.toml",
     "leagues.toml",
     "teams.toml",
@@ -24,6 +24,9 @@ pub(super) const FILES: [&str; 9] = [
     "packs.toml",
     "products.toml",
     "shipping.toml",
+    "rewards.toml",
+    "wheels.toml",
+    "trivia.toml",
 ];
 /// The folder of the pictures.
 pub(super) const PICTURES: &str = "images";

@@ -35,6 +35,8 @@ pub async fn load_content(
     app.forget_quest_book();
     app.forget_pack_book();
     app.forget_product_book();
+    app.forget_reward_book();
+    app.forget_wheel_book();
     loaded
 }
 
@@ -128,6 +130,15 @@ impl LoadContent {
         tx.put_catalogue(&planned.shop)?;
         let keys: Vec<_> = planned.shop.products.iter().map(|product| product.key.clone()).collect();
         tx.retire_products(&keys)?;
+        tx.put_rewards(&planned.rewards)?;
+        let keys: Vec<_> = planned.rewards.iter().map(|reward| reward.key.clone()).collect();
+        tx.retire_rewards(&keys)?;
+        tx.put_wheels(&planned.wheels)?;
+        let keys: Vec<_> = planned.wheels.iter().map(|wheel| wheel.key.clone()).collect();
+        tx.retire_wheels(&keys)?;
+        tx.put_rounds(&planned.rounds)?;
+        let keys: Vec<_> = planned.rounds.iter().map(|round| round.key.clone()).collect();
+        tx.cancel_rounds(&keys, ctx.now())?;
         for picture in self.content.pictures.values() {
             tx.put_content_picture(&ContentPicture {
                 hash: picture.hash,

@@ -4,20 +4,26 @@
 mod folder;
 mod load;
 mod plan;
+mod rewards;
 
 pub use load::{LoadRefusal, load_content, plan_content, stored_content};
 pub use plan::{ContentChanges, Item, listed};
 
 use folder::Files;
+use rewards::AchievementKeys;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
 use terrace_app::content::{Club, ContentFaults, read_levels};
+use terrace_app::grants::{Giver, GrantBook};
 use terrace_app::media::{PreparedPicture, prepare_picture};
 use terrace_app::packs::PackContent;
-use terrace_app::quests::{QuestContent, read_achievements};
+use terrace_app::quests::QuestContent;
+use terrace_app::rewards::RewardContent;
 use terrace_app::shop::ShopContent;
 use terrace_app::teams::Catalogue;
+use terrace_app::trivia::TriviaContent;
+use terrace_app::wheels::WheelContent;
 use terrace_kernel::{Currency, TeamId, Timestamp};
 use uuid::Uuid;
 
@@ -36,6 +42,10 @@ pub struct Content {
     pub packs: PackContent,
     /// Products, shipping methods and tax rates.
     pub shop: ShopContent,
+    pub rewards: RewardContent,
+    pub wheels: WheelContent,
+    /// Rounds of trivia.
+    pub trivia: TriviaContent,
     /// Text of the achievements; `None` for those that come with the program.
     pub achievements: Option<String>,
     /// Text of the levels; `None` for those that come with the program.
@@ -60,12 +70,16 @@ impl Content {
         faults.unless_any(content)
     }
 
-    /// Quests, packs and products that closed before `now`, with file and line. They load only where they exist already.
+    /// Quests, packs, products, rewards and wheels that closed before `now`, with file and line, which load only where they
+    /// exist already; and rounds that have begun, which load only as they are.
     pub fn closed(&self, now: Timestamp) -> ContentFaults {
         let mut notes = ContentFaults::default();
         self.quests.closed(now, &mut notes);
         self.packs.closed(now, &mut notes);
         self.shop.closed(now, &mut notes);
+        self.rewards.closed(now, &mut notes);
+        self.wheels.closed(now, &mut notes);
+        self.trivia.begun(now, &mut notes);
         notes.sorted()
     }
 
@@ -81,17 +95,25 @@ impl Content {
         let quests = QuestContent::read(files.text("quests.toml"), faults);
         let packs = PackContent::read(files.text("packs.toml"), faults);
         let shop = ShopContent::read(files.text("products.toml"), files.text("shipping.toml"), faults);
-        if files.has("achievements.toml") {
-            read_achievements(files.text("achievements.toml"), faults);
-        }
+        let rewards = RewardContent::read(files.text("rewards.toml"), faults);
+        let achievements = match (files.has("achievements.toml"), files.text("achievements.toml")) {
+            (false, _) => AchievementKeys::read(None, faults),
+            (true, Some(text)) => AchievementKeys::read(Some(text), faults),
+            (true, None) => AchievementKeys::unreadable(),
+        };
+        let wheels = WheelContent::read(files.text("wheels.toml"), faults);
+        let trivia = TriviaContent::read(files.text("trivia.toml"), faults);
         if files.has("levels.toml") {
             read_levels(files.text("levels.toml"), faults);
         }
         let currency = club.as_ref().map(|club| club.currency);
-        check_together(&catalogue, &quests, &packs, &shop, currency, faults);
+        let beside =
+            Together { catalogue: &catalogue, quests: &quests, achievements: &achievements, currency };
+        check_together(&beside, &packs, &shop, (&rewards, &wheels, &trivia), faults);
         let logo = club.iter().filter_map(|club| club.logo.as_ref());
         let logo = logo.map(|(path, line)| ("club.toml", *line, path.as_str()));
         let named = catalogue.pictures().chain(packs.pictures()).chain(shop.pictures());
+        let named = named.chain(rewards.pictures()).chain(trivia.pictures());
         for (file, line, path) in logo.chain(named) {
             if !files.has(path) {
                 faults.add(file, line, format!("there is no picture {path:?} in the folder"));
@@ -103,6 +125,9 @@ impl Content {
             quests,
             packs,
             shop,
+            rewards,
+            wheels,
+            trivia,
             achievements: files.texts.get("achievements.toml").cloned(),
             levels: files.texts.get("levels.toml").cloned(),
             club_text: files.text("club.toml").unwrap_or_default().to_owned(),
@@ -112,15 +137,24 @@ impl Content {
     }
 }
 
-/// Checks quests, packs and products against the teams of the folder, without any stored content.
+/// What packs, products, rewards, wheels and rounds are checked against.
+struct Together<'a> {
+    catalogue: &'a Catalogue,
+    quests: &'a QuestContent,
+    achievements: &'a AchievementKeys,
+    currency: Option<Currency>,
+}
+
+/// Checks quests, packs, products, rewards, wheels and rounds against each other and the teams of the folder, without any stored
+/// content.
 fn check_together(
-    catalogue: &Catalogue,
-    quests: &QuestContent,
+    Together { catalogue, quests, achievements, currency }: &Together<'_>,
     packs: &PackContent,
     shop: &ShopContent,
-    currency: Option<Currency>,
+    (rewards, wheels, trivia): (&RewardContent, &WheelContent, &TriviaContent),
     faults: &mut ContentFaults,
 ) {
+    let currency = *currency;
     let mut ids = 0_u128;
     let mut new_id = || {
         ids += 1;
@@ -141,16 +175,39 @@ fn check_together(
     };
     // Paths in the folder become paths of the service.
     let path = |path: &str| Some(format!("/{path}"));
-    if let Err(errors) = packs.clone().with_pictures(path).plan(&known, &mut new_id) {
+    let mut is_open = packs.is_open();
+    let planned = packs.clone().with_pictures(path).plan(&known, &mut new_id).unwrap_or_else(|errors| {
+        faults.extend(errors);
+        is_open = true;
+        terrace_packs::Catalogue { collectibles: Vec::new(), packs: Vec::new() }
+    });
+    let granted = GrantBook {
+        packs: &planned.packs,
+        collectibles: &planned.collectibles,
+        is_open,
+        ..GrantBook::default()
+    };
+    let planned = granted.with_names(Giver::Order, |grants| {
+        let catalogue = &terrace_shop::Catalogue::default();
+        let known = terrace_shop::Known { catalogue, team: &team, grants, closes_after: None, currency };
+        shop.clone().with_pictures(path).plan(&known, &mut new_id)
+    });
+    let products = planned.unwrap_or_else(|errors| {
+        faults.extend(errors);
+        is_open = true;
+        terrace_shop::Catalogue::default()
+    });
+    let granted = GrantBook { products: &products.products, is_open: is_open || shop.is_open(), ..granted };
+    rewards::check(rewards, quests, achievements, &granted, faults);
+    let planned = granted.with_names(Giver::Spin, |names| {
+        let known = terrace_games::KnownWheels { wheels: &[], names, closes_after: None };
+        wheels.plan(&known, &mut new_id)
+    });
+    if let Err(errors) = planned {
         faults.extend(errors);
     }
-    let known = terrace_shop::Known {
-        catalogue: &terrace_shop::Catalogue::default(),
-        team: &team,
-        closes_after: None,
-        currency,
-    };
-    if let Err(errors) = shop.clone().with_pictures(path).plan(&known, &mut new_id) {
+    let known = terrace_games::KnownRounds { rounds: &[], team: &team, now: None };
+    if let Err(errors) = trivia.clone().with_pictures(path).plan(&known, &mut new_id) {
         faults.extend(errors);
     }
 }

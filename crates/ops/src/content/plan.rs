@@ -1,13 +1,17 @@
 //! What a load would change.
 
 use crate::content::Content;
+use crate::content::rewards::{self, RewardContext};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use terrace_app::content::ContentFaults;
+use terrace_app::grants::{Giver, GrantBook};
+use terrace_games::{KnownRounds, KnownWheels, Round, RoundStatus, Wheel};
 use terrace_identity::{League, Team};
 use terrace_kernel::{LeagueId, StoreError, TeamId, Timestamp};
 use terrace_packs::Catalogue as PackCatalogue;
 use terrace_quests::Quest;
+use terrace_rewards::Reward;
 use terrace_shop::{Catalogue as ShopCatalogue, TaxRate};
 use terrace_store::OpsReadTx;
 use terrace_store::content::StoredContent;
@@ -40,10 +44,13 @@ pub struct ContentChanges {
 }
 
 /// The kinds of items: first those that fans own, buy or work on. Teams come late, because there are many of them.
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 13] = [
     "pack",
     "quest",
     "product",
+    "reward",
+    "wheel",
+    "round",
     "category",
     "shipping method",
     "tax rate",
@@ -76,7 +83,7 @@ impl ContentChanges {
     }
 
     /// Compares the items of a kind. Retired items count as absent, so that one that comes back is added.
-    fn compare<T: PartialEq>(
+    pub(super) fn compare<T: PartialEq>(
         &mut self,
         kind: &'static str,
         before: BTreeMap<&str, &T>,
@@ -103,6 +110,9 @@ pub(super) struct Existing {
     quests: Vec<Quest>,
     packs: PackCatalogue,
     shop: ShopCatalogue,
+    rewards: Vec<Reward>,
+    wheels: Vec<Wheel>,
+    rounds: Vec<Round>,
     pub(super) stored: Option<StoredContent>,
 }
 
@@ -114,6 +124,9 @@ impl Existing {
             quests: tx.quests()?,
             packs: PackCatalogue { collectibles: tx.collectibles()?, packs: tx.packs()? },
             shop: tx.catalogue()?,
+            rewards: tx.rewards()?,
+            wheels: tx.wheels()?,
+            rounds: tx.rounds()?,
             stored: tx.stored_content()?,
         })
     }
@@ -127,6 +140,9 @@ pub(super) struct Planned {
     pub(super) quests: Vec<Quest>,
     pub(super) packs: PackCatalogue,
     pub(super) shop: ShopCatalogue,
+    pub(super) rewards: Vec<Reward>,
+    pub(super) wheels: Vec<Wheel>,
+    pub(super) rounds: Vec<Round>,
     pub(super) stored: StoredContent,
     pub(super) changes: ContentChanges,
 }
@@ -175,23 +191,49 @@ pub(super) fn plan(
         currency: Some(content.club.currency),
     };
     let packs = content.packs.clone().with_pictures(picture);
-    let packs = match packs.plan(&known, &mut new_id) {
-        Ok(packs) => packs,
-        Err(errors) => {
-            faults.extend(errors);
-            PackCatalogue { collectibles: Vec::new(), packs: Vec::new() }
-        }
-    };
-    let known = terrace_shop::Known {
-        catalogue: &existing.shop,
-        team: &team,
-        closes_after: Some(now),
-        currency: Some(content.club.currency),
-    };
-    let shop = content.shop.clone().with_pictures(picture).plan(&known, &mut new_id);
+    let packs = packs.plan(&known, &mut new_id);
+    let mut is_open = content.packs.is_open();
+    let packs = packs.unwrap_or_else(|errors| {
+        faults.extend(errors);
+        is_open = true;
+        PackCatalogue { collectibles: Vec::new(), packs: Vec::new() }
+    });
+    let granted =
+        GrantBook { packs: &packs.packs, collectibles: &packs.collectibles, is_open, ..GrantBook::default() };
+    let shop = granted.with_names(Giver::Order, |grants| {
+        let known = terrace_shop::Known {
+            catalogue: &existing.shop,
+            team: &team,
+            grants,
+            closes_after: Some(now),
+            currency: Some(content.club.currency),
+        };
+        content.shop.clone().with_pictures(picture).plan(&known, &mut new_id)
+    });
     let shop = shop.unwrap_or_else(|errors| {
         faults.extend(errors);
+        is_open = true;
         ShopCatalogue::default()
+    });
+    let granted =
+        GrantBook { products: &shop.products, is_open: is_open || content.shop.is_open(), ..granted };
+    let beside =
+        RewardContext { quests: &quests, achievements: content.achievements.as_deref(), granted, now };
+    let rewards = content.rewards.clone().with_pictures(picture);
+    let rewards = rewards::plan(&rewards, &existing.rewards, &beside, &mut new_id, &mut faults);
+    let wheels = granted.with_names(Giver::Spin, |names| {
+        let known = KnownWheels { wheels: &existing.wheels, names, closes_after: Some(now) };
+        content.wheels.plan(&known, &mut new_id)
+    });
+    let wheels = wheels.unwrap_or_else(|errors| {
+        faults.extend(errors);
+        Vec::new()
+    });
+    let known = KnownRounds { rounds: &existing.rounds, team: &team, now: Some(now) };
+    let rounds = content.trivia.clone().with_pictures(picture).plan(&known, &mut new_id);
+    let rounds = rounds.unwrap_or_else(|errors| {
+        faults.extend(errors);
+        Vec::new()
     });
     let stored = StoredContent {
         version: content.club.version,
@@ -202,8 +244,22 @@ pub(super) fn plan(
         logo_url: content.club.logo.as_ref().and_then(|(path, _)| picture(path)),
         loaded_at: now,
     };
-    let changes = changes(existing, &leagues, &teams, &quests, (&packs, &shop), &stored);
-    faults.unless_any(Planned { leagues, teams, quests, packs, shop, stored, changes })
+    let mut changes = changes(existing, &leagues, &teams, &quests, (&packs, &shop, &wheels), &stored);
+    rewards::changes(&mut changes, &existing.rewards, &rewards);
+    round_changes(&mut changes, &existing.rounds, &rounds, now);
+    let planned = Planned { leagues, teams, quests, packs, shop, rewards, wheels, rounds, stored, changes };
+    faults.unless_any(planned)
+}
+
+/// A round that is over stays when the content no longer contains it.
+fn round_changes(changes: &mut ContentChanges, stored: &[Round], rounds: &[Round], now: Timestamp) {
+    let is_compared = |round: &&Round| {
+        !round.is_cancelled
+            && (round.status(now) != RoundStatus::Over
+                || rounds.iter().any(|planned| planned.key == round.key))
+    };
+    let before = stored.iter().filter(is_compared).map(|round| (round.key.as_str(), round)).collect();
+    changes.compare("round", before, rounds.iter().map(|round| (round.key.as_str(), round.clone())));
 }
 
 fn changes(
@@ -211,7 +267,7 @@ fn changes(
     leagues: &[League],
     teams: &[Team],
     quests: &[Quest],
-    (packs, shop): (&PackCatalogue, &ShopCatalogue),
+    (packs, shop, wheels): (&PackCatalogue, &ShopCatalogue, &[Wheel]),
     stored: &StoredContent,
 ) -> ContentChanges {
     let mut changes = ContentChanges::default();
@@ -234,6 +290,9 @@ fn changes(
     let before = existing.packs.packs.iter().filter(|pack| !pack.is_retired);
     let before = before.map(|pack| (pack.key.as_str(), pack)).collect();
     changes.compare("pack", before, packs.packs.iter().map(|pack| (pack.key.as_str(), pack.clone())));
+    let before = existing.wheels.iter().filter(|wheel| !wheel.is_retired);
+    let before = before.map(|wheel| (wheel.key.as_str(), wheel)).collect();
+    changes.compare("wheel", before, wheels.iter().map(|wheel| (wheel.key.as_str(), wheel.clone())));
     shop_changes(&mut changes, &existing.shop, shop);
     let texts = |content: &StoredContent| {
         [Some(content.club.clone()), content.achievements.clone(), content.levels.clone()]

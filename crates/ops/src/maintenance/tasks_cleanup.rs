@@ -60,6 +60,17 @@ pub(super) fn carts() -> Task {
     rows("sweep-carts", about, "carts", Retention::Carts)
 }
 
+pub(super) fn push() -> Task {
+    let about = "Removes expired push messages, and subscriptions of expired sessions";
+    rows("sweep-push", about, "push messages and subscriptions", Retention::Push)
+}
+
+pub(super) fn notifications() -> Task {
+    let about =
+        "Removes notifications 90 days after their first event, and those that an inbox has no room for";
+    rows("sweep-notifications", about, "notifications", Retention::Notifications)
+}
+
 pub(super) fn media() -> Task {
     let about = "Removes uploads that no post took, pictures that nothing shows, and files without a picture";
     Task::new("sweep-media", Category::CleanUp, about, |work| async move {

@@ -61,45 +61,6 @@ fn a_larger_draw_is_what_it_was() {
 }
 
 #[test]
-fn words_are_those_of_the_digests_in_order() {
-    // HMAC-SHA-256, test case 2 of RFC 4231 §4.3: a key that is shorter than a block.
-    let mut key = [0; 32];
-    key[..4].copy_from_slice(b"Jefe");
-    let client_seed = "-".parse().unwrap();
-    let source = Source::new(&ServerSeed::from_bytes(key), &client_seed, 0);
-    let words: Vec<_> = source.words("what do ya want for nothing?").collect();
-    assert_eq!(
-        words,
-        [0x5bdc_c146_bf60_754e, 0x6a04_2426_0895_75c7, 0x5a00_3f08_9d27_3983, 0x9dec_58b9_64ec_3843]
-    );
-    // The fifth word of a slot is the first word of its next digest.
-    let (seed, client_seed) = seeds(9);
-    let source = Source::new(&seed, &client_seed, 4);
-    let mut words = Words::new(&source, 2);
-    let read: Vec<_> = (0..12).map(|_| words.word()).collect();
-    let messages = ["goal:4:2", "goal:4:2:1", "goal:4:2:2"];
-    assert_eq!(read, messages.iter().flat_map(|message| source.words(message)).collect::<Vec<_>>());
-}
-
-#[test]
-fn biased_words_are_rejected() {
-    let (seed, client_seed) = seeds(1);
-    let source = Source::new(&seed, &client_seed, 0);
-    let mut words = Words::new(&source, 0);
-    // Words from 3 * 2^62 on are above the largest full range of `total`: a quarter of all words is rejected.
-    let total = 3 << 62;
-    let mut plain = Words::new(&source, 0);
-    for _ in 0..100 {
-        let number = words.below(total).unwrap();
-        assert!(number < total);
-        let expected = std::iter::repeat_with(|| plain.word()).find(|word| *word < total);
-        assert_eq!(Some(number), expected);
-    }
-    assert_eq!(words.below(1), Some(0));
-    assert_eq!(words.below(0), None);
-}
-
-#[test]
 fn a_draw_goes_by_seeds_and_nonce_alone() {
     let pack = match_day();
     let base = drawn(&pack, 1, 1, &fresh());

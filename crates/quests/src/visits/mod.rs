@@ -4,9 +4,11 @@
 //! the old one, so that a fan cannot get two dates out of one day by changing zones. The dates that a fan had therefore
 //! depend on the history of zones, which [`Visits`] stores. Call [`Visits::in_zone`] whenever a fan changes their zone.
 
+mod at_risk;
 mod calendar;
 mod dates;
 
+pub use at_risk::streak_at_risk;
 pub use calendar::{first_instant, local_date};
 pub use dates::{Dates, MalformedDates};
 
@@ -293,6 +295,13 @@ impl Visits {
 /// The date of a fan whose zone is `zone`, with or without visits.
 pub fn today(zone: Tz, visits: Option<&Visits>, now: Timestamp) -> NaiveDate {
     visits.map_or_else(|| local_date(zone, now), |visits| visits.date(zone, now))
+}
+
+/// The first instant of the next date of a fan whose zone is `zone`, with or without visits.
+pub fn next_date_at(zone: Tz, visits: Option<&Visits>, now: Timestamp) -> Timestamp {
+    let calendar = visits.map_or_else(|| Visits::none(zone), |visits| visits.in_zone(zone, now));
+    let date = local_date(calendar.zone, now);
+    Visits { last_paid: Some(date), ..calendar }.next_visit_at(now)
 }
 
 /// The dates strictly between the two.

@@ -6,14 +6,14 @@ use crate::serve::all_jobs;
 use crate::settings::Settings;
 use std::time::Duration;
 use terrace_app::minting::MintingStanding;
-use terrace_app::platform::OverviewOf;
+use terrace_app::platform::{ClockOffset, OverviewOf};
+use terrace_app::push::PushStanding;
+use terrace_app::wallets::WalletStanding;
 use terrace_app::{Job, JobRecord};
 use terrace_kernel::{StoreError, Timestamp};
 use terrace_storage::{DatabaseKind, Examination};
 
-/// Clock difference beyond which leases and expiries become unreliable.
-const FAR_APART: Duration = Duration::from_secs(30);
-/// Clock difference beyond which two machines do not use the same time service.
+/// How far in the future a job may have begun, by the clock of another process.
 const APART: Duration = Duration::from_secs(2);
 /// Number of events that a consumer may be behind at peak load.
 const BEHIND: i64 = 10_000;
@@ -21,12 +21,7 @@ const BEHIND: i64 = 10_000;
 const OVERDUE: Duration = Duration::from_mins(10);
 
 /// Adds the findings about the database; returns whether its tables can be queried.
-pub(super) fn judge(
-    kind: DatabaseKind,
-    found: &Examination,
-    now: Timestamp,
-    findings: &mut Findings,
-) -> bool {
+pub(super) fn judge(kind: DatabaseKind, found: &Examination, findings: &mut Findings) -> bool {
     let name = match kind {
         DatabaseKind::Sqlite => "SQLite",
         DatabaseKind::Postgres => "PostgreSQL",
@@ -62,7 +57,6 @@ pub(super) fn judge(
             }
         }
     }
-    clock(found.clock, now, findings);
     match &found.writable {
         Ok(()) if found.pending.is_empty() => findings.ok("writing", "is possible"),
         Ok(()) => {}
@@ -85,16 +79,12 @@ fn schema(found: &Examination, findings: &mut Findings) -> bool {
     false
 }
 
-fn clock(theirs: Option<Timestamp>, ours: Timestamp, findings: &mut Findings) {
-    let Some(theirs) = theirs else { return };
-    let apart = theirs.since(ours).max(ours.since(theirs));
-    let words = format!("is {:.1} s from the database's", apart.as_secs_f64());
-    if apart > FAR_APART {
-        findings.fail("clock", words);
-    } else if apart > APART {
-        findings.warn("clock", words);
-    } else {
-        findings.ok("clock", words);
+/// A process whose clock is too far from the database's is not ready.
+pub(super) fn judge_clock(offset: Option<ClockOffset>, findings: &mut Findings) {
+    match offset {
+        Some(offset) if offset.is_too_large() => findings.fail("clock", offset.to_string()),
+        Some(offset) => findings.ok("clock", offset.to_string()),
+        None => {}
     }
 }
 
@@ -122,6 +112,8 @@ pub(super) fn judge_work(
         if behind > BEHIND { findings.warn("consumer", words) } else { findings.ok("consumer", words) }
     }
     judge_minting(settings.minting.url.is_some(), &overview.minting, now, findings);
+    judge_wallets(&overview.wallets, now, findings);
+    judge_push(&overview.push, now, findings);
     for job in all_jobs() {
         let record = overview.jobs.iter().find(|record| record.name == job.name());
         judge_job(&job, record, now, findings);
@@ -160,6 +152,35 @@ fn judge_minting(has_minter: bool, standing: &MintingStanding, now: Timestamp, f
     }
 }
 
+/// Adds the findings about wallets that are not ready.
+fn judge_wallets(standing: &WalletStanding, now: Timestamp, findings: &mut Findings) {
+    let WalletStanding { requested, oldest, failed } = standing;
+    if *failed > 0 {
+        let words = format!("the provider refused {failed}; a fan's next request asks for them again");
+        findings.warn("wallets", words);
+    }
+    let age = oldest.map_or(Duration::ZERO, |oldest| now.since(oldest));
+    let words = format!("{requested} wait for their provider, the oldest for {} s", age.as_secs());
+    match *requested {
+        0 => findings.ok("wallets", "none waits for its provider"),
+        _ if age > OVERDUE => findings.warn("wallets", format!("{words}: does it answer?")),
+        _ => findings.ok("wallets", words),
+    }
+}
+
+/// Adds the findings about push messages that are not sent.
+fn judge_push(standing: &PushStanding, now: Timestamp, findings: &mut Findings) {
+    let PushStanding { subscriptions, due, oldest } = standing;
+    let age = oldest.map_or(Duration::ZERO, |oldest| now.since(oldest));
+    let words =
+        format!("{subscriptions} subscriptions; {due} messages wait, the oldest for {} s", age.as_secs());
+    if age > OVERDUE {
+        findings.warn("push messages", format!("{words}: does a server with --push-key-file run?"));
+    } else {
+        findings.ok("push messages", words);
+    }
+}
+
 fn judge_job(job: &Job, record: Option<&JobRecord>, now: Timestamp, findings: &mut Findings) {
     let name = job.name();
     let Some(record) = record else {
@@ -194,7 +215,6 @@ mod tests {
         Examination {
             version: "1".to_owned(),
             settings,
-            clock: None,
             pending: Vec::new(),
             unknown: Vec::new(),
             writable: Ok(()),
@@ -215,13 +235,13 @@ mod tests {
             ([sound[0], sound[1], ("synchronous_commit", "off")], Level::Warn),
         ] {
             let mut findings = Findings::default();
-            judge(DatabaseKind::Postgres, &examination(&settings), NOW, &mut findings);
+            judge(DatabaseKind::Postgres, &examination(&settings), &mut findings);
             assert_eq!(levels(&findings, "durability"), [expected], "{settings:?}");
             assert_eq!(levels(&findings, "encoding"), [Level::Fail], "no encoding is not UTF8");
         }
         let mut findings = Findings::default();
         let sound = [("journal_mode", "wal"), ("synchronous", "2")];
-        assert!(judge(DatabaseKind::Sqlite, &examination(&sound), NOW, &mut findings));
+        assert!(judge(DatabaseKind::Sqlite, &examination(&sound), &mut findings));
         assert!(!findings.any_failed());
     }
 
@@ -237,20 +257,39 @@ mod tests {
             let mut findings = Findings::default();
             let found =
                 Examination { pending, unknown, settings: sound.settings.clone(), ..examination(&[]) };
-            let usable = judge(DatabaseKind::Sqlite, &found, NOW, &mut findings);
+            let usable = judge(DatabaseKind::Sqlite, &found, &mut findings);
             assert_eq!((levels(&findings, "schema"), usable), (vec![expected], expected == Level::Ok));
         }
     }
 
     #[test]
     fn clocks_are_compared_whichever_is_ahead() {
-        for (seconds, expected) in [(0, Level::Ok), (5, Level::Warn), (60, Level::Fail)] {
-            let span = Duration::from_secs(seconds);
-            for theirs in [NOW.plus(span), NOW.minus(span)] {
+        for (millis, expected) in [(0, Level::Ok), (50, Level::Ok), (60, Level::Fail)] {
+            for is_ahead in [true, false] {
+                let apart = Duration::from_millis(millis);
                 let mut findings = Findings::default();
-                clock(Some(theirs), NOW, &mut findings);
+                let offset = ClockOffset { apart, is_ahead, error: Duration::from_millis(1) };
+                judge_clock(Some(offset), &mut findings);
                 assert_eq!(levels(&findings, "clock"), [expected]);
             }
+        }
+        let mut findings = Findings::default();
+        judge_clock(None, &mut findings);
+        assert_eq!(levels(&findings, "clock"), []);
+    }
+
+    #[test]
+    fn wallets_that_wait_or_were_refused_are_reported() {
+        let standing = |requested, oldest, failed| WalletStanding { requested, oldest, failed };
+        for (standing, expected) in [
+            (standing(0, None, 0), vec![Level::Ok]),
+            (standing(2, Some(NOW), 0), vec![Level::Ok]),
+            (standing(2, Some(NOW.minus(OVERDUE * 2)), 0), vec![Level::Warn]),
+            (standing(0, None, 3), vec![Level::Warn, Level::Ok]),
+        ] {
+            let mut findings = Findings::default();
+            judge_wallets(&standing, NOW, &mut findings);
+            assert_eq!(levels(&findings, "wallets"), expected, "{standing:?}");
         }
     }
 

@@ -52,8 +52,16 @@ async fn check_database(settings: &Settings, findings: &mut Findings) {
         Err(error) => return findings.fail("database", format!("{error:#}")),
     };
     let now = terrace_kernel::Clock::now(&machine::SystemClock);
+    let app = Arc::new(app(settings, &storage));
     let usable = match storage.examine() {
-        Ok(examination) => database::judge(storage.kind(), &examination, now, findings),
+        Ok(examination) => {
+            let usable = database::judge(storage.kind(), &examination, findings);
+            match app.compare_clocks().await {
+                Ok(offset) => database::judge_clock(offset, findings),
+                Err(error) => findings.fail("clock", error.to_string()),
+            }
+            usable
+        }
         Err(error) => {
             findings.fail("database", error.to_string());
             false
@@ -63,7 +71,6 @@ async fn check_database(settings: &Settings, findings: &mut Findings) {
         database::judge_replica(replica, findings);
     }
     if usable {
-        let app = Arc::new(app(settings, &storage));
         match app.query(terrace_app::platform::Overview).await {
             Ok(overview) => database::judge_work(settings, &overview, now, findings),
             Err(error) => findings.fail("work", error.to_string()),

@@ -35,6 +35,58 @@ pub(super) fn configuration(settings: &Settings, findings: &mut Findings) {
         Ok(None) => {}
         Err(error) => findings.fail("minter", format!("{error:#}")),
     }
+    wallets(settings, reachable, findings);
+    push(settings, findings);
+    payments(settings, reachable, findings);
+    if settings.demo == Demo::Always && reachable {
+        findings.warn("demo", "--demo always puts accounts with a published password on a reachable address");
+    }
+    if settings.jobs == Switch::Off {
+        findings.warn("jobs", "are off here: another process must run them");
+    }
+}
+
+/// The provider of wallets.
+fn wallets(settings: &Settings, reachable: bool, findings: &mut Findings) {
+    match (settings.wallets.webhook(), settings.has_sandbox_wallets()) {
+        (Ok(Some(_)), _) => findings.ok("wallet provider", "is configured"),
+        (Ok(None), Ok(true)) if reachable => {
+            findings.warn("wallet provider", "--wallets sandbox: the wallets of fans exist on no network");
+        }
+        (Ok(None), Ok(true)) => findings.ok("wallet provider", "is the sandbox"),
+        // An invalid public URL is already reported above.
+        (Ok(None), Ok(false) | Err(_)) => {}
+        (Err(error), _) => findings.fail("wallet provider", format!("{error:#}")),
+    }
+}
+
+/// The keys of push messages.
+fn push(settings: &Settings, findings: &mut Findings) {
+    // An invalid public URL is already reported above.
+    let site = settings.site().unwrap_or_default();
+    match (settings.push.sender(site.as_ref()), settings.push.keys()) {
+        (Ok(Some(_)), Ok(Some(keys))) => {
+            let (id, others) = (keys.current().id, keys.count().saturating_sub(1));
+            findings.ok("push", format!("the key is {id}, and {others} are of earlier subscriptions"));
+        }
+        (Ok(_), Ok(_)) => findings.ok("push", "no key is set: no push messages are sent"),
+        (Err(error), _) | (_, Err(error)) => findings.fail("push", format!("{error:#}")),
+    }
+}
+
+/// The payment provider.
+fn payments(settings: &Settings, reachable: bool, findings: &mut Findings) {
+    if settings.payments == PaymentMode::Stripe {
+        match (settings.stripe.adapter(), settings.site()) {
+            (Ok(stripe), Ok(Some(_))) if stripe.is_live() => {
+                findings.ok("payments", "go to Stripe: cards are charged");
+            }
+            (Ok(_), Ok(Some(_))) => findings.warn("payments", "go to Stripe with a test key: no money moves"),
+            (Ok(_), _) => findings.fail("payments", "--payments stripe needs --public-url".to_owned()),
+            (Err(error), _) => findings.fail("payments", format!("{error:#}")),
+        }
+        return;
+    }
     match settings.has_sandbox() {
         Ok(true) if reachable && settings.payments == PaymentMode::Sandbox => {
             findings.warn("payments", "--payments sandbox: every visitor can buy for money without paying");
@@ -43,12 +95,6 @@ pub(super) fn configuration(settings: &Settings, findings: &mut Findings) {
         Ok(false) => findings.ok("payments", "are off: nothing is sold for money"),
         // An invalid public URL is already reported above.
         Err(_) => {}
-    }
-    if settings.demo == Demo::Always && reachable {
-        findings.warn("demo", "--demo always puts accounts with a published password on a reachable address");
-    }
-    if settings.jobs == Switch::Off {
-        findings.warn("jobs", "are off here: another process must run them");
     }
 }
 
@@ -211,6 +257,9 @@ mod tests {
             (vec!["--rate-limits=off"], "rate limits", vec![Level::Warn]),
             (vec!["--cron-secret=short"], "cron secret", vec![Level::Fail]),
             (vec!["--minter-url=https://mint.example"], "minter", vec![Level::Fail]),
+            (vec!["--wallet-url=https://wallets.example"], "wallet provider", vec![Level::Fail]),
+            (vec!["--wallets=sandbox", everywhere], "wallet provider", vec![Level::Warn]),
+            (vec!["--wallets=off"], "wallet provider", vec![]),
             (vec!["--demo=always", everywhere], "demo", vec![Level::Warn]),
             (vec!["--demo=always"], "demo", vec![]),
             (vec!["--jobs=off"], "jobs", vec![Level::Warn]),

@@ -45,6 +45,10 @@ mod tests {
             ("--cron-secret", secret),
             ("--minter-url", "https://mint.example.test/hook"),
             ("--minter-secret", secret),
+            ("--wallet-url", "https://wallets.example.test/hook"),
+            ("--wallet-networks", "polygon"),
+            ("--wallet-secret", secret),
+            ("--push-key", secret),
         ];
         let arguments = arguments.iter().flat_map(|(name, value)| [*name, *value]);
         let cli = Cli::try_parse_from(["terrace"].into_iter().chain(arguments)).unwrap();
@@ -56,6 +60,7 @@ mod tests {
             format!("{cli:#?}"),
             format!("{:?}", cli.settings.storage().unwrap()),
             format!("{:?}", cli.settings.minting.minter()),
+            format!("{:?}", cli.settings.wallets.webhook()),
         ] {
             assert!(!shown.contains("as-it-should-be"), "{shown}");
         }

@@ -43,6 +43,9 @@ pub(crate) struct LimitSettings {
     /// Purchases for money that are started from one address.
     #[arg(long = "limit-purchases", env = "TERRACE_LIMIT_PURCHASES", global = true, default_value = "10/1800", value_name = "COUNT/SECONDS", value_parser = rate)]
     pub(crate) purchases: Rate,
+    /// Codes that one till redeems.
+    #[arg(long = "limit-redemptions", env = "TERRACE_LIMIT_REDEMPTIONS", global = true, default_value = "120/60", value_name = "COUNT/SECONDS", value_parser = rate)]
+    pub(crate) redemptions: Rate,
 }
 
 impl LimitSettings {
@@ -61,6 +64,7 @@ impl LimitSettings {
             export,
             uploads,
             purchases,
+            redemptions,
         } = *self;
         LimitConfig {
             enabled,
@@ -76,6 +80,7 @@ impl LimitSettings {
             export,
             uploads,
             purchases,
+            redemptions,
         }
     }
 }

@@ -7,23 +7,30 @@ mod hidden;
 mod limits;
 mod media;
 mod minting;
+mod push;
 mod secrets;
 mod store;
 mod streams;
+mod stripe;
 mod trends;
+mod wallets;
 mod web;
 
 pub(crate) use secrets::{read_secret, warn_of_secret_flags};
+pub(crate) use wallets::WalletMode;
 
 use crate::settings::accounts::AccountSettings;
 use crate::settings::edge::EdgeSettings;
 use crate::settings::limits::LimitSettings;
 use crate::settings::media::MediaSettings;
 use crate::settings::minting::MintSettings;
+use crate::settings::push::PushSettings;
 use crate::settings::secrets::SecretSettings;
 use crate::settings::store::StoreSettings;
 use crate::settings::streams::StreamSettings;
+use crate::settings::stripe::StripeSettings;
 use crate::settings::trends::TrendSettings;
+use crate::settings::wallets::WalletSettings;
 use crate::settings::web::WebSettings;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -58,6 +65,8 @@ pub(crate) enum PaymentMode {
     Auto,
     /// The sandbox on any address: no money moves, and buyers approve their own payments.
     Sandbox,
+    /// Stripe: cards, with the key and the webhook's secret of its settings.
+    Stripe,
     /// No provider: nothing is sold for money.
     Off,
 }
@@ -117,6 +126,12 @@ pub(crate) struct Settings {
     pub(crate) edge: EdgeSettings,
     #[command(flatten)]
     pub(crate) minting: MintSettings,
+    #[command(flatten)]
+    pub(crate) stripe: StripeSettings,
+    #[command(flatten)]
+    pub(crate) wallets: WalletSettings,
+    #[command(flatten)]
+    pub(crate) push: PushSettings,
     #[command(flatten)]
     pub(crate) limits: LimitSettings,
 }
@@ -194,11 +209,25 @@ impl Settings {
     pub(crate) fn has_sandbox(&self) -> anyhow::Result<bool> {
         Ok(match self.payments {
             PaymentMode::Sandbox => true,
-            PaymentMode::Off => false,
-            PaymentMode::Auto => match self.site()? {
-                Some(url) => url.is_loopback(),
-                None => self.listen.ip().is_loopback(),
-            },
+            PaymentMode::Off | PaymentMode::Stripe => false,
+            PaymentMode::Auto => self.is_only_here()?,
+        })
+    }
+
+    /// Whether the sandbox keeps the wallets of fans.
+    pub(crate) fn has_sandbox_wallets(&self) -> anyhow::Result<bool> {
+        Ok(match self.wallets.mode {
+            WalletMode::Sandbox => true,
+            WalletMode::Off => false,
+            WalletMode::Auto => self.wallets.url.is_none() && self.is_only_here()?,
+        })
+    }
+
+    /// Whether only this machine can reach the service.
+    fn is_only_here(&self) -> anyhow::Result<bool> {
+        Ok(match self.site()? {
+            Some(url) => url.is_loopback(),
+            None => self.listen.ip().is_loopback(),
         })
     }
 

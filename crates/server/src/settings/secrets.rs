@@ -7,12 +7,16 @@ use clap::{ArgMatches, Args};
 use std::path::{Path, PathBuf};
 
 /// The flags whose values are secrets, with the ids of their arguments.
-const SECRET_FLAGS: [(&str, &str); 5] = [
+const SECRET_FLAGS: [(&str, &str); 9] = [
     ("database_url", "--database-url"),
     ("listen_database_url", "--listen-database-url"),
     ("read_database_url", "--read-database-url"),
     ("cron_secret", "--cron-secret"),
     ("minter_secret", "--minter-secret"),
+    ("stripe_key", "--stripe-key"),
+    ("stripe_webhook_secret", "--stripe-webhook-secret"),
+    ("wallet_secret", "--wallet-secret"),
+    ("push_key", "--push-key"),
 ];
 
 /// Secrets.
@@ -212,7 +216,9 @@ mod tests {
         let command = Cli::command();
         let secrets = || {
             command.get_arguments().filter(|argument| {
-                argument.is_hide_env_values_set() && argument.get_id().as_str() != "minter_url"
+                // These addresses may contain a token, and are no secrets by themselves.
+                let is_address = ["minter_url", "wallet_url"].contains(&argument.get_id().as_str());
+                argument.is_hide_env_values_set() && !is_address
             })
         };
         for argument in secrets() {

@@ -1,6 +1,6 @@
 //! The shop as written in content, before validation.
 
-use terrace_kernel::Timestamp;
+use terrace_kernel::{GrantDraft, Timestamp};
 
 /// The shop as written in content.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -84,15 +84,6 @@ pub struct PartDraft {
     pub amount: i64,
     /// An ISO 4217 code; only for money.
     pub currency: Option<String>,
-}
-
-/// A grant as written in content.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct GrantDraft {
-    /// `coins`.
-    pub kind: String,
-    /// 1 to 1,000,000,000.
-    pub amount: i64,
 }
 
 /// A shipping method as written in content.

@@ -3,11 +3,11 @@
 mod draft;
 
 pub use draft::{
-    CatalogueDraft, CategoryDraft, GrantDraft, MethodDraft, PartDraft, ProductDraft, TaxDraft, VariantDraft,
+    CatalogueDraft, CategoryDraft, MethodDraft, PartDraft, ProductDraft, TaxDraft, VariantDraft,
 };
 
 use crate::{
-    Catalogue, Category, CategoryId, CategoryKey, Country, MalformedCountry, MethodKey, PriceId, Product,
+    Catalogue, Category, CategoryId, CategoryKey, Country, CountryError, MethodKey, PriceId, Product,
     ProductId, ProductKey, ProductKind, ShippingMethod, TaxRate, Variant, VariantId, VariantKey,
     VariantPrice,
 };
@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use terrace_kernel::text::{TextError, line, paragraphs};
 use terrace_kernel::{
-    Currency, Grant, MalformedCurrency, MalformedKey, Price, PriceError, PriceKind, PricePart, TeamId,
-    Timestamp,
+    Currency, Giver, Grant, GrantDraft, GrantNames, GrantProblem, MalformedCurrency, MalformedKey, Price,
+    PriceError, PriceKind, PricePart, TeamId, Timestamp, grants_reach,
 };
 use uuid::Uuid;
 
@@ -26,6 +26,8 @@ const MOST_VARIANTS: usize = 50;
 const MOST_PRICES: usize = 4;
 /// The most pictures of a product.
 const MOST_IMAGES: usize = 10;
+/// The most grants of a product.
+const MOST_GRANTS: usize = 5;
 /// The most options of a variant.
 const MOST_OPTIONS: usize = 5;
 /// The largest stock and limit per fan.
@@ -119,18 +121,23 @@ pub enum ContentProblem {
     /// A product that is not stored yet closes before the content is loaded.
     #[error("it is new, and closes in the past")]
     ClosedBefore,
-    /// The product grants something that products cannot grant.
-    #[error("products grant coins, not {0:?}")]
-    GrantKind(String),
-    /// The granted amount is zero, negative or too large.
-    #[error("a grant must be 1 to {MOST_UNITS}")]
-    GrantAmount,
+    /// A grant is malformed, or one that products cannot give.
+    #[error("{0}")]
+    Grant(GrantProblem),
+    /// The product grants the same thing twice, or too many things.
+    #[error("a product grants at most {MOST_GRANTS} things, each once")]
+    Grants,
     /// A physical product grants something.
     #[error("only digital products grant something")]
     GrantOfPhysical,
-    /// The product grants at least as many coins as it costs.
-    #[error("variant {0:?} grants at least as many coins as it costs")]
-    GrantReachesCost(String),
+    /// The product grants at least as much of what it costs.
+    #[error("variant {variant:?} grants at least as many {kind} as it costs")]
+    GrantReachesCost {
+        /// Key of the variant.
+        variant: String,
+        /// What it costs and grants.
+        kind: PriceKind,
+    },
     /// The product has no variants, or too many.
     #[error("a product has 1 to {MOST_VARIANTS} variants")]
     Variants,
@@ -171,9 +178,9 @@ pub enum ContentProblem {
     /// The price of a shipping method is not in money.
     #[error("the price of a shipping method is in money")]
     MethodPrice,
-    /// A country code is malformed.
+    /// A country code is malformed or unknown.
     #[error("{0}")]
-    Country(MalformedCountry),
+    Country(CountryError),
     /// The days are out of range.
     #[error("the days must be 1 to {MOST_DAYS}")]
     Days,
@@ -194,6 +201,8 @@ pub struct Known<'a> {
     pub catalogue: &'a Catalogue,
     /// Looks up a team by its key.
     pub team: &'a dyn Fn(&str) -> Option<TeamId>,
+    /// Finds what products grant by key.
+    pub grants: GrantNames<'a>,
     /// The instant after which a product that is not stored yet must close, if this is checked.
     pub closes_after: Option<Timestamp>,
     /// The currency of the club; `None` if it is not known. All prices in money are in one currency.
@@ -381,7 +390,7 @@ fn product(
     {
         found.note(ContentProblem::KindChanged(before.kind));
     }
-    let grants = grants(&draft.grants, found);
+    let grants = grants(&draft.grants, &known.grants, found);
     if kind == Some(ProductKind::Physical) && !draft.grants.is_empty() {
         found.note(ContentProblem::GrantOfPhysical);
     }
@@ -405,16 +414,13 @@ fn product(
     })
 }
 
-fn grants(drafts: &[GrantDraft], found: &mut Problems) -> Vec<Grant> {
-    let mut grants = Vec::new();
-    for draft in drafts {
-        if draft.kind != "coins" || !grants.is_empty() {
-            found.note(ContentProblem::GrantKind(draft.kind.clone()));
-        }
-        let amount = found.within(draft.amount, 1, MOST_UNITS, ContentProblem::GrantAmount);
-        grants.extend(amount.map(|amount| Grant::Coins(i64::from(amount))));
+fn grants(drafts: &[GrantDraft], names: &GrantNames<'_>, found: &mut Problems) -> Vec<Grant> {
+    let things: BTreeSet<_> = drafts.iter().map(|draft| (&draft.kind, &draft.key)).collect();
+    if drafts.len() > MOST_GRANTS || things.len() < drafts.len() {
+        found.note(ContentProblem::Grants);
     }
-    grants
+    let planned = drafts.iter().map(|draft| draft.plan(Giver::Order, names));
+    planned.filter_map(|grant| found.take(grant, ContentProblem::Grant)).collect()
 }
 
 fn variants(
@@ -470,10 +476,8 @@ fn variant(
         }
         let Some(price) = found.take(Price::new(parts), ContentProblem::Price) else { continue };
         is_valid &= prices.iter().all(|other| other.price != price);
-        let granted: i64 = grants.iter().map(|Grant::Coins(coins)| coins).sum();
-        let cost = price.amount(PriceKind::Coins);
-        if cost > 0 && granted >= cost {
-            found.note(ContentProblem::GrantReachesCost(draft.key.clone()));
+        if let Some(kind) = grants_reach(grants, &price) {
+            found.note(ContentProblem::GrantReachesCost { variant: draft.key.clone(), kind });
         }
         let same = before.and_then(|before| before.prices.iter().find(|known| known.price == price));
         let id = same.map_or_else(|| PriceId::from_uuid(new_id()), |known| known.id);
@@ -538,6 +542,11 @@ fn taxes(drafts: &[TaxDraft], found: &mut Problems) -> Vec<TaxRate> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use terrace_kernel::GrantItem;
+
+    fn grant(kind: &str, amount: Option<i64>, key: Option<&str>) -> GrantDraft {
+        GrantDraft { kind: kind.to_owned(), amount, key: key.map(str::to_owned) }
+    }
 
     fn part(kind: &str, amount: i64, currency: Option<&str>) -> PartDraft {
         PartDraft { kind: kind.to_owned(), amount, currency: currency.map(str::to_owned) }
@@ -564,7 +573,7 @@ mod tests {
             key: "purse".to_owned(),
             name: "Purse".to_owned(),
             kind: "digital".to_owned(),
-            grants: vec![GrantDraft { kind: "coins".to_owned(), amount: 100 }],
+            grants: vec![grant("coins", Some(100), None), grant("pack", None, Some("starter"))],
             variants: vec![VariantDraft { stock: None, ..variant }],
             ..ProductDraft::default()
         };
@@ -585,7 +594,14 @@ mod tests {
     fn planned(draft: &CatalogueDraft, before: &Catalogue) -> Result<Catalogue, Vec<ContentError>> {
         let mut ids = 100;
         let (closes_after, currency) = (Some(Timestamp::from_micros(0)), Some(Currency::EUR));
-        let known = Known { catalogue: before, team: &|_| None, closes_after, currency };
+        let item = |key: &str| {
+            let may_be_granted = key != "limited";
+            ["starter", "limited"]
+                .contains(&key)
+                .then(|| GrantItem { id: Uuid::from_u128(1), may_be_granted })
+        };
+        let grants = GrantNames { pack: &item, collectible: &item, product: &item };
+        let known = Known { catalogue: before, team: &|_| None, grants, closes_after, currency };
         plan(draft, &known, || {
             ids += 1;
             Uuid::from_u128(ids)
@@ -630,16 +646,34 @@ mod tests {
                 "a price is in USD",
             ),
             (|shop| shop.products[0].variants[0].stock = Some(-1), "the stock of variant \"m\""),
-            (
-                |shop| shop.products[0].grants = vec![GrantDraft { kind: "coins".to_owned(), amount: 1 }],
-                "only digital products",
-            ),
+            (|shop| shop.products[0].grants = vec![grant("coins", Some(1), None)], "only digital products"),
             // Boards would be for sale.
-            (|shop| shop.products[1].grants[0].kind = "points".to_owned(), "products grant coins"),
-            (|shop| shop.products[1].grants[0].amount = 500, "at least as many coins as it costs"),
+            (|shop| shop.products[1].grants[0].kind = "points".to_owned(), "it cannot grant \"points\""),
+            (|shop| shop.products[1].grants[1].kind = "product".to_owned(), "it cannot grant \"product\""),
+            (|shop| shop.products[1].grants[0].amount = Some(500), "at least as many coins as it costs"),
+            (|shop| shop.products[1].grants[0].amount = None, "a grant of coins is of 1 to"),
+            (|shop| shop.products[1].grants[1].amount = Some(21), "a grant of pack is of 1 to 20"),
+            (|shop| shop.products[1].grants[1].key = Some("x".to_owned()), "there is no pack \"x\""),
+            (|shop| shop.products[1].grants[1].key = None, "has a `key`"),
+            (
+                |shop| {
+                    let again = shop.products[1].grants[1].clone();
+                    shop.products[1].grants.push(again);
+                },
+                "each once",
+            ),
+            (
+                |shop| shop.products[1].grants[1] = grant("collectible", None, Some("limited")),
+                "no limited collectible",
+            ),
             (|shop| shop.methods.clear(), "no shipping method"),
             (|shop| shop.methods[0].price = Some(part("coins", 1, None)), "in money"),
             (|shop| shop.methods[0].countries = vec!["de".to_owned()], "method \"post\" (no. 1): a country"),
+            (|shop| shop.methods[0].countries = vec!["DE".to_owned(), "ZZ".to_owned()], "no country ZZ"),
+            (
+                |shop| shop.taxes[0].country = Some("XX".to_owned()),
+                "tax \"standard\" (no. 1): ISO 3166-1 lists no",
+            ),
             (|shop| shop.methods[0].days = 0, "the days"),
             (|shop| shop.taxes[0].basis_points = 10_001, "tax \"standard\" (no. 1): a tax rate"),
             (|shop| shop.taxes.push(shop.taxes[0].clone()), "two rates"),

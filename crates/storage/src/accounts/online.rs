@@ -5,6 +5,7 @@
 use crate::accounts::ACTIVE;
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::numbered::Numbered;
 use crate::schema::presence;
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
@@ -31,11 +32,11 @@ impl PresenceWrite for DieselTx<'_> {
             Conn::Sqlite(_) => SQLITE,
         };
         on!(self.conn, |conn| {
-            diesel::sql_query(sql)
-                .bind::<Instant, _>(At(at))
-                .bind::<Uid, _>(Key::of(user))
-                .bind::<Text, _>(ACTIVE)
-                .execute(conn)
+            Numbered::new(
+                sql,
+                (At(at).into_sql::<Instant>(), Key::of(user).into_sql::<Uid>(), ACTIVE.into_sql::<Text>()),
+            )
+            .execute(conn)
         })
         .map(drop)
         .map_err(broken("note a sign-in"))

@@ -5,7 +5,8 @@
 use super::sessions::{REFRESH_TOKEN, RefreshRow, live};
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::schema::{sessions, tokens};
+use crate::numbered::Numbered;
+use crate::schema::{push_subscriptions, sessions, tokens};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
@@ -122,9 +123,15 @@ impl SessionWrite for DieselTx<'_> {
 
     fn end_session(&mut self, user: UserId, session: SessionId, at: Timestamp) -> Result<bool, StoreError> {
         let ending = live(Key::of(user), At(at)).filter(sessions::id.eq(Key::of(session)));
-        on!(self.conn, |conn| diesel::update(ending).set(sessions::ended_at.eq(At(at))).execute(conn))
-            .map(|rows| rows == 1)
-            .map_err(broken("end a session"))
+        let ended =
+            on!(self.conn, |conn| diesel::update(ending).set(sessions::ended_at.eq(At(at))).execute(conn))
+                .map_err(broken("end a session"))?;
+        let own = push_subscriptions::table.filter(push_subscriptions::session_id.eq(Key::of(session)));
+        if ended > 0 {
+            on!(self.conn, |conn| diesel::delete(own).execute(conn))
+                .map_err(broken("end the push subscription of a session"))?;
+        }
+        Ok(ended > 0)
     }
 
     fn end_other_sessions(
@@ -133,15 +140,24 @@ impl SessionWrite for DieselTx<'_> {
         keep: Option<SessionId>,
         at: Timestamp,
     ) -> Result<u64, StoreError> {
-        on!(self.conn, |conn| {
+        let ended = on!(self.conn, |conn| {
             let ending = diesel::update(live(Key::of(user), At(at))).set(sessions::ended_at.eq(At(at)));
             match keep {
                 Some(kept) => ending.filter(sessions::id.ne(Key::of(kept))).execute(conn),
                 None => ending.execute(conn),
             }
         })
-        .map(num::to_u64)
-        .map_err(broken("end sessions"))
+        .map_err(broken("end sessions"))?;
+        let theirs = push_subscriptions::table.filter(push_subscriptions::user_id.eq(Key::of(user)));
+        on!(self.conn, |conn| match keep {
+            Some(kept) => {
+                let others = theirs.filter(push_subscriptions::session_id.ne(Key::of(kept)));
+                diesel::delete(others).execute(conn)
+            }
+            None => diesel::delete(theirs).execute(conn),
+        })
+        .map_err(broken("end the push subscriptions of sessions"))?;
+        Ok(num::to_u64(ended))
     }
 
     fn touch_session(
@@ -166,7 +182,8 @@ impl SessionWrite for DieselTx<'_> {
                 break;
             }
             removed += on!(self.conn, |conn| {
-                diesel::sql_query(sql).bind::<Instant, _>(At(before)).bind::<BigInt, _>(left).execute(conn)
+                Numbered::new(sql, (At(before).into_sql::<Instant>(), left.into_sql::<BigInt>()))
+                    .execute(conn)
             })
             .map_err(broken("remove ended sessions"))?;
         }
@@ -181,7 +198,7 @@ impl SessionWrite for DieselTx<'_> {
                 break;
             }
             removed += on!(self.conn, |conn| {
-                diesel::sql_query(sql).bind::<Uid, _>(Key::of(user)).bind::<BigInt, _>(left).execute(conn)
+                Numbered::new(sql, (Key::of(user).into_sql::<Uid>(), left.into_sql::<BigInt>())).execute(conn)
             })
             .map_err(broken("remove an account's sessions"))?;
         }

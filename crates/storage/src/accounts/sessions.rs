@@ -5,7 +5,8 @@ mod tests;
 
 use crate::conn::on;
 use crate::error::broken;
-use crate::rows::{keyset, named, overfull};
+use crate::numbered::Numbered;
+use crate::rows::{keyset, limited, named};
 use crate::schema::{sessions, tokens, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
@@ -97,11 +98,15 @@ impl DieselTx<'_> {
         sql: String,
     ) -> diesel::QueryResult<Option<RefreshRow>> {
         on!(self.conn, |conn| {
-            diesel::sql_query(sql)
-                .bind::<Binary, _>(hash.as_bytes().as_slice())
-                .bind::<Text, _>(TokenKind::Refresh.as_str())
-                .get_result(conn)
-                .optional()
+            Numbered::new(
+                sql,
+                (
+                    hash.as_bytes().as_slice().into_sql::<Binary>(),
+                    TokenKind::Refresh.as_str().into_sql::<Text>(),
+                ),
+            )
+            .get_result(conn)
+            .optional()
         })
     }
 }
@@ -170,7 +175,7 @@ impl SessionRead for DieselTx<'_> {
             if let Some(TimeKey { at, id }) = after {
                 query = keyset!(query, sessions::created_at < At(at), sessions::id < Key(id));
             }
-            query.order((sessions::created_at.desc(), sessions::id.desc())).limit(overfull(limit)).load(conn)
+            limited(query.order((sessions::created_at.desc(), sessions::id.desc())), limit).load(conn)
         })
         .map_err(broken("list sessions"))?;
         let devices = rows.into_iter().map(DeviceRow::into_session).collect::<Result<Vec<_>, _>>()?;

@@ -1,13 +1,15 @@
 //! The ledger of points, coins and money.
 
 mod audit;
+mod batch;
 mod read;
 pub(crate) mod schema;
+mod statement;
 mod transfer;
 
 use crate::conn::on;
 use crate::error::broken;
-use crate::fixed::Fixed;
+use crate::fixed::{Between, Fixed};
 use crate::rows::{corrupt, named};
 use crate::schema::{ledger_accounts, ledger_transfers};
 use crate::tx::DieselTx;
@@ -188,13 +190,18 @@ impl DieselTx<'_> {
         kind: AccountKind,
         change: i64,
     ) -> Result<i64, StoreError> {
-        on!(self.conn, |conn| {
-            diesel::update(ledger_accounts::table.find((Key::of(user), kind.to_string())))
-                .set(ledger_accounts::balance.eq(ledger_accounts::balance + change))
-                .returning(ledger_accounts::balance)
-                .get_result(conn)
-        })
-        .map_err(broken("change a balance"))
+        let kind = kind.to_string();
+        let values = Between(
+            change.into_sql::<BigInt>(),
+            " WHERE user_id = ",
+            Between(Key::of(user).into_sql::<Uid>(), " AND unit = ", kind.as_str().into_sql::<Text>()),
+        );
+        let add = Fixed::<_, BigInt>::new(
+            "UPDATE ledger_accounts SET balance = balance + ",
+            values,
+            " RETURNING balance",
+        );
+        on!(self.conn, |conn| add.get_result(conn)).map_err(broken("change a balance"))
     }
 
     fn insert_transfer(&mut self, row: &TransferRow) -> Result<(), StoreError> {

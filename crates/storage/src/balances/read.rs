@@ -3,14 +3,17 @@
 use crate::balances::{TransferRow, balances};
 use crate::conn::on;
 use crate::error::broken;
+use crate::numbered::Numbered;
 use crate::rows::overfull;
 use crate::schema::{ledger_accounts, ledger_transfers};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use terrace_kernel::{Limit, Page, StoreError, TimeKey, Timestamp, UserId};
-use terrace_ledger::{Balance, Entry, LedgerRead, Transfer, TransferSource};
+use terrace_kernel::{Currency, Limit, Page, StoreError, TimeKey, Timestamp, UserId};
+use terrace_ledger::{
+    Balance, Entry, LedgerRead, Period, StatementEnds, StatementEntry, Transfer, TransferSource,
+};
 use uuid::Uuid;
 
 /// Incoming and outgoing transfers, each from its own index, merged. `$2` and `$3` are the sort key after which the
@@ -47,16 +50,40 @@ impl LedgerRead for DieselTx<'_> {
         let TimeKey { at, id } = after.unwrap_or(end);
         let fan = Key::of(user);
         let rows: Vec<TransferRow> = on!(self.conn, |conn| {
-            diesel::sql_query(ENTRIES)
-                .bind::<Uid, _>(fan)
-                .bind::<Instant, _>(At(at))
-                .bind::<Uid, _>(Key(id))
-                .bind::<BigInt, _>(overfull(limit))
-                .load(conn)
+            Numbered::new(
+                ENTRIES,
+                (
+                    fan.into_sql::<Uid>(),
+                    At(at).into_sql::<Instant>(),
+                    Key(id).into_sql::<Uid>(),
+                    overfull(limit).into_sql::<BigInt>(),
+                ),
+            )
+            .load(conn)
         })
         .map_err(broken("list what was moved on a fan's accounts"))?;
         let entries = rows.into_iter().map(|row| row.into_entry(fan)).collect::<Result<Vec<_>, _>>()?;
         Ok(Page::from_overfull(entries, limit, |entry| TimeKey { at: entry.at, id: entry.id.as_uuid() }))
+    }
+
+    fn statement_ends(
+        &mut self,
+        user: UserId,
+        currency: Currency,
+        period: Period,
+    ) -> Result<StatementEnds, StoreError> {
+        self.ends_of_statement(user, currency, period)
+    }
+
+    fn statement_entries(
+        &mut self,
+        user: UserId,
+        currency: Currency,
+        after: i64,
+        last: i64,
+        limit: Limit,
+    ) -> Result<Vec<StatementEntry>, StoreError> {
+        self.entries_of_statement(user, currency, after, last, limit)
     }
 
     fn transfer_of(&mut self, source: &TransferSource) -> Result<Option<Transfer>, StoreError> {

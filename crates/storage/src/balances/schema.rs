@@ -3,13 +3,31 @@
 use diesel::table;
 
 table! {
-    use diesel::sql_types::{BigInt, Text};
-    use crate::types::Uid;
+    use diesel::sql_types::{BigInt, Nullable, Text};
+    use crate::types::{Instant, Uid};
 
     ledger_accounts (user_id, unit) {
         user_id -> Uid,
         unit -> Text,
         balance -> BigInt,
+        entry_count -> BigInt,
+        booked_at -> Nullable<Instant>,
+    }
+}
+
+table! {
+    use diesel::sql_types::{BigInt, Text};
+    use crate::types::{Instant, Uid};
+
+    money_entries (user_id, unit, seq) {
+        user_id -> Uid,
+        unit -> Text,
+        seq -> BigInt,
+        transfer_id -> Uid,
+        change -> BigInt,
+        balance_after -> BigInt,
+        reason -> Text,
+        booked_at -> Instant,
     }
 }
 

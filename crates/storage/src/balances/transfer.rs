@@ -1,11 +1,13 @@
 //! One transfer: writes the row of the journal and the balances on both sides, or none of them.
 
+use crate::balances::statement::EntryRow;
 use crate::balances::{TransferRow, balances};
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::schema::{ledger_accounts, ledger_transfers, users};
+use crate::numbered::Numbered;
+use crate::schema::{ledger_accounts, ledger_transfers, money_entries, users};
 use crate::tx::DieselTx;
-use crate::types::{Instant, Key, Uid};
+use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use terrace_identity::AccountStatus;
@@ -15,7 +17,7 @@ use terrace_ledger::{Balance, LedgerWrite, Transfer, TransferOutcome};
 /// The user account of the receiving fan is locked first, as awards do, so that nothing is credited to an account that
 /// is deleted in the meantime. Then the ledger accounts are locked, so the balances read under the locks are current.
 /// The journal is written next: of two transfers with the same source, the second waits for the first and changes
-/// nothing. Balances are set from the journal's row instead of being incremented, because PostgreSQL first evaluates an
+/// nothing. An entry of a money account gets its number from the account, under the same lock. Balances are set from the journal's row instead of being incremented, because PostgreSQL first evaluates an
 /// update against the row version at the start of the statement, whose balance may violate a check that the current
 /// version satisfies.
 const TRANSFER: &str = include_str!("transfer.sql");
@@ -30,6 +32,15 @@ struct Answer {
     gets: Option<i64>,
     #[diesel(sql_type = Bool)]
     is_written: bool,
+}
+
+/// The number of a new entry, and when it is booked.
+#[derive(QueryableByName)]
+struct NumberRow {
+    #[diesel(sql_type = BigInt)]
+    seq: i64,
+    #[diesel(sql_type = Instant)]
+    booked_at: At,
 }
 
 impl LedgerWrite for DieselTx<'_> {
@@ -84,18 +95,22 @@ impl DieselTx<'_> {
     fn transfer_in_one(&mut self, transfer: &Transfer) -> Result<Answer, StoreError> {
         let row = TransferRow::of(transfer, None, None);
         on!(self.conn, |conn| {
-            diesel::sql_query(TRANSFER)
-                .bind::<Nullable<Uid>, _>(row.credit_user)
-                .bind::<Nullable<Uid>, _>(row.debit_user)
-                .bind::<Text, _>(&row.unit)
-                .bind::<BigInt, _>(row.amount)
-                .bind::<Text, _>(&row.source_key)
-                .bind::<Uid, _>(row.id)
-                .bind::<Nullable<Text>, _>(&row.debit_house)
-                .bind::<Nullable<Text>, _>(&row.credit_house)
-                .bind::<Text, _>(&row.reason)
-                .bind::<Instant, _>(row.created_at)
-                .get_result(conn)
+            Numbered::new(
+                TRANSFER,
+                (
+                    row.credit_user.into_sql::<Nullable<Uid>>(),
+                    row.debit_user.into_sql::<Nullable<Uid>>(),
+                    row.unit.into_sql::<Text>(),
+                    row.amount.into_sql::<BigInt>(),
+                    row.source_key.into_sql::<Text>(),
+                    row.id.into_sql::<Uid>(),
+                    row.debit_house.into_sql::<Nullable<Text>>(),
+                    row.credit_house.into_sql::<Nullable<Text>>(),
+                    row.reason.into_sql::<Text>(),
+                    row.created_at.into_sql::<Instant>(),
+                ),
+            )
+            .get_result(conn)
         })
         .map_err(broken("move an amount"))
     }
@@ -122,7 +137,54 @@ impl DieselTx<'_> {
         }
         let credit = to.map(|fan| self.add_to_balance(fan, transfer.kind, amount)).transpose()?;
         self.insert_transfer(&TransferRow::of(transfer, debit, credit))?;
+        if transfer.kind.currency().is_some() {
+            for (fan, change, balance) in [(from, -amount, debit), (to, amount, credit)] {
+                if let Some((fan, balance)) = fan.zip(balance) {
+                    self.enter(fan, transfer, change, balance)?;
+                }
+            }
+        }
         Ok(TransferOutcome::Now { debit, credit })
+    }
+
+    /// Numbers the entry of a money account.
+    fn enter(
+        &mut self,
+        user: UserId,
+        transfer: &Transfer,
+        change: i64,
+        balance_after: i64,
+    ) -> Result<(), StoreError> {
+        const NUMBER: &str = "\
+            UPDATE ledger_accounts SET entry_count = entry_count + 1, booked_at = max(coalesce(booked_at, $1), $1) \
+            WHERE user_id = $2 AND unit = $3 RETURNING entry_count AS seq, booked_at";
+        let fail = broken("number an entry");
+        let unit = transfer.kind.to_string();
+        let number: NumberRow = on!(self.conn, |conn| {
+            Numbered::new(
+                NUMBER,
+                (
+                    At(transfer.at).into_sql::<Instant>(),
+                    Key::of(user).into_sql::<Uid>(),
+                    unit.as_str().into_sql::<Text>(),
+                ),
+            )
+            .get_result(conn)
+        })
+        .map_err(&fail)?;
+        let row = EntryRow {
+            user_id: Key::of(user),
+            unit,
+            seq: number.seq,
+            transfer_id: Key::of(transfer.id),
+            change,
+            balance_after,
+            reason: transfer.reason.clone(),
+            booked_at: number.booked_at,
+        };
+        on!(self.conn, |conn| diesel::insert_into(money_entries::table).values(&row).execute(conn))
+            .map(drop)
+            .map_err(fail)
     }
 
     fn is_paid(&mut self, transfer: &Transfer) -> Result<bool, StoreError> {

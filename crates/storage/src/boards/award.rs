@@ -9,7 +9,7 @@ use crate::balances::Issue;
 use crate::boards::{TotalRow, total, version};
 use crate::conn::Conn;
 use crate::error::broken;
-use crate::fixed::Fixed;
+use crate::fixed::{Fixed, GIVEN};
 use crate::rows::corrupt;
 use crate::schema::{board_totals, leaderboard_entries, leaderboards, points_history, seasons, users};
 use crate::tx::DieselTx;
@@ -25,14 +25,13 @@ use terrace_scoring::{
     TotalChanges, Writer,
 };
 
-/// The SQL around the arguments, which are one array for each column of [`Award`]. `season` is the season that currently
+/// The SQL after the arguments, which are one array for each column of [`Award`]. `season` is the season that currently
 /// contains the event's time or, for a reversal, the season of the reversed record; the record is written only if that is
 /// still the season with which it was stamped. The accounts are locked, so that visibility and
 /// favourite team are those at the moment at which the award takes effect. A fan's global total precedes the team's total
 /// in the single statement that writes both: awards of the same fan wait for each other there and nowhere else. Spendable
 /// points are moved once the record is new: `purse` adds points, and `taken` takes back those that are left; points
 /// already spent are written off.
-const GIVEN: &str = "WITH given AS MATERIALIZED (SELECT * FROM unnest(";
 const AWARD: &str = concat!(include_str!("award_fans.sql"), include_str!("award.sql"));
 /// The same, without the fans whose accounts other transactions hold: one of them would delay all others.
 const AWARD_UNLOCKED: &str =

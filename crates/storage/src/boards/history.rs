@@ -3,7 +3,8 @@
 use crate::boards::TotalRow;
 use crate::conn::on;
 use crate::error::broken;
-use crate::rows::{keyset, named, overfull};
+use crate::numbered::Numbered;
+use crate::rows::{keyset, limited, named};
 use crate::schema::{board_totals, points_history};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
@@ -111,7 +112,7 @@ impl PointsRead for DieselTx<'_> {
     fn points_of(&mut self, user: UserId) -> Result<Points, StoreError> {
         let sum = "SELECT CAST(coalesce(sum(amount), 0) AS bigint) AS points FROM points_history WHERE user_id = $1";
         let sum: Sum = on!(self.conn, |conn| {
-            diesel::sql_query(sum).bind::<crate::types::Uid, _>(Key::of(user)).get_result(conn)
+            Numbered::new(sum, (Key::of(user).into_sql::<crate::types::Uid>(),)).get_result(conn)
         })
         .map_err(broken("sum a fan's points"))?;
         Ok(Points::new(sum.points))
@@ -157,9 +158,7 @@ impl DieselTx<'_> {
             if let Some(TimeKey { at, id }) = after {
                 query = keyset!(query, points_history::happened_at < At(at), points_history::id < Key(id));
             }
-            query
-                .order((points_history::happened_at.desc(), points_history::id.desc()))
-                .limit(overfull(limit))
+            limited(query.order((points_history::happened_at.desc(), points_history::id.desc())), limit)
                 .load(conn)
         })
         .map_err(broken("list records of points"))?;

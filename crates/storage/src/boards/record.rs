@@ -5,6 +5,7 @@
 
 use crate::conn::Conn;
 use crate::error::broken;
+use crate::numbered::Numbered;
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
@@ -45,19 +46,23 @@ impl DieselTx<'_> {
         let boards: Vec<Option<Key>> = records.iter().map(|(record, _)| record.board.map(Key::of)).collect();
         let teams: Vec<Option<Key>> = records.iter().map(|(_, team)| team.map(Key::of)).collect();
         let times: Vec<At> = records.iter().map(|(record, _)| At(record.at)).collect();
-        let rows: Vec<WrittenRow> = diesel::sql_query(RECORD)
-            .bind::<Array<Uid>, _>(users)
-            .bind::<Array<Uid>, _>(ids)
-            .bind::<Array<BigInt>, _>(amounts)
-            .bind::<Array<Text>, _>(reasons)
-            .bind::<Array<Text>, _>(sources)
-            .bind::<Array<Nullable<Uid>>, _>(seasons)
-            .bind::<Array<Nullable<Uid>>, _>(boards)
-            .bind::<Array<Nullable<Uid>>, _>(teams)
-            .bind::<Array<Instant>, _>(times)
-            .bind::<Instant, _>(At(at))
-            .load(*conn)
-            .map_err(broken("write records of points"))?;
+        let rows: Vec<WrittenRow> = Numbered::new(
+            RECORD,
+            (
+                users.into_sql::<Array<Uid>>(),
+                ids.into_sql::<Array<Uid>>(),
+                amounts.into_sql::<Array<BigInt>>(),
+                reasons.into_sql::<Array<Text>>(),
+                sources.into_sql::<Array<Text>>(),
+                seasons.into_sql::<Array<Nullable<Uid>>>(),
+                boards.into_sql::<Array<Nullable<Uid>>>(),
+                teams.into_sql::<Array<Nullable<Uid>>>(),
+                times.into_sql::<Array<Instant>>(),
+                At(at).into_sql::<Instant>(),
+            ),
+        )
+        .load(*conn)
+        .map_err(broken("write records of points"))?;
         let owners: HashMap<RecordId, UserId> =
             records.iter().map(|(record, _)| (record.id, record.user)).collect();
         let written: Vec<RecordId> = rows.into_iter().map(|row| row.id.id()).collect();

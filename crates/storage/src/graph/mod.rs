@@ -18,11 +18,12 @@ mod tests;
 pub(crate) use blocking::not_hidden;
 
 use crate::accounts::{ACTIVE, CardRow};
+use crate::numbered::Numbered;
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::plan::inert;
-use crate::rows::{keyset, overfull};
+use crate::rows::{keyset, limited};
 use crate::schema::{blocks, follows, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
@@ -170,9 +171,7 @@ impl GraphRead<AuthorCard> for DieselTx<'_> {
 
     fn ties(&mut self, viewer: UserId, other: UserId) -> Result<Relationship, StoreError> {
         let RelationshipRow { following, follows_you, hidden } = on!(self.conn, |conn| {
-            diesel::sql_query(TIES)
-                .bind::<Uid, _>(Key::of(viewer))
-                .bind::<Uid, _>(Key::of(other))
+            Numbered::new(TIES, (Key::of(viewer).into_sql::<Uid>(), Key::of(other).into_sql::<Uid>()))
                 .get_result(conn)
         })
         .map_err(broken("read how two fans stand"))?;
@@ -203,10 +202,7 @@ impl GraphRead<AuthorCard> for DieselTx<'_> {
             if let Some(TimeKey { at, id }) = after {
                 query = keyset!(query, follows::created_at < At(at), follows::follower_id < Key(id));
             }
-            query
-                .order((follows::created_at.desc(), follows::follower_id.desc()))
-                .limit(overfull(limit))
-                .load(conn)
+            limited(query.order((follows::created_at.desc(), follows::follower_id.desc())), limit).load(conn)
         })
         .map_err(broken("list followers"))?;
         into_page(rows, limit)
@@ -236,10 +232,7 @@ impl GraphRead<AuthorCard> for DieselTx<'_> {
             if let Some(TimeKey { at, id }) = after {
                 query = keyset!(query, follows::created_at < At(at), follows::followee_id < Key(id));
             }
-            query
-                .order((follows::created_at.desc(), follows::followee_id.desc()))
-                .limit(overfull(limit))
-                .load(conn)
+            limited(query.order((follows::created_at.desc(), follows::followee_id.desc())), limit).load(conn)
         })
         .map_err(broken("list followed fans"))?;
         into_page(rows, limit)
@@ -261,7 +254,7 @@ impl GraphRead<AuthorCard> for DieselTx<'_> {
             if let Some(after) = after {
                 query = query.filter(blocks::blocked_id.gt(Key::of(after)));
             }
-            query.order(blocks::blocked_id).limit(overfull(limit)).load(conn)
+            limited(query.order(blocks::blocked_id), limit).load(conn)
         })
         .map_err(broken("list blocks"))?;
         let blocked = |(since, card): (At, CardRow)| {
@@ -301,11 +294,15 @@ impl GraphWrite<AuthorCard> for DieselTx<'_> {
 
     fn insert_follow(&mut self, fan: UserId, other: UserId, at: Timestamp) -> Result<bool, StoreError> {
         on!(self.conn, |conn| {
-            diesel::sql_query(INSERT_FOLLOW)
-                .bind::<Uid, _>(Key::of(fan))
-                .bind::<Uid, _>(Key::of(other))
-                .bind::<Instant, _>(At(at))
-                .execute(conn)
+            Numbered::new(
+                INSERT_FOLLOW,
+                (
+                    Key::of(fan).into_sql::<Uid>(),
+                    Key::of(other).into_sql::<Uid>(),
+                    At(at).into_sql::<Instant>(),
+                ),
+            )
+            .execute(conn)
         })
         .map(|rows| rows == 1)
         .map_err(broken("follow a fan"))
@@ -320,11 +317,11 @@ impl GraphWrite<AuthorCard> for DieselTx<'_> {
 
     fn add_to_follow_counts(&mut self, fan: UserId, other: UserId, by: i64) -> Result<(), StoreError> {
         on!(self.conn, |conn| {
-            diesel::sql_query(COUNT_FOLLOW)
-                .bind::<Uid, _>(Key::of(fan))
-                .bind::<BigInt, _>(by)
-                .bind::<Uid, _>(Key::of(other))
-                .execute(conn)
+            Numbered::new(
+                COUNT_FOLLOW,
+                (Key::of(fan).into_sql::<Uid>(), by.into_sql::<BigInt>(), Key::of(other).into_sql::<Uid>()),
+            )
+            .execute(conn)
         })
         .map(drop)
         .map_err(broken("count a follow"))

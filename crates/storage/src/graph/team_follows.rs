@@ -3,6 +3,7 @@
 use crate::accounts::ACTIVE;
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::numbered::Numbered;
 use crate::plan::inert;
 use crate::schema::{team_follows, teams};
 use crate::teams::TeamRow;
@@ -47,12 +48,16 @@ impl TeamFollowWrite for DieselTx<'_> {
             Conn::Sqlite(_) => SQLITE,
         };
         on!(self.conn, |conn| {
-            diesel::sql_query(sql)
-                .bind::<Uid, _>(Key::of(team))
-                .bind::<Instant, _>(At(at))
-                .bind::<Uid, _>(Key::of(fan))
-                .bind::<Text, _>(ACTIVE)
-                .execute(conn)
+            Numbered::new(
+                sql,
+                (
+                    Key::of(team).into_sql::<Uid>(),
+                    At(at).into_sql::<Instant>(),
+                    Key::of(fan).into_sql::<Uid>(),
+                    ACTIVE.into_sql::<Text>(),
+                ),
+            )
+            .execute(conn)
         })
         .map(|rows| rows == 1)
         .map_err(broken("follow a team"))

@@ -3,6 +3,7 @@
 use super::FanRow;
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::numbered::Numbered;
 use crate::packs::count;
 use crate::rows::named;
 use crate::schema::{mint_lanes, mint_messages};
@@ -35,8 +36,8 @@ struct NoticeRow {
     happened_at: At,
     #[diesel(sql_type = Nullable<Integer>)]
     serial: Option<i32>,
-    #[diesel(sql_type = Uid)]
-    copy_id: Key,
+    #[diesel(sql_type = Nullable<Uid>)]
+    copy_id: Option<Key>,
     #[diesel(sql_type = Integer)]
     slot: i32,
     #[diesel(sql_type = Uid)]
@@ -56,8 +57,10 @@ impl NoticeRow {
             collectible: self.collectible_id.id(),
             key: named("collectibles", "key", &self.collectible_key)?,
             serial: self.serial.map(|serial| count(OWNED, "serial", serial)).transpose()?,
-            copy: self.copy_id.id(),
-            slot: count(OWNED, "slot", self.slot)?,
+            drawn: self
+                .copy_id
+                .map(|copy| count(OWNED, "slot", self.slot).map(|slot| (copy.id(), slot)))
+                .transpose()?,
             at: self.happened_at.0,
         })
     }
@@ -79,12 +82,16 @@ impl MintingDelivery for DieselTx<'_> {
             self.skipping_locked()
         );
         let taken: Vec<FanRow> = on!(self.conn, |conn| {
-            diesel::sql_query(take)
-                .bind::<Instant, _>(At(now))
-                .bind::<BigInt, _>(i64::from(limit))
-                .bind::<Uid, _>(Key(holder))
-                .bind::<Instant, _>(At(until))
-                .load(conn)
+            Numbered::new(
+                take,
+                (
+                    At(now).into_sql::<Instant>(),
+                    i64::from(limit).into_sql::<BigInt>(),
+                    Key(holder).into_sql::<Uid>(),
+                    At(until).into_sql::<Instant>(),
+                ),
+            )
+            .load(conn)
         })
         .map_err(broken("take lanes to the minter"))?;
         Ok(taken.into_iter().map(|lane| lane.user_id.id()).collect())
@@ -102,7 +109,7 @@ impl MintingDelivery for DieselTx<'_> {
 
     fn next_notice(&mut self, user: UserId) -> Result<Option<MintNotice>, StoreError> {
         let row: Option<NoticeRow> = on!(self.conn, |conn| {
-            diesel::sql_query(NEXT).bind::<Uid, _>(Key::of(user)).get_result(conn).optional()
+            Numbered::new(NEXT, (Key::of(user).into_sql::<Uid>(),)).get_result(conn).optional()
         })
         .map_err(broken("find the next message to the minter"))?;
         row.map(NoticeRow::into_notice).transpose()

@@ -2,7 +2,10 @@
 //! missed when a lane is closed.
 
 mod delivery;
+mod report;
 pub(crate) mod schema;
+
+pub(crate) use report::token;
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
@@ -11,38 +14,80 @@ use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::dsl::exists;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable};
+use diesel::sql_types::{Array, BigInt, Nullable};
 use std::collections::BTreeSet;
 use terrace_kernel::{StoreError, Timestamp, UserId, num};
-use terrace_packs::UserPackId;
+use terrace_packs::{OwnedId, UserPackId};
 use terrace_store::minting::{MintKind, MintingRead, MintingStanding, MintingUpkeep, MintingWrite};
 
 /// PostgreSQL: writes messages and lanes for the rows that the preceding statement returns as `fresh`, in one round
 /// trip.
 const WRITE_MESSAGES: &str = "\
     , messages AS (INSERT INTO mint_messages (user_id, kind, owned_id, happened_at, state, attempts, refusals) \
-        SELECT user_id, kind, id, happened_at, 'pending', 0, 0 FROM fresh WHERE is_told ORDER BY slot RETURNING user_id), \
-    lanes AS (INSERT INTO mint_lanes (user_id, ready_at) SELECT DISTINCT user_id, $1 FROM messages \
+        SELECT user_id, kind, id, happened_at, 'pending', 0, 0 FROM fresh WHERE is_told ORDER BY user_id, slot \
+        RETURNING user_id), \
+    lanes AS (INSERT INTO mint_lanes (user_id, ready_at) SELECT DISTINCT user_id, $1 FROM messages ORDER BY user_id \
         ON CONFLICT (user_id) DO UPDATE SET ready_at = mint_lanes.ready_at) ";
-const MARK_MINTED: &str = "\
-    WITH fresh AS (UPDATE owned_collectibles SET is_told = true WHERE copy_id = $2 AND NOT is_told \
-        RETURNING id, user_id, slot, 'minted' AS kind, acquired_at AS happened_at, true AS is_told)";
-const REVOKE: &str = "\
-    WITH fresh AS (UPDATE owned_collectibles SET revoked_at = $1 WHERE copy_id = $2 AND revoked_at IS NULL \
-        RETURNING id, user_id, slot, 'revoked' AS kind, revoked_at AS happened_at, is_told)";
 
-/// SQLite: the same in single steps; the writer has exclusive access to the database.
-const MINTED_MESSAGES: &str = "\
-    INSERT INTO mint_messages (user_id, kind, owned_id, happened_at, state, attempts, refusals) \
-    SELECT user_id, 'minted', id, acquired_at, 'pending', 0, 0 FROM owned_collectibles \
-    WHERE copy_id = $1 AND NOT is_told ORDER BY slot";
-const REVOKED_MESSAGES: &str = "\
-    INSERT INTO mint_messages (user_id, kind, owned_id, happened_at, state, attempts, refusals) \
-    SELECT user_id, 'revoked', id, revoked_at, 'pending', 0, 0 FROM owned_collectibles \
-    WHERE copy_id = $1 AND is_told ORDER BY slot";
-const LANE: &str = "\
-    INSERT INTO mint_lanes (user_id, ready_at) SELECT user_id, $1 FROM user_packs WHERE id = $2 \
-    ON CONFLICT (user_id) DO UPDATE SET ready_at = mint_lanes.ready_at";
+/// What collectibles belong to: a copy of a pack, or a grant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MintOrigin {
+    Copies,
+    Grants,
+}
+
+impl MintOrigin {
+    /// The column of `owned_collectibles` that refers to it, and its table.
+    const fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Copies => ("copy_id", "user_packs"),
+            Self::Grants => ("grant_id", "grants"),
+        }
+    }
+
+    fn mark_minted(self) -> String {
+        let (column, _) = self.names();
+        format!(
+            "WITH fresh AS (UPDATE owned_collectibles SET is_told = true WHERE {column} = ANY ($2) AND NOT is_told \
+             RETURNING id, user_id, slot, 'minted' AS kind, acquired_at AS happened_at, true AS is_told)"
+        )
+    }
+
+    fn revoke(self) -> String {
+        let (column, _) = self.names();
+        format!(
+            "WITH fresh AS (UPDATE owned_collectibles SET revoked_at = $1 WHERE {column} = $2 AND revoked_at IS NULL \
+             RETURNING id, user_id, slot, 'revoked' AS kind, revoked_at AS happened_at, is_told)"
+        )
+    }
+
+    /// SQLite: the same in single steps; the writer has exclusive access to the database.
+    fn minted_messages(self) -> String {
+        let (column, _) = self.names();
+        format!(
+            "INSERT INTO mint_messages (user_id, kind, owned_id, happened_at, state, attempts, refusals) \
+             SELECT user_id, 'minted', id, acquired_at, 'pending', 0, 0 FROM owned_collectibles \
+             WHERE {column} = $1 AND NOT is_told ORDER BY slot"
+        )
+    }
+
+    fn revoked_messages(self) -> String {
+        let (column, _) = self.names();
+        format!(
+            "INSERT INTO mint_messages (user_id, kind, owned_id, happened_at, state, attempts, refusals) \
+             SELECT user_id, 'revoked', id, revoked_at, 'pending', 0, 0 FROM owned_collectibles \
+             WHERE {column} = $1 AND is_told ORDER BY slot"
+        )
+    }
+
+    fn lane(self) -> String {
+        let (_, table) = self.names();
+        format!(
+            "INSERT INTO mint_lanes (user_id, ready_at) SELECT user_id, $1 FROM {table} WHERE id = $2 \
+             ON CONFLICT (user_id) DO UPDATE SET ready_at = mint_lanes.ready_at"
+        )
+    }
+}
 
 #[derive(QueryableByName)]
 struct Counted {
@@ -112,6 +157,10 @@ impl MintingRead for DieselTx<'_> {
         })
     }
 
+    fn tokens_behind(&mut self, after: Option<OwnedId>, limit: u32) -> Result<Vec<OwnedId>, StoreError> {
+        self.tokens_behind_reports(after, limit)
+    }
+
     fn fans_without_messages(
         &mut self,
         after: Option<UserId>,
@@ -135,25 +184,8 @@ impl MintingRead for DieselTx<'_> {
 }
 
 impl MintingWrite for DieselTx<'_> {
-    fn hand_to_minter(&mut self, copy: UserPackId, now: Timestamp) -> Result<u64, StoreError> {
-        let copy = Key::of(copy);
-        match &mut self.conn {
-            Conn::Pg(conn) => diesel::sql_query(format!(
-                "{MARK_MINTED}{WRITE_MESSAGES} SELECT count(*) AS number FROM messages"
-            ))
-            .bind::<Instant, _>(At(now))
-            .bind::<Uid, _>(copy)
-            .get_result::<Counted>(*conn)
-            .map(|counted| num::to_u64(counted.number)),
-            Conn::Sqlite(conn) => add_messages(conn, MINTED_MESSAGES, copy, now).and_then(|added| {
-                let unsent = owned_collectibles::table
-                    .filter(owned_collectibles::copy_id.eq(copy))
-                    .filter(owned_collectibles::is_told.eq(false));
-                diesel::update(unsent).set(owned_collectibles::is_told.eq(true)).execute(*conn)?;
-                Ok(num::to_u64(added))
-            }),
-        }
-        .map_err(broken("hand collectibles to the minter"))
+    fn hand_to_minter(&mut self, copies: &[UserPackId], now: Timestamp) -> Result<u64, StoreError> {
+        self.notify_minter(MintOrigin::Copies, copies.iter().map(|copy| Key::of(*copy)).collect(), now)
     }
 
     fn hand_earlier_to_minter(
@@ -173,6 +205,7 @@ impl MintingWrite for DieselTx<'_> {
                     owned_collectibles::user_id,
                     owned_collectibles::acquired_at,
                     owned_collectibles::copy_id,
+                    owned_collectibles::grant_id,
                     owned_collectibles::slot,
                 ))
                 .limit(i64::from(limit))
@@ -244,43 +277,79 @@ impl MintingUpkeep for DieselTx<'_> {
     }
 }
 
-/// SQLite: writes the messages of a copy, and its fan's lane if there are any.
+/// SQLite: writes the messages of a copy or grant, and its fan's lane if there are any.
 fn add_messages(
     conn: &mut SqliteConnection,
-    messages: &str,
-    copy: Key,
+    messages: String,
+    (given, id): (MintOrigin, Key),
     now: Timestamp,
 ) -> QueryResult<usize> {
-    let added = diesel::sql_query(messages).bind::<Uid, _>(copy).execute(conn)?;
+    let added = diesel::sql_query(messages).bind::<Uid, _>(id).execute(conn)?;
     if added > 0 {
-        diesel::sql_query(LANE).bind::<Instant, _>(At(now)).bind::<Uid, _>(copy).execute(conn)?;
+        diesel::sql_query(given.lane()).bind::<Instant, _>(At(now)).bind::<Uid, _>(id).execute(conn)?;
     }
     Ok(added)
 }
 
 impl DieselTx<'_> {
-    /// Revokes the collectibles of a copy, and notifies the minter of those whose minting was sent to it; returns the
-    /// number of revoked collectibles.
-    pub(crate) fn revoke_and_notify(&mut self, copy: Key, at: Timestamp) -> Result<u64, StoreError> {
+    /// Adds messages to the minter about the collectibles of these copies or grants, unless they were added before.
+    pub(crate) fn notify_minter(
+        &mut self,
+        given: MintOrigin,
+        ids: Vec<Key>,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        match &mut self.conn {
+            Conn::Pg(conn) => diesel::sql_query(format!(
+                "{}{WRITE_MESSAGES} SELECT count(*) AS number FROM messages",
+                given.mark_minted()
+            ))
+            .bind::<Instant, _>(At(now))
+            .bind::<Array<Uid>, _>(ids)
+            .get_result::<Counted>(*conn)
+            .map(|counted| num::to_u64(counted.number)),
+            Conn::Sqlite(conn) => ids.into_iter().try_fold(0, |handed, id| {
+                let added = add_messages(conn, given.minted_messages(), (given, id), now)?;
+                let (column, _) = given.names();
+                let mark =
+                    format!("UPDATE owned_collectibles SET is_told = 1 WHERE {column} = $1 AND NOT is_told");
+                diesel::sql_query(mark).bind::<Uid, _>(id).execute(*conn)?;
+                Ok(num::to_u64(added).saturating_add(handed))
+            }),
+        }
+        .map_err(broken("hand collectibles to the minter"))
+    }
+
+    /// Revokes the collectibles of a copy or grant, and notifies the minter of those whose minting was sent to it; returns
+    /// the number of revoked collectibles.
+    pub(crate) fn revoke_and_notify(
+        &mut self,
+        given: MintOrigin,
+        id: Key,
+        at: Timestamp,
+    ) -> Result<u64, StoreError> {
         match &mut self.conn {
             // One statement: a value of `is_told` that an earlier statement read may have changed by the time the row
             // lock is acquired.
             Conn::Pg(conn) => {
-                diesel::sql_query(format!("{REVOKE}{WRITE_MESSAGES} SELECT count(*) AS number FROM fresh"))
+                let revoke =
+                    format!("{}{WRITE_MESSAGES} SELECT count(*) AS number FROM fresh", given.revoke());
+                diesel::sql_query(revoke)
                     .bind::<Instant, _>(At(at))
-                    .bind::<Uid, _>(copy)
+                    .bind::<Uid, _>(id)
                     .get_result::<Counted>(*conn)
                     .map(|counted| num::to_u64(counted.number))
             }
             Conn::Sqlite(conn) => {
-                let own = owned_collectibles::table
-                    .filter(owned_collectibles::copy_id.eq(copy))
-                    .filter(owned_collectibles::revoked_at.is_null());
-                let revoked = owned_collectibles::revoked_at.eq(Some(At(at)));
-                diesel::update(own).set(revoked).execute(*conn).and_then(|taken| {
+                let (column, _) = given.names();
+                let revoke = format!(
+                    "UPDATE owned_collectibles SET revoked_at = $1 WHERE {column} = $2 AND revoked_at IS NULL"
+                );
+                let revoke = diesel::sql_query(revoke).bind::<Instant, _>(At(at)).bind::<Uid, _>(id);
+                revoke.execute(*conn).and_then(|taken| {
                     // All collectibles of a copy are revoked together, so a second call has nothing to send.
                     if taken > 0 {
-                        add_messages(conn, REVOKED_MESSAGES, copy, at)?;
+                        add_messages(conn, given.revoked_messages(), (given, id), at)?;
                     }
                     Ok(num::to_u64(taken))
                 })

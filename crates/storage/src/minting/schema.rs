@@ -30,3 +30,20 @@ table! {
         holder -> Nullable<Uid>,
     }
 }
+
+table! {
+    use diesel::sql_types::{Nullable, Text};
+    use crate::types::{Instant, Uid};
+
+    mint_reports (event_id) {
+        event_id -> Text,
+        owned_id -> Uid,
+        status -> Text,
+        network -> Nullable<Text>,
+        contract -> Nullable<Text>,
+        token_id -> Nullable<Text>,
+        transaction_id -> Nullable<Text>,
+        received_at -> Instant,
+        outcome -> Text,
+    }
+}

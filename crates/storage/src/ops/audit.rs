@@ -3,6 +3,7 @@
 use crate::conn::on;
 use crate::error::broken;
 use crate::schema::users;
+use crate::trivia::PAID;
 use crate::tx::DieselTx;
 use crate::types::{Key, Uid};
 use diesel::dsl::exists;
@@ -36,7 +37,7 @@ const fn of_posts(name: &'static str, stored: &'static str, rows: &'static str) 
     Counter { name, of: POSTS, stored, owner: "post_id", rows }
 }
 
-pub(crate) const COUNTERS: [Counter; 12] = [
+pub(crate) const COUNTERS: [Counter; 15] = [
     of_posts("posts.comment_count", "comment_count", "comments"),
     of_posts("posts.like_count", "like_count", "reactions WHERE kind = 'like'"),
     of_posts("posts.love_count", "love_count", "reactions WHERE kind = 'love'"),
@@ -72,6 +73,27 @@ pub(crate) const COUNTERS: [Counter; 12] = [
         owner: "team_id",
         rows: "team_follows",
     },
+    Counter {
+        name: "notification_inboxes.listed",
+        of: INBOXES,
+        stored: "listed",
+        owner: "user_id",
+        rows: "notifications WHERE listed",
+    },
+    Counter {
+        name: "notification_inboxes.unread",
+        of: INBOXES,
+        stored: "unread",
+        owner: "user_id",
+        rows: "notifications WHERE listed AND read_at IS NULL",
+    },
+    Counter {
+        name: "notifications.actor_count",
+        of: "notifications WHERE listed",
+        stored: "actor_count",
+        owner: "notification_id",
+        rows: "notification_actors",
+    },
     // Not a counter, but checked in the same way: the number of follows between users with a block between them must
     // be zero.
     Counter {
@@ -83,9 +105,18 @@ pub(crate) const COUNTERS: [Counter; 12] = [
     },
 ];
 
+const INBOXES: &str = "(SELECT user_id AS id, listed, unread FROM notification_inboxes) AS inboxes";
+
 const BESIDE_BLOCK: &str = "follows WHERE \
     EXISTS (SELECT 1 FROM blocks WHERE blocker_id = follower_id AND blocked_id = followee_id) \
     OR EXISTS (SELECT 1 FROM blocks WHERE blocker_id = followee_id AND blocked_id = follower_id)";
+
+/// Compares how often limited segments of wheels gave their grants with the spins that did.
+const GIVEN: &str = "\
+    SELECT COUNT(*) AS checked, COUNT(*) FILTER (WHERE s.given <> (\
+        SELECT COUNT(*) FROM spins AS one \
+            WHERE one.wheel_id = s.wheel_id AND one.segment = s.key AND NOT one.is_substituted)) AS wrong \
+    FROM wheel_segments AS s WHERE s.stock IS NOT NULL";
 
 /// Compares what the account `held` has in each unit with what pending orders hold.
 const HELD: &str = "\
@@ -163,14 +194,23 @@ impl Audit for DieselTx<'_> {
         });
         let mut checks = counters.collect::<Result<Vec<_>, StoreError>>()?;
         checks.push(self.audit_held()?);
+        checks.push(self.audit_total("wheel_segments.given", GIVEN)?);
+        checks.push(self.audit_answers()?);
+        checks.push(self.audit_total("trivia_players.paid", PAID)?);
         Ok(checks)
     }
 
     fn audit_held(&mut self) -> Result<CounterCheck, StoreError> {
-        let HeldRow { checked, wrong } = on!(self.conn, |conn| diesel::sql_query(HELD).get_result(conn))
-            .map_err(broken("compare what is held with orders"))?;
+        self.audit_total("orders.held", HELD)
+    }
+}
+
+impl DieselTx<'_> {
+    fn audit_total(&mut self, counter: &'static str, sql: &'static str) -> Result<CounterCheck, StoreError> {
+        let HeldRow { checked, wrong } = on!(self.conn, |conn| diesel::sql_query(sql).get_result(conn))
+            .map_err(broken("compare totals with rows"))?;
         let (checked, wrong) = (num::to_u64(checked), num::to_u64(wrong));
-        Ok(CounterCheck { counter: "orders.held", checked, wrong, examples: Vec::new() })
+        Ok(CounterCheck { counter, checked, wrong, examples: Vec::new() })
     }
 }
 
@@ -202,7 +242,7 @@ mod tests {
         let tx = &mut database.tx();
         let none_wrong = |checks: &[CounterCheck]| checks.iter().all(|check| check.wrong == 0);
         let empty = tx.audit_counters().unwrap();
-        assert_eq!(empty.len(), COUNTERS.len() + 1);
+        assert_eq!(empty.len(), COUNTERS.len() + 4);
         assert!(
             none_wrong(&empty) && empty.iter().all(|check| check.checked == 0 && check.examples.is_empty())
         );

@@ -4,6 +4,7 @@ mod audit;
 mod legacy;
 mod legacy_move;
 mod maintenance;
+mod operator_report;
 mod repair_rows;
 pub(crate) mod schema;
 

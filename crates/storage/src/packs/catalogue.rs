@@ -2,6 +2,7 @@
 
 use crate::conn::on;
 use crate::error::broken;
+use crate::numbered::Numbered;
 use crate::packs::{count, price};
 use crate::rows::named;
 use crate::schema::{collectibles, pack_contents, pack_slots, pack_stock, packs};
@@ -15,13 +16,18 @@ use terrace_packs::{
     PackKey, Rarity, Slot, Stock,
 };
 
-/// The stock that results from the purchases and copies of a pack. A purchase with a pending payment has no copies yet.
+/// The stock that results from the purchases and copies of a pack. A purchase with a pending payment has no copies yet, nor
+/// has an order that grants some.
 pub(crate) const STOCK: &str = "\
     SELECT CAST(pending + (SELECT count(*) FROM user_packs WHERE pack_id = $1 \
             AND (state <> 'revoked' OR opened_at IS NOT NULL)) AS integer) AS sold, \
         CAST(pending + (SELECT count(*) FROM user_packs WHERE pack_id = $1 AND state = 'sealed') AS integer) AS sealed \
-    FROM (SELECT coalesce(sum(quantity), 0) AS pending FROM pack_purchases \
-        WHERE pack_id = $1 AND state = 'pending') AS waiting";
+    FROM (SELECT (SELECT coalesce(sum(quantity), 0) FROM pack_purchases WHERE pack_id = $1 AND state = 'pending') \
+        + (SELECT coalesce(sum(order_line_grants.amount), 0) FROM order_line_grants \
+            JOIN order_lines ON order_lines.id = order_line_grants.line_id \
+            JOIN orders ON orders.id = order_lines.order_id \
+            WHERE order_line_grants.item_id = $1 AND order_line_grants.kind = 'pack' AND orders.state = 'pending') \
+        AS pending) AS waiting";
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = collectibles)]
@@ -329,7 +335,7 @@ impl DieselTx<'_> {
         let fail = broken("begin to count a pack");
         let id = Key::of(pack.id);
         if pack.is_counted() {
-            on!(self.conn, |conn| diesel::sql_query(begin_stock()).bind::<Uid, _>(id).execute(conn))
+            on!(self.conn, |conn| Numbered::new(begin_stock(), (id.into_sql::<Uid>(),)).execute(conn))
         } else {
             // Delete the row: from here on it would not be updated, and would be wrong once the pack is counted again.
             on!(self.conn, |conn| diesel::delete(pack_stock::table.find(id)).execute(conn))

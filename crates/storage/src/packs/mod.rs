@@ -1,5 +1,6 @@
 //! Packs: what is for sale, purchases, and the results of opening copies.
 
+mod batch;
 mod catalogue;
 mod marks;
 mod opening;
@@ -8,13 +9,17 @@ mod repair;
 mod sale;
 pub(crate) mod schema;
 
+pub(crate) use opening::NewOwnedRow;
+
 use crate::rows::{corrupt, digest, named};
 use crate::schema::{owned_collectibles, pack_purchases, user_packs};
 use crate::types::{At, Key};
 use diesel::prelude::*;
 use terrace_kernel::StoreError;
 use terrace_kernel::{PricePart, num};
-use terrace_packs::{Digest, Owned, OwnedSource, Purchase, PurchaseState, Quantity, UserPack, UserPackState};
+use terrace_packs::{
+    CopyOrigin, Digest, Owned, OwnedSource, Purchase, PurchaseState, Quantity, UserPack, UserPackState,
+};
 
 /// Converts a non-negative number from a column.
 pub(crate) fn count(table: &'static str, column: &'static str, number: i32) -> Result<u32, StoreError> {
@@ -88,11 +93,12 @@ impl PurchaseRow {
 /// A copy, without its seed.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = user_packs)]
-struct CopyRow {
+pub(crate) struct CopyRow {
     id: Key,
     user_id: Key,
     pack_id: Key,
-    purchase_id: Key,
+    purchase_id: Option<Key>,
+    grant_id: Option<Key>,
     nonce: i32,
     state: String,
     seed_hash: Vec<u8>,
@@ -101,13 +107,17 @@ struct CopyRow {
 }
 
 impl CopyRow {
-    fn into_copy(self) -> Result<UserPack, StoreError> {
+    pub(crate) fn into_copy(self) -> Result<UserPack, StoreError> {
         const TABLE: &str = "user_packs";
         Ok(UserPack {
             id: self.id.id(),
             user: self.user_id.id(),
             pack: self.pack_id.id(),
-            purchase: self.purchase_id.id(),
+            origin: match (self.purchase_id, self.grant_id) {
+                (Some(purchase), None) => CopyOrigin::Purchase(purchase.id()),
+                (None, Some(grant)) => CopyOrigin::Grant(grant.id()),
+                _ => return Err(corrupt(TABLE, "grant_id", &"neither or both of purchase and grant")),
+            },
             nonce: count(TABLE, "nonce", self.nonce)?,
             state: named::<UserPackState>(TABLE, "state", &self.state)?,
             seed_hash: Digest::from_bytes(digest(TABLE, "seed_hash", self.seed_hash)?),
@@ -125,20 +135,40 @@ struct OwnedRow {
     collectible_id: Key,
     serial: Option<i32>,
     acquired_at: At,
-    copy_id: Key,
+    copy_id: Option<Key>,
+    grant_id: Option<Key>,
     slot: i32,
+    token_state: Option<String>,
+    token_network: Option<String>,
+    token_contract: Option<String>,
+    token_id: Option<String>,
+    token_transaction: Option<String>,
 }
 
 impl OwnedRow {
     fn into_owned(self) -> Result<Owned, StoreError> {
         const TABLE: &str = "owned_collectibles";
+        let token = match self.token_state.as_deref() {
+            Some("minted") => {
+                let names = [self.token_network, self.token_contract, self.token_id, self.token_transaction];
+                crate::minting::token(TABLE, names)?
+            }
+            _ => None,
+        };
+        let number = count(TABLE, "slot", self.slot)?;
+        let source = match (self.copy_id, self.grant_id) {
+            (Some(copy), None) => OwnedSource::Pack { copy: copy.id(), slot: number },
+            (None, Some(grant)) => OwnedSource::Grant { grant: grant.id(), number },
+            _ => return Err(corrupt(TABLE, "grant_id", &"neither or both of copy and grant")),
+        };
         Ok(Owned {
             id: self.id.id(),
             user: self.user_id.id(),
             collectible: self.collectible_id.id(),
             serial: self.serial.map(|serial| count(TABLE, "serial", serial)).transpose()?,
             acquired_at: self.acquired_at.0,
-            source: OwnedSource::Pack { copy: self.copy_id.id(), slot: count(TABLE, "slot", self.slot)? },
+            source,
+            token,
         })
     }
 }

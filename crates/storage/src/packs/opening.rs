@@ -2,41 +2,47 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::fixed::{Between, Fixed};
+use crate::minting::MintOrigin;
 use crate::packs::{CopyRow, count};
 use crate::schema::{collectibles, owned_collectibles, pack_openings, user_packs};
 use crate::tx::DieselTx;
-use crate::types::{At, Key};
+use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
+use diesel::sql_types::{Integer, Nullable, Text};
 use terrace_kernel::{StoreError, Timestamp, UserId, num};
 use terrace_packs::{
-    CollectibleId, Opening, OpeningWrite, Owned, OwnedSource, PackId, SealedSeed, Transition, UserPack,
-    UserPackId, UserPackState,
+    CollectibleId, Opening, OpeningWrite, Owned, PackId, SealedSeed, Transition, UserPack, UserPackId,
+    UserPackState,
 };
+
+const MINT: &str = "UPDATE collectibles SET minted = minted + 1 WHERE minted < edition AND id = ";
 
 #[derive(Insertable)]
 #[diesel(table_name = owned_collectibles, treat_none_as_default_value = false)]
-struct NewOwnedRow {
-    id: Key,
-    user_id: Key,
-    collectible_id: Key,
-    serial: Option<i32>,
-    acquired_at: At,
-    copy_id: Key,
-    slot: i32,
+pub(crate) struct NewOwnedRow {
+    pub(super) id: Key,
+    pub(super) user_id: Key,
+    pub(super) collectible_id: Key,
+    pub(super) serial: Option<i32>,
+    pub(super) acquired_at: At,
+    pub(super) copy_id: Option<Key>,
+    pub(super) slot: i32,
+    grant_id: Option<Key>,
     revoked_at: Option<At>,
 }
 
 impl NewOwnedRow {
-    fn of(owned: &Owned) -> Self {
-        let OwnedSource::Pack { copy, slot } = owned.source;
+    pub(crate) fn of(owned: &Owned) -> Self {
         Self {
             id: Key::of(owned.id),
             user_id: Key::of(owned.user),
             collectible_id: Key::of(owned.collectible),
             serial: owned.serial.map(num::to_i32),
             acquired_at: At(owned.acquired_at),
-            copy_id: Key::of(copy),
-            slot: num::to_i32(slot),
+            copy_id: owned.source.copy().map(Key::of),
+            slot: num::to_i32(owned.source.number()),
+            grant_id: owned.source.grant().map(Key::of),
             revoked_at: None,
         }
     }
@@ -100,36 +106,35 @@ impl OpeningWrite for DieselTx<'_> {
         change: Transition<UserPackState>,
         at: Timestamp,
     ) -> Result<bool, StoreError> {
-        let fail = broken("change the state of a copy");
-        let standing =
-            user_packs::table.find(Key::of(copy)).filter(user_packs::state.eq(change.from().as_str()));
-        let values = (
-            user_packs::state.eq(change.to().as_str()),
-            user_packs::sealed_seed.eq(None::<Vec<u8>>),
-            user_packs::changed_at.eq(At(at)),
+        let opened_at = (change.to() == UserPackState::Opened).then_some(At(at));
+        let values = Between(
+            change.to().as_str().into_sql::<Text>(),
+            ", changed_at = ",
+            Between(
+                At(at).into_sql::<Instant>(),
+                ", opened_at = coalesce(",
+                Between(
+                    opened_at.into_sql::<Nullable<Instant>>(),
+                    ", opened_at) WHERE id = ",
+                    Between(
+                        Key::of(copy).into_sql::<Uid>(),
+                        " AND state = ",
+                        change.from().as_str().into_sql::<Text>(),
+                    ),
+                ),
+            ),
         );
-        let moved = if change.to() == UserPackState::Opened {
-            let values = (values, user_packs::opened_at.eq(Some(At(at))));
-            on!(self.conn, |conn| diesel::update(standing).set(values).execute(conn))
-        } else {
-            on!(self.conn, |conn| diesel::update(standing).set(values).execute(conn))
-        };
-        moved.map(|rows| rows == 1).map_err(fail)
+        let write = Fixed::<_>::new("UPDATE user_packs SET sealed_seed = NULL, state = ", values, "");
+        on!(self.conn, |conn| write.execute(conn))
+            .map(|rows| rows == 1)
+            .map_err(broken("change the state of a copy"))
     }
 
     fn mint(&mut self, collectible: CollectibleId) -> Result<Option<u32>, StoreError> {
-        let left = collectibles::table
-            .find(Key::of(collectible))
-            .filter(collectibles::edition.is_not_null())
-            .filter(collectibles::minted.nullable().lt(collectibles::edition));
-        let serial: Option<i32> = on!(self.conn, |conn| {
-            diesel::update(left)
-                .set(collectibles::minted.eq(collectibles::minted + 1))
-                .returning(collectibles::minted)
-                .get_result(conn)
-                .optional()
-        })
-        .map_err(broken("mint a collectible"))?;
+        let mint =
+            Fixed::<_, Integer>::new(MINT, Key::of(collectible).into_sql::<Uid>(), " RETURNING minted");
+        let serial: Option<i32> =
+            on!(self.conn, |conn| mint.get_result(conn).optional()).map_err(broken("mint a collectible"))?;
         serial.map(|serial| count("collectibles", "minted", serial)).transpose()
     }
 
@@ -156,13 +161,21 @@ impl OpeningWrite for DieselTx<'_> {
         );
         on!(self.conn, |conn| diesel::insert_into(pack_openings::table).values(row).execute(conn))
             .map_err(&fail)?;
-        let rows: Vec<_> = opening.owned.iter().map(NewOwnedRow::of).collect();
-        on!(self.conn, |conn| diesel::insert_into(owned_collectibles::table).values(&rows).execute(conn))
-            .map(drop)
-            .map_err(fail)
+        let mut rows = opening.owned.iter().map(NewOwnedRow::of);
+        match &mut self.conn {
+            Conn::Pg(conn) => {
+                let rows: Vec<_> = rows.collect();
+                diesel::insert_into(owned_collectibles::table).values(rows).execute(*conn).map(drop)
+            }
+            // One by one: a statement with a constant number of values is prepared once.
+            Conn::Sqlite(conn) => rows.try_for_each(|row| {
+                diesel::insert_into(owned_collectibles::table).values(row).execute(*conn).map(drop)
+            }),
+        }
+        .map_err(fail)
     }
 
     fn revoke_owned(&mut self, copy: UserPackId, at: Timestamp) -> Result<u64, StoreError> {
-        self.revoke_and_notify(Key::of(copy), at)
+        self.revoke_and_notify(MintOrigin::Copies, Key::of(copy), at)
     }
 }

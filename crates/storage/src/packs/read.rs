@@ -2,8 +2,9 @@
 
 use crate::conn::on;
 use crate::error::broken;
+use crate::numbered::Numbered;
 use crate::packs::{CopyRow, OwnedRow, PurchaseRow, count};
-use crate::rows::{digest, keyset, named, overfull};
+use crate::rows::{digest, keyset, limited, named};
 use crate::schema::{collectibles, owned_collectibles, pack_openings, pack_purchases, user_packs};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
@@ -78,7 +79,7 @@ struct CollectedRow {
 impl SaleRead for DieselTx<'_> {
     fn held(&mut self, user: UserId) -> Result<Vec<(PackId, Held)>, StoreError> {
         let rows: Vec<HeldRow> =
-            on!(self.conn, |conn| diesel::sql_query(HELD).bind::<Uid, _>(Key::of(user)).load(conn))
+            on!(self.conn, |conn| Numbered::new(HELD, (Key::of(user).into_sql::<Uid>(),)).load(conn))
                 .map_err(broken("count what a fan has of packs"))?;
         let held = |row: HeldRow| {
             let owned = count("user_packs", "id", row.owned)?;
@@ -90,7 +91,7 @@ impl SaleRead for DieselTx<'_> {
 
     fn collected(&mut self, user: UserId) -> Result<Vec<Collected>, StoreError> {
         let rows: Vec<CollectedRow> =
-            on!(self.conn, |conn| diesel::sql_query(COLLECTED).bind::<Uid, _>(Key::of(user)).load(conn))
+            on!(self.conn, |conn| Numbered::new(COLLECTED, (Key::of(user).into_sql::<Uid>(),)).load(conn))
                 .map_err(broken("count the collectibles of a fan"))?;
         let collected = |row: CollectedRow| {
             let copies = count("owned_collectibles", "id", row.copies)?;
@@ -126,9 +127,7 @@ impl SaleRead for DieselTx<'_> {
             if let Some(TimeKey { at, id }) = after {
                 query = keyset!(query, pack_purchases::created_at < At(at), pack_purchases::id < Key(id));
             }
-            query
-                .order((pack_purchases::created_at.desc(), pack_purchases::id.desc()))
-                .limit(overfull(limit))
+            limited(query.order((pack_purchases::created_at.desc(), pack_purchases::id.desc())), limit)
                 .load(conn)
         })
         .map_err(broken("list purchases"))?;
@@ -240,10 +239,11 @@ impl SaleRead for DieselTx<'_> {
                     owned_collectibles::id < Key(id)
                 );
             }
-            query
-                .order((owned_collectibles::acquired_at.desc(), owned_collectibles::id.desc()))
-                .limit(overfull(limit))
-                .load(conn)
+            limited(
+                query.order((owned_collectibles::acquired_at.desc(), owned_collectibles::id.desc())),
+                limit,
+            )
+            .load(conn)
         })
         .map_err(broken("list what a fan owns"))?;
         let owned = rows.into_iter().map(OwnedRow::into_owned).collect::<Result<Vec<_>, _>>()?;
@@ -273,10 +273,7 @@ impl DieselTx<'_> {
             if let Some(TimeKey { at, id }) = after {
                 query = keyset!(query, user_packs::bought_at < At(at), user_packs::id < Key(id));
             }
-            query
-                .order((user_packs::bought_at.desc(), user_packs::id.desc()))
-                .limit(overfull(limit))
-                .load(conn)
+            limited(query.order((user_packs::bought_at.desc(), user_packs::id.desc())), limit).load(conn)
         })
         .map_err(broken("list copies of packs"))?;
         let copies = rows.into_iter().map(CopyRow::into_copy).collect::<Result<Vec<_>, _>>()?;
@@ -298,10 +295,7 @@ impl DieselTx<'_> {
             if let Some(TimeKey { at, id }) = after {
                 query = keyset!(query, user_packs::opened_at < At(at), user_packs::id < Key(id));
             }
-            query
-                .order((user_packs::opened_at.desc(), user_packs::id.desc()))
-                .limit(overfull(limit))
-                .load(conn)
+            limited(query.order((user_packs::opened_at.desc(), user_packs::id.desc())), limit).load(conn)
         })
         .map_err(broken("list copies that were opened"))?;
         let copies = rows.into_iter().map(CopyRow::into_copy).collect::<Result<Vec<_>, _>>()?;

@@ -15,8 +15,8 @@ use std::collections::{HashMap, HashSet};
 use terrace_kernel::{StoreError, Timestamp, Uuid, num};
 use terrace_ledger::TransferSource;
 use terrace_packs::{
-    CollectibleId, CopyStanding, Owned, OwnedSource, PackId, PaymentFollowUp, PurchaseId, PurchaseStanding,
-    PurchaseState, Settlement, UserPackId, UserPackState,
+    CollectibleId, CopyStanding, Owned, PackId, PaymentFollowUp, PurchaseId, PurchaseStanding, PurchaseState,
+    Settlement, UserPackId, UserPackState,
 };
 use terrace_store::repair::{PacksAudit, PacksRepair};
 
@@ -32,8 +32,8 @@ const RAISE: &str = "\
     WHERE id = $1 AND edition IS NOT NULL AND minted < (SELECT coalesce(max(o.serial), 0) \
         FROM owned_collectibles o WHERE o.collectible_id = $1 AND o.serial <= collectibles.edition)";
 const WAKE: &str = "\
-    UPDATE payments SET due_at = $1 WHERE payable_id = $2 AND due_at IS NULL AND (refund = 'owed' \
-        OR EXISTS (SELECT 1 FROM pack_purchases p WHERE p.id = payments.payable_id AND p.state = 'pending'))";
+    UPDATE payments SET due_at = $1 WHERE payable_id = $2 AND due_at IS NULL \
+        AND EXISTS (SELECT 1 FROM pack_purchases p WHERE p.id = payments.payable_id AND p.state = 'pending')";
 
 #[derive(QueryableByName)]
 struct IdRow {
@@ -53,7 +53,8 @@ struct StockRow {
 #[derive(Default)]
 struct RelatedRows {
     journal: HashSet<String>,
-    payments: HashMap<Key, (Option<String>, bool)>,
+    /// Whether each payment is due at some time.
+    payments: HashMap<Key, bool>,
     copies: HashMap<Key, Vec<CopyRow>>,
     proved: HashSet<Key>,
     owned: HashMap<Key, Vec<(i32, At)>>,
@@ -69,13 +70,9 @@ impl RelatedRows {
             (true, false) => Settlement::Paid,
             (true, true) => Settlement::GivenBack,
         };
-        let payment = self.payments.remove(&id);
-        let is_open = |refund: &Option<String>| {
-            purchase.state == PurchaseState::Pending || refund.as_deref() == Some("owed")
-        };
-        let awaited = match &payment {
+        let awaited = match self.payments.remove(&id) {
             None => PaymentFollowUp::Nothing,
-            Some((refund, false)) if is_open(refund) => PaymentFollowUp::Asleep,
+            Some(false) if purchase.state == PurchaseState::Pending => PaymentFollowUp::Asleep,
             Some(_) => PaymentFollowUp::InHand,
         };
         let copies = self.copies.remove(&id).unwrap_or_default();
@@ -110,14 +107,14 @@ impl DieselTx<'_> {
                 .load(conn)
         })
         .map_err(&fail)?;
-        let of_payments: Vec<(Key, Option<String>, bool)> = on!(self.conn, |conn| {
+        let of_payments: Vec<(Key, bool)> = on!(self.conn, |conn| {
             payments::table
                 .filter(payments::payable_id.eq_any(ids))
-                .select((payments::payable_id, payments::refund, payments::due_at.is_not_null()))
+                .select((payments::payable_id, payments::due_at.is_not_null()))
                 .load(conn)
         })
         .map_err(&fail)?;
-        let rows: Vec<(Key, CopyRow)> = on!(self.conn, |conn| {
+        let rows: Vec<(Option<Key>, CopyRow)> = on!(self.conn, |conn| {
             user_packs::table
                 .filter(user_packs::purchase_id.eq_any(ids))
                 .order((user_packs::purchase_id, user_packs::nonce))
@@ -133,7 +130,7 @@ impl DieselTx<'_> {
                 .load(conn)
         })
         .map_err(&fail)?;
-        let given: Vec<(Key, i32, At)> = on!(self.conn, |conn| {
+        let given: Vec<(Option<Key>, i32, At)> = on!(self.conn, |conn| {
             owned_collectibles::table
                 .filter(owned_collectibles::copy_id.eq_any(&of_copies))
                 .order((owned_collectibles::copy_id, owned_collectibles::slot))
@@ -147,14 +144,16 @@ impl DieselTx<'_> {
         .map_err(&fail)?;
         let mut related = RelatedRows {
             journal: journal.into_iter().collect(),
-            payments: of_payments.into_iter().map(|(id, refund, is_due)| (id, (refund, is_due))).collect(),
+            payments: of_payments.into_iter().collect(),
             proved: proved.into_iter().collect(),
             ..RelatedRows::default()
         };
         for (purchase, copy) in rows {
+            let Some(purchase) = purchase else { continue };
             related.copies.entry(purchase).or_default().push(copy);
         }
         for (copy, slot, at) in given {
+            let Some(copy) = copy else { continue };
             related.owned.entry(copy).or_default().push((slot, at));
         }
         Ok(related)
@@ -279,15 +278,14 @@ impl PacksRepair for DieselTx<'_> {
     }
 
     fn insert_owned(&mut self, owned: &Owned) -> Result<bool, StoreError> {
-        let OwnedSource::Pack { copy, slot } = owned.source;
         let row = (
             owned_collectibles::id.eq(Key::of(owned.id)),
             owned_collectibles::user_id.eq(Key::of(owned.user)),
             owned_collectibles::collectible_id.eq(Key::of(owned.collectible)),
             owned_collectibles::serial.eq(owned.serial.map(num::to_i32)),
             owned_collectibles::acquired_at.eq(At(owned.acquired_at)),
-            owned_collectibles::copy_id.eq(Key::of(copy)),
-            owned_collectibles::slot.eq(num::to_i32(slot)),
+            owned_collectibles::copy_id.eq(owned.source.copy().map(Key::of)),
+            owned_collectibles::slot.eq(num::to_i32(owned.source.number())),
         );
         on!(self.conn, |conn| {
             diesel::insert_into(owned_collectibles::table)

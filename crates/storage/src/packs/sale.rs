@@ -2,13 +2,15 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::fixed::{Between, Fixed};
+use crate::numbered::Numbered;
 use crate::packs::catalogue::stock;
 use crate::packs::{PurchaseRow, count};
 use crate::schema::{pack_purchases, pack_stock, user_packs};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Integer};
+use diesel::sql_types::{Array, BigInt, Binary, Integer, Nullable, Text};
 use terrace_kernel::{StoreError, Timestamp, UserId, num};
 use terrace_packs::{
     Bought, PackId, Purchase, PurchaseId, PurchaseState, SaleWrite, SealedSeed, Stock, StockChange,
@@ -32,14 +34,22 @@ const ABANDONED: &str = "\
             WHERE payments.payable_id = pack_purchases.id AND payments.reference IS NOT NULL)) \
     ORDER BY created_at DESC LIMIT $3";
 
+const INSERT_COPIES: &str = "INSERT INTO user_packs (id, user_id, pack_id, purchase_id, grant_id, nonce, state, seed_hash, \
+    sealed_seed, bought_at, changed_at) SELECT * FROM unnest(";
+
 const PENDING_HOLDS: &str = "\
     SELECT CAST(count(*) AS integer) AS number FROM pack_purchases WHERE user_id = $1 AND state = 'pending' \
         AND EXISTS (SELECT 1 FROM pack_stock WHERE pack_stock.pack_id = pack_purchases.pack_id)";
 
 const NEW_ACCOUNT_HOLDS: &str = "\
-    SELECT CAST(coalesce(sum(pack_purchases.quantity), 0) AS integer) AS number FROM pack_purchases \
-    JOIN users ON users.id = pack_purchases.user_id \
-    WHERE pack_purchases.pack_id = $1 AND pack_purchases.state = 'pending' AND users.created_at > $2";
+    SELECT CAST((SELECT coalesce(sum(pack_purchases.quantity), 0) FROM pack_purchases \
+        JOIN users ON users.id = pack_purchases.user_id \
+        WHERE pack_purchases.pack_id = $1 AND pack_purchases.state = 'pending' AND users.created_at > $2) \
+    + (SELECT coalesce(sum(order_line_grants.amount), 0) FROM order_line_grants \
+        JOIN order_lines ON order_lines.id = order_line_grants.line_id \
+        JOIN orders ON orders.id = order_lines.order_id JOIN users ON users.id = orders.user_id \
+        WHERE order_line_grants.item_id = $1 AND order_line_grants.kind = 'pack' AND orders.state = 'pending' \
+            AND users.created_at > $2) AS integer) AS number";
 
 #[derive(QueryableByName)]
 struct StartedRow {
@@ -67,7 +77,8 @@ struct NewCopyRow<'a> {
     id: Key,
     user_id: Key,
     pack_id: Key,
-    purchase_id: Key,
+    purchase_id: Option<Key>,
+    grant_id: Option<Key>,
     nonce: i32,
     state: &'a str,
     seed_hash: &'a [u8],
@@ -82,7 +93,8 @@ impl<'a> NewCopyRow<'a> {
             id: Key::of(copy.id),
             user_id: Key::of(copy.user),
             pack_id: Key::of(copy.pack),
-            purchase_id: Key::of(copy.purchase),
+            purchase_id: copy.origin.purchase().map(Key::of),
+            grant_id: copy.origin.grant().map(Key::of),
             nonce: num::to_i32(copy.nonce),
             state: copy.state.as_str(),
             seed_hash: copy.seed_hash.as_bytes(),
@@ -96,9 +108,7 @@ impl<'a> NewCopyRow<'a> {
 impl SaleWrite for DieselTx<'_> {
     fn bought(&mut self, user: UserId, pack: PackId) -> Result<Bought, StoreError> {
         let row: BoughtRow = on!(self.conn, |conn| {
-            diesel::sql_query(BOUGHT)
-                .bind::<Uid, _>(Key::of(user))
-                .bind::<Uid, _>(Key::of(pack))
+            Numbered::new(BOUGHT, (Key::of(user).into_sql::<Uid>(), Key::of(pack).into_sql::<Uid>()))
                 .get_result(conn)
         })
         .map_err(broken("count what a fan bought"))?;
@@ -113,11 +123,15 @@ impl SaleWrite for DieselTx<'_> {
         limit: u32,
     ) -> Result<Vec<Timestamp>, StoreError> {
         let rows: Vec<StartedRow> = on!(self.conn, |conn| {
-            diesel::sql_query(ABANDONED)
-                .bind::<Uid, _>(Key::of(user))
-                .bind::<Instant, _>(At(since))
-                .bind::<BigInt, _>(i64::from(limit))
-                .load(conn)
+            Numbered::new(
+                ABANDONED,
+                (
+                    Key::of(user).into_sql::<Uid>(),
+                    At(since).into_sql::<Instant>(),
+                    i64::from(limit).into_sql::<BigInt>(),
+                ),
+            )
+            .load(conn)
         })
         .map_err(broken("read abandoned purchases"))?;
         Ok(rows.into_iter().map(|row| row.created_at.0).collect())
@@ -125,7 +139,7 @@ impl SaleWrite for DieselTx<'_> {
 
     fn pending_holds(&mut self, user: UserId) -> Result<u32, StoreError> {
         let NumberRow { number } = on!(self.conn, |conn| {
-            diesel::sql_query(PENDING_HOLDS).bind::<Uid, _>(Key::of(user)).get_result(conn)
+            Numbered::new(PENDING_HOLDS, (Key::of(user).into_sql::<Uid>(),)).get_result(conn)
         })
         .map_err(broken("count the unpaid purchases of a fan"))?;
         count("pack_purchases", "id", number)
@@ -133,10 +147,11 @@ impl SaleWrite for DieselTx<'_> {
 
     fn new_account_holds(&mut self, pack: PackId, since: Timestamp) -> Result<u32, StoreError> {
         let NumberRow { number } = on!(self.conn, |conn| {
-            diesel::sql_query(NEW_ACCOUNT_HOLDS)
-                .bind::<Uid, _>(Key::of(pack))
-                .bind::<Instant, _>(At(since))
-                .get_result(conn)
+            Numbered::new(
+                NEW_ACCOUNT_HOLDS,
+                (Key::of(pack).into_sql::<Uid>(), At(since).into_sql::<Instant>()),
+            )
+            .get_result(conn)
         })
         .map_err(broken("count the copies that new accounts hold"))?;
         count("pack_purchases", "quantity", number)
@@ -155,15 +170,15 @@ impl SaleWrite for DieselTx<'_> {
     }
 
     fn count_stock(&mut self, pack: PackId, change: StockChange) -> Result<(), StoreError> {
-        let written = on!(self.conn, |conn| {
-            diesel::update(pack_stock::table.find(Key::of(pack)))
-                .set((
-                    pack_stock::sold.eq(pack_stock::sold + change.sold),
-                    pack_stock::sealed.eq(pack_stock::sealed + change.sealed),
-                ))
-                .execute(conn)
-        })
-        .map_err(broken("count what stands of a pack"))?;
+        let (sold, sealed) = (change.sold.into_sql::<Integer>(), change.sealed.into_sql::<Integer>());
+        let values = Between(
+            sold,
+            ", sealed = sealed + ",
+            Between(sealed, " WHERE pack_id = ", Key::of(pack).into_sql::<Uid>()),
+        );
+        let count = Fixed::<_>::new("UPDATE pack_stock SET sold = sold + ", values, "");
+        let written =
+            on!(self.conn, |conn| count.execute(conn)).map_err(broken("count what stands of a pack"))?;
         if written == 1 { Ok(()) } else { Err(changed()) }
     }
 
@@ -176,9 +191,35 @@ impl SaleWrite for DieselTx<'_> {
 
     fn insert_copies(&mut self, copies: &[(UserPack, SealedSeed)]) -> Result<(), StoreError> {
         let rows: Vec<_> = copies.iter().map(NewCopyRow::of).collect();
-        on!(self.conn, |conn| diesel::insert_into(user_packs::table).values(&rows).execute(conn))
-            .map(drop)
-            .map_err(broken("write copies of a pack"))
+        match &mut self.conn {
+            Conn::Pg(conn) => {
+                fn column<'r, 'a, T>(
+                    rows: &'r [NewCopyRow<'a>],
+                    value: impl Fn(&'r NewCopyRow<'a>) -> T,
+                ) -> Vec<T> {
+                    rows.iter().map(value).collect()
+                }
+                let values = (
+                    column(&rows, |row| row.id).into_sql::<Array<Uid>>(),
+                    column(&rows, |row| row.user_id).into_sql::<Array<Uid>>(),
+                    column(&rows, |row| row.pack_id).into_sql::<Array<Uid>>(),
+                    column(&rows, |row| row.purchase_id).into_sql::<Array<Nullable<Uid>>>(),
+                    column(&rows, |row| row.grant_id).into_sql::<Array<Nullable<Uid>>>(),
+                    column(&rows, |row| row.nonce).into_sql::<Array<Integer>>(),
+                    column(&rows, |row| row.state).into_sql::<Array<Text>>(),
+                    column(&rows, |row| row.seed_hash).into_sql::<Array<Binary>>(),
+                    column(&rows, |row| row.sealed_seed).into_sql::<Array<Binary>>(),
+                    column(&rows, |row| row.bought_at).into_sql::<Array<Instant>>(),
+                    column(&rows, |row| row.changed_at).into_sql::<Array<Instant>>(),
+                );
+                Fixed::<_>::new(INSERT_COPIES, values, ")").execute(*conn).map(drop)
+            }
+            // One by one: a statement with a constant number of values is prepared once.
+            Conn::Sqlite(conn) => rows.into_iter().try_for_each(|row| {
+                diesel::insert_into(user_packs::table).values(row).execute(*conn).map(drop)
+            }),
+        }
+        .map_err(broken("write copies of a pack"))
     }
 
     fn lock_purchase(&mut self, id: PurchaseId) -> Result<Option<Purchase>, StoreError> {
@@ -219,6 +260,6 @@ impl SaleWrite for DieselTx<'_> {
 }
 
 /// Content was reloaded a moment ago and changed whether the pack is counted.
-fn changed() -> StoreError {
+pub(crate) fn changed() -> StoreError {
     StoreError::Contended("whether the pack is counted has just changed".to_owned())
 }

@@ -104,7 +104,7 @@ table! {
         id -> Uid,
         user_id -> Uid,
         pack_id -> Uid,
-        purchase_id -> Uid,
+        purchase_id -> Nullable<Uid>,
         nonce -> Integer,
         state -> Text,
         seed_hash -> Binary,
@@ -112,6 +112,7 @@ table! {
         bought_at -> Instant,
         opened_at -> Nullable<Instant>,
         changed_at -> Instant,
+        grant_id -> Nullable<Uid>,
     }
 }
 
@@ -131,7 +132,7 @@ table! {
 }
 
 table! {
-    use diesel::sql_types::{Bool, Integer, Nullable};
+    use diesel::sql_types::{Bool, Integer, Nullable, Text};
     use crate::types::{Instant, Uid};
 
     owned_collectibles (id) {
@@ -140,10 +141,16 @@ table! {
         collectible_id -> Uid,
         serial -> Nullable<Integer>,
         acquired_at -> Instant,
-        copy_id -> Uid,
+        copy_id -> Nullable<Uid>,
         slot -> Integer,
         revoked_at -> Nullable<Instant>,
         is_told -> Bool,
+        token_state -> Nullable<Text>,
+        token_network -> Nullable<Text>,
+        token_contract -> Nullable<Text>,
+        token_id -> Nullable<Text>,
+        token_transaction -> Nullable<Text>,
+        grant_id -> Nullable<Uid>,
     }
 }
 

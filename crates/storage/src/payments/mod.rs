@@ -1,5 +1,8 @@
 //! Payments, the notices that providers sent about them, and the checkouts of the sandbox.
 
+mod disputes;
+mod figures;
+mod refunds;
 pub(crate) mod schema;
 
 use crate::conn::on;
@@ -15,9 +18,9 @@ use std::collections::HashMap;
 use terrace_kernel::Money;
 use terrace_kernel::{StoreError, Timestamp, Uuid, num};
 use terrace_packs::PurchaseState;
-use terrace_shop::OrderState;
+use terrace_shop::{OrderState, RefundId};
 use terrace_store::payments::{
-    Charge, NoticeOutcome, Payable, Payment, PaymentNotice, PaymentRead, PaymentWrite, RefundState,
+    Charge, Dispute, NoticeOutcome, Payable, Payment, PaymentNotice, PaymentRead, PaymentWrite, Refund,
     SandboxCheckout, SandboxState, SandboxWrite,
 };
 
@@ -32,9 +35,9 @@ struct PaymentRow {
     payable_kind: String,
     provider: String,
     reference: Option<String>,
-    refund: Option<String>,
     due_at: Option<At>,
     attempts: i32,
+    checkout_attempt: i32,
 }
 
 impl PaymentRow {
@@ -44,22 +47,21 @@ impl PaymentRow {
             payable_kind: payment.payable.kind().to_owned(),
             provider: payment.provider.clone(),
             reference: payment.reference.clone(),
-            refund: payment.refund.map(|refund| refund.as_str().to_owned()),
             due_at: payment.due_at.map(At),
             attempts: num::to_i32(payment.attempts),
+            checkout_attempt: num::to_i32(payment.checkout_attempt),
         }
     }
 
     fn into_payment(self) -> Result<Payment, StoreError> {
         const TABLE: &str = "payments";
-        let refund = self.refund.map(|refund| named::<RefundState>(TABLE, "refund", &refund)).transpose()?;
         Ok(Payment {
             payable: payable(TABLE, &self.payable_kind, self.payable_id)?,
             provider: self.provider,
             reference: self.reference,
-            refund,
             due_at: self.due_at.map(|at| at.0),
             attempts: count(TABLE, "attempts", self.attempts)?,
+            checkout_attempt: count(TABLE, "checkout_attempt", self.checkout_attempt)?,
         })
     }
 }
@@ -76,6 +78,7 @@ struct NoticeRow {
     reference: String,
     occurred_at: At,
     outcome: String,
+    detail: Option<String>,
 }
 
 impl NoticeRow {
@@ -88,6 +91,7 @@ impl NoticeRow {
             money: Money { amount: self.amount, currency: named(TABLE, "currency", &self.currency)? },
             reference: self.reference,
             occurred_at: self.occurred_at.0,
+            detail: self.detail.map(|detail| named(TABLE, "detail", &detail)).transpose()?,
         };
         Ok((notice, named(TABLE, "outcome", &self.outcome)?))
     }
@@ -160,6 +164,35 @@ impl PaymentRead for DieselTx<'_> {
             .collect()
     }
 
+    fn refunds(&mut self, of: &[Payable]) -> Result<Vec<Refund>, StoreError> {
+        self.list_refunds(of)
+    }
+
+    fn refund(&mut self, id: RefundId) -> Result<Option<Refund>, StoreError> {
+        self.find_refund(id)
+    }
+
+    fn due_refunds(
+        &mut self,
+        by: Timestamp,
+        limit: u32,
+        after: Option<(Timestamp, Uuid)>,
+    ) -> Result<Vec<Refund>, StoreError> {
+        self.list_due_refunds(by, limit, after)
+    }
+
+    fn dispute(&mut self, provider: &str, reference: &str) -> Result<Option<Dispute>, StoreError> {
+        self.find_dispute(provider, reference)
+    }
+
+    fn disputes(&mut self, of: &[Payable]) -> Result<Vec<Dispute>, StoreError> {
+        self.list_disputes(of)
+    }
+
+    fn open_disputes(&mut self, limit: u32) -> Result<Vec<Dispute>, StoreError> {
+        self.list_open_disputes(limit)
+    }
+
     fn notice(
         &mut self,
         provider: &str,
@@ -190,6 +223,18 @@ impl PaymentWrite for DieselTx<'_> {
         on!(self.conn, |conn| diesel::update(own).set(row).execute(conn))
             .map(drop)
             .map_err(broken("change a payment"))
+    }
+
+    fn insert_refund(&mut self, refund: &Refund) -> Result<(), StoreError> {
+        self.write_refund(refund)
+    }
+
+    fn put_refund(&mut self, refund: &Refund) -> Result<(), StoreError> {
+        self.change_refund(refund)
+    }
+
+    fn put_dispute(&mut self, dispute: &Dispute) -> Result<(), StoreError> {
+        self.write_dispute(dispute)
     }
 
     fn set_checkout(&mut self, payable: Payable, url: &str) -> Result<bool, StoreError> {
@@ -236,6 +281,7 @@ impl PaymentWrite for DieselTx<'_> {
             payment_notices::occurred_at.eq(At(notice.occurred_at)),
             payment_notices::received_at.eq(At(at)),
             payment_notices::outcome.eq(outcome.as_str()),
+            payment_notices::detail.eq(notice.detail.as_ref().map(ToString::to_string)),
         );
         on!(self.conn, |conn| {
             diesel::insert_into(payment_notices::table).values(row).on_conflict_do_nothing().execute(conn)

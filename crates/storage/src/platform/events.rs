@@ -11,7 +11,7 @@ use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{Array, Nullable, Text};
-use terrace_kernel::{Appended, Event, EventLog, NewEvent, Position, StoreError, Timestamp};
+use terrace_kernel::{Appended, Event, EventKind, EventLog, NewEvent, Position, StoreError, Timestamp};
 use terrace_store::{ConsumerWrite, EventRead};
 
 diesel::table! {
@@ -140,6 +140,15 @@ impl EventLog for DieselTx<'_> {
         self.append_rows(&rows)
     }
 
+    fn append_all_with_details(
+        &mut self,
+        appended: &[(NewEvent, String, Timestamp)],
+    ) -> Result<(), StoreError> {
+        let rows: Vec<_> =
+            appended.iter().map(|(event, detail, at)| (*event, Some(detail.as_str()), *at)).collect();
+        self.append_rows(&rows)
+    }
+
     fn appended(&self) -> &[Appended] {
         &self.appended
     }
@@ -169,6 +178,21 @@ impl EventRead for DieselTx<'_> {
         })
         .map_err(broken("read events"))?;
         rows.into_iter().map(EventRow::into_event).collect()
+    }
+
+    fn next_of(&mut self, after: Position, kinds: &[EventKind]) -> Result<Option<Position>, StoreError> {
+        let kinds = kinds.iter().map(|kind| kind.as_str());
+        let next: Option<i64> = on!(self.conn, |conn| {
+            events::table
+                .filter(events::position.gt(after.get()))
+                .filter(events::kind.eq_any(kinds))
+                .order(events::position)
+                .select(events::position)
+                .first(conn)
+                .optional()
+        })
+        .map_err(broken("find the next event of some kinds"))?;
+        next.map(|next| position("events", next)).transpose()
     }
 
     fn unpublished(&mut self) -> Result<Option<i64>, StoreError> {

@@ -2,13 +2,13 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::fixed::Fixed;
+use crate::fixed::{Between, Fixed};
+use crate::numbered::Numbered;
 use crate::rows::{corrupt, digest};
 use crate::schema::idempotency_keys;
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
-use diesel::query_dsl::methods::FilterDsl;
 use diesel::sql_types::{Array, BigInt, Binary, Integer, Nullable, Text};
 use std::collections::HashSet;
 use terrace_kernel::{StoreError, Timestamp, UserId, num};
@@ -16,7 +16,14 @@ use terrace_store::{IdempotencyScope, IdempotencyWrite, KeyClaim, KeyUse, Stored
 
 const TABLE: &str = "idempotency_keys";
 
-/// Sets all columns, so that no value of an expired record remains. Keys are claimed in one order, so that no two
+/// Sets all columns, so that no value of an expired record remains.
+const CLAIM_ONE: &str =
+    "INSERT INTO idempotency_keys AS kept (scope, idempotency_key, fingerprint, created_at) VALUES (";
+const CLAIM_ONE_UNLESS: &str = ") ON CONFLICT (scope, idempotency_key) DO UPDATE SET \
+    fingerprint = excluded.fingerprint, created_at = excluded.created_at, status = NULL, location = NULL, \
+    body = NULL, account_id = NULL WHERE kept.created_at <= ";
+
+/// The same for several keys. Keys are claimed in one order, so that no two
 /// transactions wait for each other's.
 const CLAIM: &str = "INSERT INTO idempotency_keys AS kept (scope, idempotency_key, fingerprint, created_at) \
     SELECT scope, idempotency_key, fingerprint, created_at FROM unnest(";
@@ -29,6 +36,10 @@ const CLAIM_END: &str = ") AS given (scope, idempotency_key, fingerprint, create
 const STORE: &str = "UPDATE idempotency_keys AS kept SET status = given.status, location = given.location, \
     body = given.body, account_id = given.account_id FROM unnest(";
 const STORE_END: &str = ") AS given (scope, idempotency_key, status, location, body, account_id) \
+    WHERE kept.scope = given.scope AND kept.idempotency_key = given.idempotency_key";
+
+const RELEASE: &str = "DELETE FROM idempotency_keys AS kept USING unnest(";
+const RELEASE_END: &str = ") AS given (scope, idempotency_key) \
     WHERE kept.scope = given.scope AND kept.idempotency_key = given.idempotency_key";
 
 const OF_ACCOUNT: &str = "DELETE FROM idempotency_keys WHERE (scope, idempotency_key) IN \
@@ -102,28 +113,16 @@ impl IdempotencyWrite for DieselTx<'_> {
         expired: Timestamp,
     ) -> Result<KeyClaim, StoreError> {
         let scope = scope_text(scope);
-        // Sets all columns, so that no value of an expired record remains.
-        let claim = (
-            idempotency_keys::fingerprint.eq(fingerprint.as_slice()),
-            idempotency_keys::created_at.eq(At(now)),
-            idempotency_keys::status.eq(None::<i32>),
-            idempotency_keys::location.eq(None::<&str>),
-            idempotency_keys::body.eq(None::<&str>),
-            idempotency_keys::account_id.eq(None::<Key>),
+        let values = (
+            scope.as_str().into_sql::<Text>(),
+            key.into_sql::<Text>(),
+            fingerprint.as_slice().into_sql::<Binary>(),
+            At(now).into_sql::<Instant>(),
         );
-        let claimed = on!(self.conn, |conn| {
-            let insert = diesel::insert_into(idempotency_keys::table)
-                .values((
-                    idempotency_keys::scope.eq(&scope),
-                    idempotency_keys::idempotency_key.eq(key),
-                    claim,
-                ))
-                .on_conflict((idempotency_keys::scope, idempotency_keys::idempotency_key))
-                .do_update()
-                .set(claim);
-            FilterDsl::filter(insert, idempotency_keys::created_at.le(At(expired))).execute(conn)
-        })
-        .map_err(broken("claim an idempotency key"))?;
+        let values = Between(values, CLAIM_ONE_UNLESS, At(expired).into_sql::<Instant>());
+        let claim = Fixed::<_>::new(CLAIM_ONE, values, "");
+        let claimed =
+            on!(self.conn, |conn| claim.execute(conn)).map_err(broken("claim an idempotency key"))?;
         if claimed == 1 {
             return Ok(KeyClaim::Fresh);
         }
@@ -138,16 +137,29 @@ impl IdempotencyWrite for DieselTx<'_> {
         answer: &StoredAnswer,
     ) -> Result<(), StoreError> {
         let scope = scope_text(scope);
-        let changes = (
-            idempotency_keys::status.eq(status_of(answer)),
-            idempotency_keys::location.eq(answer.created.as_deref()),
-            idempotency_keys::body.eq(&answer.body),
-            idempotency_keys::account_id.eq(account.map(Key::of)),
+        let values = Between(
+            status_of(answer).into_sql::<Integer>(),
+            ", location = ",
+            Between(
+                answer.created.as_deref().into_sql::<Nullable<Text>>(),
+                ", body = ",
+                Between(
+                    answer.body.as_str().into_sql::<Text>(),
+                    ", account_id = ",
+                    Between(
+                        account.map(Key::of).into_sql::<Nullable<Uid>>(),
+                        " WHERE scope = ",
+                        Between(
+                            scope.as_str().into_sql::<Text>(),
+                            " AND idempotency_key = ",
+                            key.into_sql::<Text>(),
+                        ),
+                    ),
+                ),
+            ),
         );
-        let stored = on!(self.conn, |conn| {
-            diesel::update(idempotency_keys::table.find((&scope, key))).set(changes).execute(conn)
-        })
-        .map_err(broken("store an answer"))?;
+        let store = Fixed::<_>::new("UPDATE idempotency_keys SET status = ", values, "");
+        let stored = on!(self.conn, |conn| store.execute(conn)).map_err(broken("store an answer"))?;
         if stored == 1 {
             Ok(())
         } else {
@@ -226,20 +238,31 @@ impl IdempotencyWrite for DieselTx<'_> {
     }
 
     fn release_keys(&mut self, keys: &[KeyUse<'_>]) -> Result<(), StoreError> {
-        for one in keys {
-            let claimed = idempotency_keys::table.find((scope_text(one.scope), one.key));
-            on!(self.conn, |conn| diesel::delete(claimed).execute(conn))
-                .map_err(broken("release an idempotency key"))?;
+        if keys.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let fail = broken("release idempotency keys");
+        match &mut self.conn {
+            Conn::Pg(conn) => {
+                let (scopes, names) = places(keys.iter());
+                let values = (scopes.into_sql::<Array<Text>>(), names.into_sql::<Array<Text>>());
+                Fixed::<_>::new(RELEASE, values, RELEASE_END).execute(*conn).map(drop)
+            }
+            Conn::Sqlite(conn) => keys.iter().try_for_each(|one| {
+                let claimed = idempotency_keys::table.find((scope_text(one.scope), one.key));
+                diesel::delete(claimed).execute(*conn).map(drop)
+            }),
+        }
+        .map_err(fail)
     }
 
     fn remove_keys_of(&mut self, account: UserId, limit: u32) -> Result<u64, StoreError> {
         on!(self.conn, |conn| {
-            diesel::sql_query(OF_ACCOUNT)
-                .bind::<Uid, _>(Key::of(account))
-                .bind::<BigInt, _>(i64::from(limit))
-                .execute(conn)
+            Numbered::new(
+                OF_ACCOUNT,
+                (Key::of(account).into_sql::<Uid>(), i64::from(limit).into_sql::<BigInt>()),
+            )
+            .execute(conn)
         })
         .map(num::to_u64)
         .map_err(broken("remove an account's idempotency keys"))

@@ -7,6 +7,7 @@ mod idempotency;
 mod jobs;
 mod leases;
 pub(crate) mod schema;
+mod server_clock;
 mod sweep;
 
 pub(crate) use account_selector::AccountSelector;

@@ -3,7 +3,9 @@
 use crate::conn::on;
 use crate::error::broken;
 use crate::media::{EXPIRED_UPLOADS, UNUSED_PICTURES};
+use crate::notifications::EXPIRED_NOTIFICATIONS;
 use crate::ops::{OLD_NOTICES, OLD_RUNS, abandoned};
+use crate::push::EXPIRED_PUSHES;
 use crate::room::OLD_REPORTS;
 use crate::schema::{event_consumers, events};
 use crate::tx::DieselTx;
@@ -53,6 +55,8 @@ impl SweepRead for DieselTx<'_> {
             Retention::Runs => counted(&format!("maintenance_runs r WHERE {OLD_RUNS}")),
             Retention::Reports => counted(OLD_REPORTS),
             Retention::Carts => counted("carts WHERE updated_at < $1"),
+            Retention::Notifications => EXPIRED_NOTIFICATIONS.to_owned(),
+            Retention::Push => EXPIRED_PUSHES.to_owned(),
             Retention::Uploads => EXPIRED_UPLOADS.to_owned(),
             Retention::Pictures => UNUSED_PICTURES.to_owned(),
         };

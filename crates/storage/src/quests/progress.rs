@@ -2,6 +2,7 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::numbered::Numbered;
 use crate::rows::named;
 use crate::schema::{quest_steps, user_achievements, user_quest_status, user_step_status};
 use crate::tx::DieselTx;
@@ -11,7 +12,7 @@ use chrono_tz::Tz;
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Text};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use terrace_kernel::{StoreError, Timestamp, UserId, num};
 use terrace_quests::{
     AchievementKey, Facts, FanLock, FanProgress, Period, Quest, QuestId, QuestRead, Run, RunStatus, StepDone,
@@ -140,7 +141,7 @@ impl DieselTx<'_> {
     fn facts_row(&mut self, user: UserId) -> Result<Option<FactsRow>, StoreError> {
         let facts = facts(self.aggregate(), "users.id = $1");
         on!(self.conn, |conn| {
-            diesel::sql_query(facts).bind::<Uid, _>(Key::of(user)).get_result(conn).optional()
+            Numbered::new(facts, (Key::of(user).into_sql::<Uid>(),)).get_result(conn).optional()
         })
         .map_err(broken("read what is known of a fan"))
     }
@@ -368,5 +369,9 @@ impl QuestRead for DieselTx<'_> {
 impl FanLock for DieselTx<'_> {
     fn lock_fan(&mut self, user: UserId) -> Result<Option<(Tz, Option<Visits>)>, StoreError> {
         self.read_visits(user, true)
+    }
+
+    fn lock_free_fans(&mut self, users: &[UserId]) -> Result<HashSet<UserId>, StoreError> {
+        Ok(self.lock_free(users)?.into_iter().map(Key::id).collect())
     }
 }

@@ -10,10 +10,11 @@ use crate::schema::{daily_visits, quest_steps, user_quest_status, user_step_stat
 use crate::tx::DieselTx;
 use crate::types::{At, Key, Uid};
 use chrono::NaiveDate;
+use chrono_tz::Tz;
 use diesel::prelude::*;
 use std::collections::HashMap;
-use terrace_kernel::{StoreError, UserId};
-use terrace_quests::{FanStanding, Period, QuestId, Run, StandingsRead, StepDone};
+use terrace_kernel::{StoreError, UserId, Uuid};
+use terrace_quests::{FanStanding, Period, QuestId, Run, StandingsRead, StepDone, Visits};
 
 /// A fan, the time zone, and the visits.
 type VisitorRow = (Key, String, Option<VisitsRow>);
@@ -70,6 +71,31 @@ impl StandingsRead for DieselTx<'_> {
         })
         .map_err(&fail)?;
         put_together(visitors, facts, runs, done)
+    }
+
+    fn streaks_after(
+        &mut self,
+        after: Option<UserId>,
+        limit: u32,
+    ) -> Result<Vec<(UserId, Tz, Visits)>, StoreError> {
+        let after = after.map_or(Key(Uuid::nil()), Key::of);
+        let rows: Vec<(Key, String, VisitsRow)> = on!(self.conn, |conn| {
+            users::table
+                .inner_join(daily_visits::table.on(daily_visits::user_id.eq(users::id)))
+                .filter(daily_visits::user_id.gt(after))
+                .filter(daily_visits::streak.ge(2))
+                .filter(daily_visits::freezes.eq(0))
+                .filter(users::status.eq(ACTIVE))
+                .order(daily_visits::user_id)
+                .limit(i64::from(limit))
+                .select((users::id, users::time_zone, VisitsRow::as_select()))
+                .load(conn)
+        })
+        .map_err(broken("read streaks"))?;
+        let streak = |(user, zone, visits): (Key, String, VisitsRow)| {
+            Ok((user.id(), named("users", "time_zone", &zone)?, visits.into_visits()?))
+        };
+        rows.into_iter().map(streak).collect()
     }
 }
 

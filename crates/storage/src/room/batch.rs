@@ -4,7 +4,7 @@
 use crate::accounts::ACTIVE;
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::fixed::Fixed;
+use crate::fixed::{Fixed, GIVEN};
 use crate::room::reactions::kind;
 use crate::schema::{posts, users};
 use crate::tx::DieselTx;
@@ -18,9 +18,6 @@ use terrace_social::{
     CommentWrite, LockedPost, NewComment, NewPost, Post, PostWrite, ReactionCounts, ReactionKind,
     ReactionWrite, RoomBatch,
 };
-
-/// The SQL before the arguments of a statement, which are one array for each column.
-const GIVEN: &str = "WITH given AS MATERIALIZED (SELECT * FROM unnest(";
 
 /// Foreign keys lock the same accounts, but would wait for those that are being closed.
 const INSERT_POSTS: &str = ") AS given (id, author_id, team_id, body, created_at)), held AS MATERIALIZED ( \

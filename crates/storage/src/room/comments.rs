@@ -6,7 +6,7 @@ use crate::error::broken;
 use crate::graph::not_hidden;
 use crate::room::mentions;
 use crate::room::posts::writable;
-use crate::rows::{keyset, overfull};
+use crate::rows::{keyset, limited};
 use crate::schema::{comment_likes, comments, posts, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Key, Uid};
@@ -98,7 +98,7 @@ impl CommentRead<AuthorCard> for DieselTx<'_> {
             if let Some(TimeKey { at, id }) = after {
                 query = keyset!(query, comments::created_at > At(at), comments::id > Key(id));
             }
-            query.order((comments::created_at, comments::id)).limit(overfull(limit)).load(conn)
+            limited(query.order((comments::created_at, comments::id)), limit).load(conn)
         })
         .map_err(broken("list comments"))?;
         let comments = rows.into_iter().map(into_comment).collect::<Result<Vec<_>, _>>()?;

@@ -7,10 +7,10 @@
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::graph::not_hidden;
-use crate::room::gather::{Dialect, Places, Words};
+use crate::room::gather::{Dialect, FeedSql, Places};
 use crate::room::posts::{NoText, ViewRow, into_view, own, shown, view_columns};
 use crate::room::{gather, reactions};
-use crate::rows::{keyset, overfull};
+use crate::rows::{keyset, limited};
 use crate::schema::{blocks, posts, reactions as reaction_rows};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
@@ -21,7 +21,7 @@ use terrace_social::{FeedFilter, FeedRead, FollowedPlaces, Gathered, PostView, S
 
 impl DieselTx<'_> {
     /// The sort keys that a statement returns, in their order, up to one more than a page holds.
-    fn places(&mut self, words: Words<Places>) -> Result<Vec<TimeKey>, StoreError> {
+    fn places(&mut self, words: FeedSql<Places>) -> Result<Vec<TimeKey>, StoreError> {
         let rows: Vec<(At, Key)> =
             on!(self.conn, |conn| words.load(conn)).map_err(broken("pick the posts of a feed"))?;
         Ok(rows.into_iter().map(|(At(at), Key(id))| TimeKey { at, id }).collect())
@@ -44,14 +44,18 @@ impl FeedRead<AuthorCard> for DieselTx<'_> {
             if let Some(TimeKey { at, id }) = after {
                 query = keyset!(query, posts::created_at < At(at), posts::id < Key(id));
             }
-            let page = query.order((posts::created_at.desc(), posts::id.desc())).limit(overfull(limit));
+            let page = query.order((posts::created_at.desc(), posts::id.desc()));
             match reader {
-                Some(fan) => page
-                    .filter(not_hidden(posts::author_id, reader))
-                    .left_join(own(Key::of(fan)))
-                    .select(view_columns!(reaction_rows::kind.nullable()))
-                    .load(conn),
-                None => page.select(view_columns!(None::<String>.into_sql::<NoText>())).load(conn),
+                Some(fan) => limited(
+                    page.filter(not_hidden(posts::author_id, reader))
+                        .left_join(own(Key::of(fan)))
+                        .select(view_columns!(reaction_rows::kind.nullable())),
+                    limit,
+                )
+                .load(conn),
+                None => {
+                    limited(page.select(view_columns!(None::<String>.into_sql::<NoText>())), limit).load(conn)
+                }
             }
         })
         .map_err(broken("read a feed"))?;

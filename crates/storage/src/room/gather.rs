@@ -5,14 +5,11 @@
 //! estimate them as so rare that it reads whole tables instead of the beginning of an index.
 
 use crate::accounts::ACTIVE;
+use crate::numbered::Numbered;
 use crate::types::{At, Instant, Key, Uid};
-use diesel::backend::Backend;
-use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
-use diesel::result::{Error, QueryResult};
-use diesel::serialize::ToSql;
-use diesel::sql_types::{BigInt, HasSqlType};
-use diesel::{RunQueryDsl, sql_types};
-use std::marker::PhantomData;
+use diesel::dsl::AsExprOf;
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use std::sync::LazyLock;
 use terrace_kernel::{Limit, TimeKey, Timestamp, UserId};
 use terrace_social::Gathered;
@@ -27,74 +24,32 @@ pub(crate) type Counts = (BigInt, BigInt);
 /// at most a quarter of gathering from a thousand places.
 const LOOKED_THROUGH: u32 = 256;
 
-/// A statement in SQL whose result has the columns `ST`. In its text, `:me` is the reader, `:at` and `:id` are the sort
-/// key after which the page starts, `:rows` is the number of posts on the page, and `:more` is one more than that.
-/// Unlike `sql_query`, it is prepared once per connection, because planning it takes longer than executing it.
-pub(crate) struct Words<ST> {
-    sql: &'static str,
-    reader: Key,
-    at: At,
-    id: Key,
-    rows: i64,
-    more: i64,
-    columns: PhantomData<ST>,
-}
+/// The values of the statements: `$1` is the reader, `$2` and `$3` are the sort key after which the page starts, `$4` is
+/// the number of posts on the page, and `$5` is one more than that.
+type FeedValues = (
+    AsExprOf<Key, Uid>,
+    AsExprOf<At, Instant>,
+    AsExprOf<Key, Uid>,
+    AsExprOf<i64, BigInt>,
+    AsExprOf<i64, BigInt>,
+);
 
-impl<ST> Words<ST> {
-    fn new(sql: &'static str, reader: UserId, rows: u32, after: Option<TimeKey>) -> Self {
-        // Sorts before all posts.
-        let newest = TimeKey { at: Timestamp::from_micros(i64::MAX), id: Uuid::max() };
-        let TimeKey { at, id } = after.unwrap_or(newest);
-        let rows = i64::from(rows);
-        Self {
-            sql,
-            reader: Key::of(reader),
-            at: At(at),
-            id: Key(id),
-            rows,
-            more: rows + 1,
-            columns: PhantomData,
-        }
-    }
-}
+/// A statement of a feed, with the types of its columns.
+pub(crate) type FeedSql<A> = Numbered<FeedValues, A>;
 
-impl<ST> Query for Words<ST> {
-    type SqlType = ST;
-}
-
-impl<ST, Conn> RunQueryDsl<Conn> for Words<ST> {}
-
-/// Statements are identified by their text.
-impl<ST> QueryId for Words<ST> {
-    type QueryId = ();
-    const HAS_STATIC_QUERY_ID: bool = false;
-}
-
-impl<ST, DB> QueryFragment<DB> for Words<ST>
-where
-    DB: Backend + HasSqlType<Uid> + HasSqlType<Instant> + HasSqlType<sql_types::BigInt>,
-    Key: ToSql<Uid, DB>,
-    At: ToSql<Instant, DB>,
-    i64: ToSql<BigInt, DB>,
-{
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
-        let mut pieces = self.sql.split(':');
-        out.push_sql(pieces.next().unwrap_or_default());
-        for piece in pieces {
-            let end = piece.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(piece.len());
-            let (name, words) = piece.split_at(end);
-            match name {
-                "me" => out.push_bind_param::<Uid, Key>(&self.reader)?,
-                "at" => out.push_bind_param::<Instant, At>(&self.at)?,
-                "id" => out.push_bind_param::<Uid, Key>(&self.id)?,
-                "rows" => out.push_bind_param::<BigInt, i64>(&self.rows)?,
-                "more" => out.push_bind_param::<BigInt, i64>(&self.more)?,
-                other => return Err(Error::QueryBuilderError(format!("no value is called {other}").into())),
-            }
-            out.push_sql(words);
-        }
-        Ok(())
-    }
+fn statement<A>(sql: &'static str, reader: UserId, rows: u32, after: Option<TimeKey>) -> FeedSql<A> {
+    // Sorts before all posts.
+    let newest = TimeKey { at: Timestamp::from_micros(i64::MAX), id: Uuid::max() };
+    let TimeKey { at, id } = after.unwrap_or(newest);
+    let rows = i64::from(rows);
+    let values = (
+        Key::of(reader).into_sql::<Uid>(),
+        At(at).into_sql::<Instant>(),
+        Key(id).into_sql::<Uid>(),
+        rows.into_sql::<BigInt>(),
+        (rows + 1).into_sql::<BigInt>(),
+    );
+    Numbered::typed(sql, values)
 }
 
 /// The SQL dialect of a statement.
@@ -105,33 +60,33 @@ pub(crate) enum Dialect {
 }
 
 /// The number of active people and the number of teams that `reader` follows, each counted up to `most`.
-pub(crate) fn followed_places(reader: UserId, most: u32) -> Words<Counts> {
+pub(crate) fn followed_places(reader: UserId, most: u32) -> FeedSql<Counts> {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         format!(
-            "SELECT (SELECT count(*) FROM (SELECT 1 AS one FROM follows WHERE follower_id = :me \
-                AND (SELECT status = '{ACTIVE}' FROM users WHERE users.id = followee_id) LIMIT :rows) AS p), \
-             (SELECT count(*) FROM (SELECT 1 AS one FROM team_follows WHERE user_id = :me LIMIT :rows) AS t)"
+            "SELECT (SELECT count(*) FROM (SELECT 1 AS one FROM follows WHERE follower_id = $1 \
+                AND (SELECT status = '{ACTIVE}' FROM users WHERE users.id = followee_id) LIMIT $4) AS p), \
+             (SELECT count(*) FROM (SELECT 1 AS one FROM team_follows WHERE user_id = $1 LIMIT $4) AS t)"
         )
     });
-    Words::new(&TEXT, reader, most, None)
+    statement(&TEXT, reader, most, None)
 }
 
 /// Selects the posts from places that the reader follows among the newest posts overall, up to one more than `limit`.
 /// The subquery returns its rows in order, so the scan stops when the page is full.
-pub(crate) fn among_newest(reader: UserId, limit: Limit, after: Option<TimeKey>) -> Words<Places> {
+pub(crate) fn among_newest(reader: UserId, limit: Limit, after: Option<TimeKey>) -> FeedSql<Places> {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let (before, shown) = (before("p"), shown("w.author_id"));
         format!(
             "SELECT w.created_at, w.id FROM (SELECT p.id, p.author_id, p.team_id, p.created_at FROM posts AS p \
                 WHERE {before} ORDER BY p.created_at DESC, p.id DESC LIMIT {LOOKED_THROUGH}) AS w \
-             WHERE CASE WHEN w.author_id = :me \
-                OR (SELECT true FROM follows WHERE follower_id = :me AND followee_id = w.author_id) \
-                OR (SELECT true FROM team_follows WHERE user_id = :me AND team_id = w.team_id) \
+             WHERE CASE WHEN w.author_id = $1 \
+                OR (SELECT true FROM follows WHERE follower_id = $1 AND followee_id = w.author_id) \
+                OR (SELECT true FROM team_follows WHERE user_id = $1 AND team_id = w.team_id) \
                 THEN {shown} ELSE false END \
-             ORDER BY w.created_at DESC, w.id DESC LIMIT :more"
+             ORDER BY w.created_at DESC, w.id DESC LIMIT $5"
         )
     });
-    Words::new(&TEXT, reader, u32::from(limit.rows()), after)
+    statement(&TEXT, reader, u32::from(limit.rows()), after)
 }
 
 /// Selects up to one post more than `limit`, from all places that the reader follows.
@@ -141,7 +96,7 @@ pub(crate) fn gathered(
     reader: UserId,
     limit: Limit,
     after: Option<TimeKey>,
-) -> Words<Places> {
+) -> FeedSql<Places> {
     static TEXTS: LazyLock<[String; 4]> = LazyLock::new(|| {
         [
             followed(Dialect::Sqlite),
@@ -157,15 +112,15 @@ pub(crate) fn gathered(
         (Gathered::OwnTeams, Dialect::Sqlite) => teams_sqlite,
         (Gathered::OwnTeams, Dialect::Postgres) => teams_postgres,
     };
-    Words::new(text, reader, u32::from(limit.rows()), after)
+    statement(text, reader, u32::from(limit.rows()), after)
 }
 
 /// The condition for posts that are not deleted and sort after the start of the page. The first condition on the time
 /// bounds the range in the index.
 fn before(posts: &str) -> String {
     format!(
-        "{posts}.deleted_at IS NULL AND {posts}.created_at <= :at \
-         AND ({posts}.created_at < :at OR {posts}.id < :id)"
+        "{posts}.deleted_at IS NULL AND {posts}.created_at <= $2 \
+         AND ({posts}.created_at < $2 OR {posts}.id < $3)"
     )
 }
 
@@ -173,18 +128,18 @@ fn before(posts: &str) -> String {
 fn shown(author: &str) -> String {
     format!(
         "(SELECT status = '{ACTIVE}' FROM users WHERE users.id = {author}) \
-         AND coalesce((SELECT false FROM blocks WHERE blocker_id = :me AND blocked_id = {author}), true) \
-         AND coalesce((SELECT false FROM blocks WHERE blocker_id = {author} AND blocked_id = :me), true)"
+         AND coalesce((SELECT false FROM blocks WHERE blocker_id = $1 AND blocked_id = {author}), true) \
+         AND coalesce((SELECT false FROM blocks WHERE blocker_id = {author} AND blocked_id = $1), true)"
     )
 }
 
-const TEAMS_FOLLOWED: &str = "SELECT team_id AS id FROM team_follows WHERE user_id = :me";
+const TEAMS_FOLLOWED: &str = "SELECT team_id AS id FROM team_follows WHERE user_id = $1";
 // Without a favourite team the id is null and matches no post. An explicit condition would make the planner consider
 // another index.
-const FAVORITE_TEAM: &str = "SELECT favorite_team_id AS id FROM users WHERE users.id = :me";
+const FAVORITE_TEAM: &str = "SELECT favorite_team_id AS id FROM users WHERE users.id = $1";
 
 /// The feed of the people and teams that the reader follows. The statement first finds the newest post of each place.
-/// The floor is the time of the newest post of the place at position `:rows`, with the places sorted by their newest
+/// The floor is the time of the newest post of the place at position `$4`, with the places sorted by their newest
 /// post: enough posts lie at or above the floor to fill the page, so no older post can be on it. Further posts are
 /// looked up only in places whose newest post reaches the floor, at most a page's worth in each. Posts of different
 /// authors are distinct, and so are posts of different teams, but the same post can occur under an author and a team.
@@ -194,21 +149,19 @@ fn followed(dialect: Dialect) -> String {
     let people = format!(
         "people AS MATERIALIZED (SELECT s.id, (SELECT q.created_at FROM posts AS q WHERE q.author_id = s.id \
             AND {before} ORDER BY q.created_at DESC, q.id DESC LIMIT 1) AS newest \
-         FROM (SELECT followee_id AS id FROM follows WHERE follower_id = :me UNION ALL SELECT :me) AS s)"
+         FROM (SELECT followee_id AS id FROM follows WHERE follower_id = $1 UNION ALL SELECT $1) AS s)"
     );
     let rooms = rooms(TEAMS_FOLLOWED);
     // Whether an author is visible is checked from the newest post on, until the floor is found.
     let floor_of_people = format!(
         "SELECT newest FROM (SELECT newest FROM (SELECT id, newest FROM people WHERE newest IS NOT NULL \
-            ORDER BY newest DESC {unsorted}) AS h WHERE {shown} ORDER BY newest DESC LIMIT 1 OFFSET :rows) AS f"
+            ORDER BY newest DESC {unsorted}) AS h WHERE {shown} ORDER BY newest DESC LIMIT 1 OFFSET $4) AS f"
     );
     let floor = floor(dialect, &[&floor_of_people, FLOOR_OF_ROOMS]);
     let reaching = format!("CASE WHEN h.newest >= (SELECT at FROM floor) THEN {shown} ELSE false END");
     let of_people = dialect.posts_of("people", "q.author_id = h.id", &reaching);
     let of_rooms = posts_of_rooms(dialect);
-    format!(
-        "WITH {people}, {rooms}, {floor} {of_people} UNION {of_rooms} ORDER BY 1 DESC, 2 DESC LIMIT :more"
-    )
+    format!("WITH {people}, {rooms}, {floor} {of_people} UNION {of_rooms} ORDER BY 1 DESC, 2 DESC LIMIT $5")
 }
 
 /// The feed of the reader's own teams, built in the same way.
@@ -216,7 +169,7 @@ fn own_teams(dialect: Dialect) -> String {
     let rooms = rooms(&format!("{TEAMS_FOLLOWED} UNION {FAVORITE_TEAM}"));
     let floor = floor(dialect, &[FLOOR_OF_ROOMS]);
     let of_rooms = posts_of_rooms(dialect);
-    format!("WITH {rooms}, {floor} {of_rooms} ORDER BY 1 DESC, 2 DESC LIMIT :more")
+    format!("WITH {rooms}, {floor} {of_rooms} ORDER BY 1 DESC, 2 DESC LIMIT $5")
 }
 
 /// The rooms of the teams, each with the time of its newest visible post.
@@ -230,7 +183,7 @@ fn rooms(teams: &str) -> String {
 }
 
 const FLOOR_OF_ROOMS: &str = "SELECT newest FROM (SELECT newest FROM rooms WHERE newest IS NOT NULL \
-    ORDER BY newest DESC LIMIT 1 OFFSET :rows) AS f";
+    ORDER BY newest DESC LIMIT 1 OFFSET $4) AS f";
 
 /// The highest of the floors; if there are fewer places than posts on a page, the lowest possible time.
 fn floor(dialect: Dialect, floors: &[&str]) -> String {
@@ -266,7 +219,7 @@ impl Dialect {
         let before = before("q");
         let newest = format!(
             "FROM posts AS q WHERE {belongs} AND {before} AND q.created_at >= (SELECT at FROM floor) \
-             ORDER BY q.created_at DESC, q.id DESC LIMIT :more"
+             ORDER BY q.created_at DESC, q.id DESC LIMIT $5"
         );
         let posts = match self {
             Self::Sqlite => format!("posts AS p ON p.rowid IN (SELECT q.rowid {newest})"),

@@ -3,6 +3,7 @@
 use crate::accounts::ACTIVE;
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::numbered::Numbered;
 use crate::schema::{comment_likes, comments, content_reports};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
@@ -42,12 +43,16 @@ impl CommentLikeWrite for DieselTx<'_> {
             Conn::Sqlite(_) => SQLITE,
         };
         on!(self.conn, |conn| {
-            diesel::sql_query(sql)
-                .bind::<Uid, _>(Key::of(comment))
-                .bind::<Instant, _>(At(at))
-                .bind::<Uid, _>(Key::of(fan))
-                .bind::<Text, _>(ACTIVE)
-                .execute(conn)
+            Numbered::new(
+                sql,
+                (
+                    Key::of(comment).into_sql::<Uid>(),
+                    At(at).into_sql::<Instant>(),
+                    Key::of(fan).into_sql::<Uid>(),
+                    ACTIVE.into_sql::<Text>(),
+                ),
+            )
+            .execute(conn)
         })
         .map(|rows| rows == 1)
         .map_err(broken("insert a like"))

@@ -6,7 +6,7 @@ use crate::error::broken;
 use crate::graph::not_hidden;
 use crate::plan::inert;
 use crate::room::posts::{NoText, ViewRow, into_view, own, shown, view_columns};
-use crate::rows::{keyset, overfull};
+use crate::rows::{keyset, limited};
 use crate::schema::{media, post_topics, posts, reactions as reaction_rows, teams, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
@@ -50,15 +50,16 @@ impl PostListRead<AuthorCard> for DieselTx<'_> {
             if let Some(TimeKey { at, id }) = after {
                 query = keyset!(query, post_topics::created_at < At(at), post_topics::post_id < Key(id));
             }
-            let page = query
-                .order((post_topics::created_at.desc(), post_topics::post_id.desc()))
-                .limit(overfull(limit));
+            let page = query.order((post_topics::created_at.desc(), post_topics::post_id.desc()));
             match reader {
-                Some(fan) => page
-                    .left_join(own(Key::of(fan)))
-                    .select(view_columns!(reaction_rows::kind.nullable()))
-                    .load(conn),
-                None => page.select(view_columns!(None::<String>.into_sql::<NoText>())).load(conn),
+                Some(fan) => limited(
+                    page.left_join(own(Key::of(fan))).select(view_columns!(reaction_rows::kind.nullable())),
+                    limit,
+                )
+                .load(conn),
+                None => {
+                    limited(page.select(view_columns!(None::<String>.into_sql::<NoText>())), limit).load(conn)
+                }
             }
         })
         .map_err(broken("list the posts with a tag"))?;
@@ -77,13 +78,16 @@ impl PostListRead<AuthorCard> for DieselTx<'_> {
             if let Some(TimeKey { at, id }) = after {
                 query = keyset!(query, posts::created_at < At(at), posts::id < Key(id));
             }
-            let page = query.order((posts::created_at.desc(), posts::id.desc())).limit(overfull(limit));
+            let page = query.order((posts::created_at.desc(), posts::id.desc()));
             match reader {
-                Some(fan) => page
-                    .left_join(own(Key::of(fan)))
-                    .select(view_columns!(reaction_rows::kind.nullable()))
-                    .load(conn),
-                None => page.select(view_columns!(None::<String>.into_sql::<NoText>())).load(conn),
+                Some(fan) => limited(
+                    page.left_join(own(Key::of(fan))).select(view_columns!(reaction_rows::kind.nullable())),
+                    limit,
+                )
+                .load(conn),
+                None => {
+                    limited(page.select(view_columns!(None::<String>.into_sql::<NoText>())), limit).load(conn)
+                }
             }
         })
         .map_err(broken("list the posts of a fan"))?;

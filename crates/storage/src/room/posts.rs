@@ -4,6 +4,7 @@ use crate::accounts::{ACTIVE, CardRow};
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::graph::not_hidden;
+use crate::numbered::Numbered;
 use crate::plan::{beside, inert};
 use crate::room::{mentions, reactions};
 use crate::rows::{corrupt, digest};
@@ -314,7 +315,7 @@ impl PostWrite<AuthorCard> for DieselTx<'_> {
         let mut left = i64::from(limit);
         for sql in CHILDREN {
             let removed = on!(self.conn, |conn| {
-                diesel::sql_query(sql).bind::<Uid, _>(id).bind::<BigInt, _>(left).execute(conn)
+                Numbered::new(sql, (id.into_sql::<Uid>(), left.into_sql::<BigInt>())).execute(conn)
             })
             .map_err(broken("remove what belongs to a deleted post"))?;
             left -= num::to_i64(removed);

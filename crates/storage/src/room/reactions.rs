@@ -3,6 +3,7 @@
 use crate::accounts::ACTIVE;
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::numbered::Numbered;
 use crate::rows::named;
 use crate::schema::{posts, reactions};
 use crate::tx::DieselTx;
@@ -57,13 +58,17 @@ impl ReactionWrite for DieselTx<'_> {
             Conn::Sqlite(_) => SQLITE,
         };
         on!(self.conn, |conn| {
-            diesel::sql_query(sql)
-                .bind::<Uid, _>(post)
-                .bind::<Text, _>(kind.as_str())
-                .bind::<Instant, _>(At(at))
-                .bind::<Uid, _>(fan)
-                .bind::<Text, _>(ACTIVE)
-                .execute(conn)
+            Numbered::new(
+                sql,
+                (
+                    post.into_sql::<Uid>(),
+                    kind.as_str().into_sql::<Text>(),
+                    At(at).into_sql::<Instant>(),
+                    fan.into_sql::<Uid>(),
+                    ACTIVE.into_sql::<Text>(),
+                ),
+            )
+            .execute(conn)
         })
         .map(|rows| rows == 1)
         .map_err(broken("set a reaction"))

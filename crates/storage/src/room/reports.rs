@@ -3,6 +3,7 @@
 use crate::accounts::ACTIVE;
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::numbered::Numbered;
 use crate::room::erasure::distinct;
 use crate::rows::named;
 use crate::schema::{comments, content_reports};
@@ -62,19 +63,26 @@ impl ReportWrite for DieselTx<'_> {
         };
         let NewReport { content, reporter, reason, body, image, created_at } = report;
         on!(self.conn, |conn| {
-            diesel::sql_query(sql)
-                .bind::<Uid, _>(Key(content.id))
-                .bind::<Text, _>(content.kind.as_str())
-                .bind::<Uid, _>(Key::of(content.post))
-                .bind::<Uid, _>(Key::of(content.author))
-                .bind::<Text, _>(reason)
-                .bind::<Text, _>(body)
-                .bind::<Nullable<Binary>, _>(image.as_ref().map(|image| image.hash.as_bytes().as_slice()))
-                .bind::<Nullable<Text>, _>(image.as_ref().and_then(|image| image.alt.as_deref()))
-                .bind::<Instant, _>(At(*created_at))
-                .bind::<Uid, _>(Key::of(*reporter))
-                .bind::<Text, _>(ACTIVE)
-                .execute(conn)
+            Numbered::new(
+                sql,
+                (
+                    Key(content.id).into_sql::<Uid>(),
+                    content.kind.as_str().into_sql::<Text>(),
+                    Key::of(content.post).into_sql::<Uid>(),
+                    Key::of(content.author).into_sql::<Uid>(),
+                    reason.into_sql::<Text>(),
+                    body.into_sql::<Text>(),
+                    image
+                        .as_ref()
+                        .map(|image| image.hash.as_bytes().as_slice())
+                        .into_sql::<Nullable<Binary>>(),
+                    image.as_ref().and_then(|image| image.alt.as_deref()).into_sql::<Nullable<Text>>(),
+                    At(*created_at).into_sql::<Instant>(),
+                    Key::of(*reporter).into_sql::<Uid>(),
+                    ACTIVE.into_sql::<Text>(),
+                ),
+            )
+            .execute(conn)
         })
         .map(drop)
         .map_err(broken("insert a report"))

@@ -52,6 +52,11 @@ impl ShippingRow {
     fn into_shipping(self) -> Result<Option<Shipping>, StoreError> {
         const TABLE: &str = "carts";
         let (Some(method), Some(country)) = (self.method, self.country) else { return Ok(None) };
+        let country = super::country(TABLE, "country", &country)?;
+        // Nothing is sent there any more: the fan chooses again.
+        if !country.is_listed() {
+            return Ok(None);
+        }
         Ok(Some(Shipping {
             method: named(TABLE, "method", &method)?,
             address: Address {
@@ -61,7 +66,7 @@ impl ShippingRow {
                 postal_code: self.postal_code.unwrap_or_default(),
                 city: self.city.unwrap_or_default(),
                 region: self.region,
-                country: named(TABLE, "country", &country)?,
+                country,
             },
         }))
     }

@@ -2,11 +2,12 @@
 
 use crate::conn::on;
 use crate::error::broken;
+use crate::grants::{grant_columns, grant_of};
 use crate::packs::count;
 use crate::rows::{corrupt, named};
 use crate::schema::{
-    catalogue_version, product_categories, product_variants, products, shipping_methods, tax_rates,
-    variant_prices, variant_stock,
+    catalogue_version, product_categories, product_grants, product_variants, products, shipping_methods,
+    tax_rates, variant_prices, variant_stock,
 };
 use crate::shop::stock::stock;
 use crate::shop::{PriceColumns, columns, json, list, price};
@@ -44,13 +45,12 @@ struct ProductRow {
     per_user_limit: Option<i32>,
     opens_at: Option<At>,
     closes_at: Option<At>,
-    coins: Option<i64>,
     tax_class: String,
     is_retired: bool,
 }
 
 impl ProductRow {
-    fn into_product(self, variants: Vec<Variant>) -> Result<Product, StoreError> {
+    fn into_product(self, variants: Vec<Variant>, grants: Vec<Grant>) -> Result<Product, StoreError> {
         const TABLE: &str = "products";
         let limit = self.per_user_limit.map(|limit| count(TABLE, "per_user_limit", limit)).transpose()?;
         Ok(Product {
@@ -65,7 +65,7 @@ impl ProductRow {
             per_user_limit: limit,
             opens_at: self.opens_at.map(|at| at.0),
             closes_at: self.closes_at.map(|at| at.0),
-            grants: self.coins.map(Grant::Coins).into_iter().collect(),
+            grants,
             tax_class: self.tax_class,
             variants,
             is_retired: self.is_retired,
@@ -194,12 +194,37 @@ impl DieselTx<'_> {
         })
         .map_err(broken("read the products"))?;
         let mut variants = self.variants()?;
+        let mut grants = self.product_grants()?;
         rows.into_iter()
             .map(|row| {
                 let variants = variants.remove(&row.id).unwrap_or_default();
-                row.into_product(variants)
+                let grants = grants.remove(&row.id).unwrap_or_default();
+                row.into_product(variants, grants)
             })
             .collect()
+    }
+
+    /// The grants of all products.
+    fn product_grants(&mut self) -> Result<HashMap<Key, Vec<Grant>>, StoreError> {
+        type Row = (Key, String, i64, Option<Key>);
+        let rows: Vec<Row> = on!(self.conn, |conn| {
+            product_grants::table
+                .order((product_grants::product_id, product_grants::place))
+                .select((
+                    product_grants::product_id,
+                    product_grants::kind,
+                    product_grants::amount,
+                    product_grants::item_id,
+                ))
+                .load(conn)
+        })
+        .map_err(broken("read the grants of products"))?;
+        let mut grants: HashMap<Key, Vec<Grant>> = HashMap::new();
+        for (product, kind, amount, item) in rows {
+            let grant = grant_of("product_grants", (&kind, amount, item))?;
+            grants.entry(product).or_default().push(grant);
+        }
+        Ok(grants)
     }
 
     /// The variants of all products.
@@ -276,7 +301,7 @@ impl DieselTx<'_> {
                     price: price.map_err(|error| corrupt(TABLE, "price_amount", &error))?,
                     countries: countries
                         .iter()
-                        .map(|code| named(TABLE, "countries", code))
+                        .map(|code| super::country(TABLE, "countries", code))
                         .collect::<Result<_, _>>()?,
                     days: count(TABLE, "days", days)?,
                 })
@@ -298,7 +323,7 @@ impl DieselTx<'_> {
                 let country = Some(country).filter(|code| !code.is_empty());
                 Ok(TaxRate {
                     class,
-                    country: country.map(|code| named(TABLE, "country", &code)).transpose()?,
+                    country: country.map(|code| super::country(TABLE, "country", &code)).transpose()?,
                     basis_points: count(TABLE, "basis_points", basis_points)?,
                 })
             })
@@ -330,7 +355,6 @@ impl DieselTx<'_> {
     }
 
     fn write_product(&mut self, product: &Product, place: usize) -> Result<(), StoreError> {
-        let coins: i64 = product.grants.iter().map(|Grant::Coins(coins)| coins).sum();
         let values = (
             products::place.eq(num::to_i32(place)),
             products::name.eq(&product.name),
@@ -342,7 +366,6 @@ impl DieselTx<'_> {
             products::per_user_limit.eq(product.per_user_limit.map(num::to_i32)),
             products::opens_at.eq(product.opens_at.map(At)),
             products::closes_at.eq(product.closes_at.map(At)),
-            products::coins.eq(Some(coins).filter(|coins| *coins > 0)),
             products::tax_class.eq(&product.tax_class),
             products::is_retired.eq(product.is_retired),
         );
@@ -356,8 +379,29 @@ impl DieselTx<'_> {
                 .set(values)
                 .execute(conn)
         })
-        .map(drop)
-        .map_err(broken("write a product"))
+        .map_err(broken("write a product"))?;
+        self.write_grants(product)
+    }
+
+    /// Replaces what a product grants.
+    fn write_grants(&mut self, product: &Product) -> Result<(), StoreError> {
+        let fail = broken("write the grants of a product");
+        let id = Key::of(product.id);
+        let old = product_grants::table.filter(product_grants::product_id.eq(id));
+        on!(self.conn, |conn| diesel::delete(old).execute(conn)).map_err(&fail)?;
+        for (place, grant) in (0_i32..).zip(&product.grants) {
+            let (kind, amount, item) = grant_columns(*grant);
+            let row = (
+                product_grants::product_id.eq(id),
+                product_grants::place.eq(place),
+                product_grants::kind.eq(kind),
+                product_grants::amount.eq(amount),
+                product_grants::item_id.eq(item),
+            );
+            on!(self.conn, |conn| diesel::insert_into(product_grants::table).values(row).execute(conn))
+                .map_err(&fail)?;
+        }
+        Ok(())
     }
 
     fn write_variant(

@@ -13,6 +13,7 @@ use crate::rows::{corrupt, named};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use terrace_kernel::{Price, PriceKind, PricePart, StoreError};
+use terrace_shop::Country;
 
 /// Reads a list from a column that contains it as JSON.
 fn list<T: DeserializeOwned>(
@@ -26,6 +27,10 @@ fn list<T: DeserializeOwned>(
 /// A list as JSON.
 fn json<T: Serialize>(list: &[T]) -> Result<String, StoreError> {
     serde_json::to_string(list).map_err(|error| StoreError::defect("write a list", error))
+}
+
+fn country(table: &'static str, column: &'static str, code: &str) -> Result<Country, StoreError> {
+    Country::stored(code).map_err(|error| corrupt(table, column, &error))
 }
 
 /// The parts of a price as columns: points, coins, money and its currency.

@@ -2,19 +2,22 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::grants::{grant_columns, grant_of};
+use crate::numbered::Numbered;
 use crate::packs::count;
-use crate::rows::{corrupt, keyset, named, overfull};
-use crate::schema::{order_lines, orders, variant_stock};
+use crate::rows::{corrupt, keyset, limited, named};
+use crate::schema::{order_line_grants, order_lines, orders, variant_stock};
 use crate::shop::{columns, price};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Integer};
+use diesel::sql_types::{BigInt, Integer, Nullable, Text};
 use std::collections::HashMap;
-use terrace_kernel::{Limit, Page, StoreError, TimeKey, Timestamp, UserId, num};
+use terrace_kernel::{Grant, Limit, Money, Page, StoreError, TimeKey, Timestamp, UserId, num};
 use terrace_shop::{
-    Address, Bought, LineState, Order, OrderId, OrderLine, OrderLineId, OrderRead, OrderShipping, OrderState,
-    OrderWrite, PaidBy, PendingOrder, Shipment, Shipping, Taken, VariantId,
+    Address, Bought, HeldByOrders, LineState, Order, OrderId, OrderLine, OrderLineId, OrderRead,
+    OrderShipping, OrderState, OrderWrite, PaidBy, PendingOrder, RefundId, Shipment, Shipping, Taken,
+    VariantId,
 };
 
 const ORDERS: &str = "orders";
@@ -37,6 +40,11 @@ const PENDING: &str = "\
     SELECT CAST((SELECT count(*) FROM orders WHERE user_id = $1 AND state = 'pending') \
         + (SELECT count(*) FROM pack_purchases WHERE user_id = $1 AND state = 'pending') AS integer) AS number";
 
+const HELD: &str = "\
+    SELECT currency, CAST(sum(points) AS bigint) AS points, CAST(sum(coins) AS bigint) AS coins, \
+        CAST(sum(balance) AS bigint) AS balance \
+    FROM orders WHERE user_id = $1 AND state = 'pending' GROUP BY currency";
+
 /// An order that is cancelled without a reference was rejected by the provider and does not count.
 const ABANDONED: &str = "\
     SELECT created_at FROM orders WHERE user_id = $1 AND created_at > $2 AND card > 0 \
@@ -48,6 +56,18 @@ const NEW_ACCOUNT_UNITS: &str = "\
     SELECT CAST(coalesce(sum(order_lines.quantity), 0) AS integer) AS number FROM order_lines \
     JOIN orders ON orders.id = order_lines.order_id JOIN users ON users.id = orders.user_id \
     WHERE order_lines.variant_id = $1 AND orders.state = 'pending' AND users.created_at > $2";
+
+#[derive(QueryableByName)]
+struct HeldRow {
+    #[diesel(sql_type = Nullable<Text>)]
+    currency: Option<String>,
+    #[diesel(sql_type = BigInt)]
+    points: i64,
+    #[diesel(sql_type = BigInt)]
+    coins: i64,
+    #[diesel(sql_type = BigInt)]
+    balance: i64,
+}
 
 #[derive(QueryableByName)]
 struct BoughtRow {
@@ -147,7 +167,7 @@ impl OrderRow {
                         postal_code: self.postal_code.unwrap_or_default(),
                         city: self.city.unwrap_or_default(),
                         region: self.region,
-                        country: named(ORDERS, "country", &country)?,
+                        country: super::country(ORDERS, "country", &country)?,
                     },
                 },
                 name: self.method_name.unwrap_or_default(),
@@ -197,11 +217,11 @@ struct LineRow {
     currency: Option<String>,
     tax_rate: i32,
     tax: i64,
-    granted: i64,
     state: String,
     carrier: Option<String>,
     tracking: Option<String>,
     shipped_at: Option<At>,
+    refund_id: Option<Key>,
 }
 
 impl LineRow {
@@ -224,15 +244,15 @@ impl LineRow {
             currency,
             tax_rate: num::to_i32(line.tax_rate),
             tax: line.tax,
-            granted: line.granted,
             state: line.state.to_string(),
             carrier: shipment.and_then(|shipment| shipment.carrier.clone()),
             tracking: shipment.and_then(|shipment| shipment.tracking.clone()),
             shipped_at: shipment.map(|shipment| At(shipment.at)),
+            refund_id: line.refund.map(Key::of),
         }
     }
 
-    fn into_line(self) -> Result<OrderLine, StoreError> {
+    fn into_line(self, grants: Vec<Grant>) -> Result<OrderLine, StoreError> {
         let (carrier, tracking) = (self.carrier, self.tracking);
         Ok(OrderLine {
             id: self.id.id(),
@@ -245,10 +265,28 @@ impl LineRow {
             unit: price(LINES, (self.points, self.coins, self.money, self.currency))?,
             tax_rate: count(LINES, "tax_rate", self.tax_rate)?,
             tax: self.tax,
-            granted: self.granted,
+            grants,
             state: named(LINES, "state", &self.state)?,
             shipment: self.shipped_at.map(|at| Shipment { carrier, tracking, at: at.0 }),
+            refund: self.refund_id.map(Key::id),
         })
+    }
+}
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = order_line_grants, treat_none_as_default_value = false)]
+struct LineGrantRow {
+    line_id: Key,
+    place: i32,
+    kind: String,
+    amount: i64,
+    item_id: Option<Key>,
+}
+
+impl LineGrantRow {
+    fn of(line: &OrderLine, place: i32, grant: Grant) -> Self {
+        let (kind, amount, item_id) = grant_columns(grant);
+        Self { line_id: Key::of(line.id), place, kind: kind.to_owned(), amount, item_id }
     }
 }
 
@@ -280,6 +318,22 @@ impl OrderRead for DieselTx<'_> {
         self.list(None, state, limit, after)
     }
 
+    fn held_by_orders(&mut self, user: UserId) -> Result<HeldByOrders, StoreError> {
+        let rows: Vec<HeldRow> =
+            on!(self.conn, |conn| Numbered::new(HELD, (Key::of(user).into_sql::<Uid>(),)).load(conn))
+                .map_err(broken("read what a fan's orders hold"))?;
+        let mut held = HeldByOrders::default();
+        for row in rows {
+            held.points = held.points.saturating_add(row.points);
+            held.coins = held.coins.saturating_add(row.coins);
+            if let Some(currency) = row.currency.filter(|_| row.balance > 0) {
+                let currency = named(ORDERS, "currency", &currency)?;
+                held.money.push(Money { amount: row.balance, currency });
+            }
+        }
+        Ok(held)
+    }
+
     fn pending_order(&mut self, user: UserId) -> Result<Option<PendingOrder>, StoreError> {
         let row: Option<(Key, Option<String>, Option<At>)> = on!(self.conn, |conn| {
             orders::table
@@ -300,7 +354,7 @@ impl OrderRead for DieselTx<'_> {
 
     fn bought_units(&mut self, user: UserId) -> Result<Vec<(VariantId, Bought)>, StoreError> {
         let rows: Vec<BoughtRow> =
-            on!(self.conn, |conn| diesel::sql_query(BOUGHT).bind::<Uid, _>(Key::of(user)).load(conn))
+            on!(self.conn, |conn| Numbered::new(BOUGHT, (Key::of(user).into_sql::<Uid>(),)).load(conn))
                 .map_err(broken("count what a fan ordered"))?;
         let bought = |row: BoughtRow| {
             let number = |number| count(LINES, "quantity", number);
@@ -335,8 +389,20 @@ impl OrderWrite for DieselTx<'_> {
         let lines = order.lines.iter().enumerate();
         let rows: Vec<_> = lines.map(|(place, line)| LineRow::of(order, place, line)).collect();
         on!(self.conn, |conn| diesel::insert_into(order_lines::table).values(&rows).execute(conn))
+            .map_err(broken("write the lines of an order"))?;
+        let rows: Vec<_> = order
+            .lines
+            .iter()
+            .flat_map(|line| {
+                (0..).zip(&line.grants).map(|(place, grant)| LineGrantRow::of(line, place, *grant))
+            })
+            .collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        on!(self.conn, |conn| diesel::insert_into(order_line_grants::table).values(&rows).execute(conn))
             .map(drop)
-            .map_err(broken("write the lines of an order"))
+            .map_err(broken("write what the lines of an order grant"))
     }
 
     fn move_order(
@@ -380,14 +446,27 @@ impl OrderWrite for DieselTx<'_> {
         on!(self.conn, |conn| diesel::update(own).set(values).execute(conn)).map(drop).map_err(fail)
     }
 
+    fn revoke_lines(&mut self, lines: &[OrderLineId], refund: RefundId) -> Result<(), StoreError> {
+        let ids: Vec<_> = lines.iter().map(|id| Key::of(*id)).collect();
+        let own = order_lines::table.filter(order_lines::id.eq_any(&ids));
+        let values = (
+            order_lines::state.eq(LineState::Revoked.as_str()),
+            order_lines::refund_id.eq(Some(Key::of(refund))),
+        );
+        on!(self.conn, |conn| diesel::update(own).set(values).execute(conn))
+            .map(drop)
+            .map_err(broken("revoke lines of an order"))
+    }
+
     fn take_stock(&mut self, variant: VariantId, units: u32) -> Result<Taken, StoreError> {
         let fail = broken("take from the stock of a variant");
         let left: Option<NumberRow> = on!(self.conn, |conn| {
-            diesel::sql_query(TAKE)
-                .bind::<Integer, _>(num::to_i32(units))
-                .bind::<Uid, _>(Key::of(variant))
-                .get_result(conn)
-                .optional()
+            Numbered::new(
+                TAKE,
+                (num::to_i32(units).into_sql::<Integer>(), Key::of(variant).into_sql::<Uid>()),
+            )
+            .get_result(conn)
+            .optional()
         })
         .map_err(&fail)?;
         if let Some(NumberRow { number }) = left {
@@ -400,10 +479,11 @@ impl OrderWrite for DieselTx<'_> {
 
     fn release_stock(&mut self, variant: VariantId, units: u32) -> Result<(), StoreError> {
         on!(self.conn, |conn| {
-            diesel::sql_query(RELEASE)
-                .bind::<Integer, _>(num::to_i32(units))
-                .bind::<Uid, _>(Key::of(variant))
-                .execute(conn)
+            Numbered::new(
+                RELEASE,
+                (num::to_i32(units).into_sql::<Integer>(), Key::of(variant).into_sql::<Uid>()),
+            )
+            .execute(conn)
         })
         .map(drop)
         .map_err(broken("return units to the stock of a variant"))
@@ -430,8 +510,9 @@ impl OrderWrite for DieselTx<'_> {
 
     fn pending_payments(&mut self, user: UserId) -> Result<u32, StoreError> {
         let row: NumberRow =
-            on!(self.conn, |conn| diesel::sql_query(PENDING).bind::<Uid, _>(Key::of(user)).get_result(conn))
-                .map_err(broken("count what a fan has not paid"))?;
+            on!(self.conn, |conn| Numbered::new(PENDING, (Key::of(user).into_sql::<Uid>(),))
+                .get_result(conn))
+            .map_err(broken("count what a fan has not paid"))?;
         count(ORDERS, "id", row.number)
     }
 
@@ -442,11 +523,15 @@ impl OrderWrite for DieselTx<'_> {
         limit: u32,
     ) -> Result<Vec<Timestamp>, StoreError> {
         let rows: Vec<StartedRow> = on!(self.conn, |conn| {
-            diesel::sql_query(ABANDONED)
-                .bind::<Uid, _>(Key::of(user))
-                .bind::<Instant, _>(At(since))
-                .bind::<BigInt, _>(i64::from(limit))
-                .load(conn)
+            Numbered::new(
+                ABANDONED,
+                (
+                    Key::of(user).into_sql::<Uid>(),
+                    At(since).into_sql::<Instant>(),
+                    i64::from(limit).into_sql::<BigInt>(),
+                ),
+            )
+            .load(conn)
         })
         .map_err(broken("read abandoned orders"))?;
         Ok(rows.into_iter().map(|row| row.created_at.0).collect())
@@ -454,10 +539,11 @@ impl OrderWrite for DieselTx<'_> {
 
     fn new_account_units(&mut self, variant: VariantId, since: Timestamp) -> Result<u32, StoreError> {
         let row: NumberRow = on!(self.conn, |conn| {
-            diesel::sql_query(NEW_ACCOUNT_UNITS)
-                .bind::<Uid, _>(Key::of(variant))
-                .bind::<Instant, _>(At(since))
-                .get_result(conn)
+            Numbered::new(
+                NEW_ACCOUNT_UNITS,
+                (Key::of(variant).into_sql::<Uid>(), At(since).into_sql::<Instant>()),
+            )
+            .get_result(conn)
         })
         .map_err(broken("count the units that new accounts hold"))?;
         count(LINES, "quantity", row.number)
@@ -483,7 +569,7 @@ impl DieselTx<'_> {
             if let Some(TimeKey { at, id }) = after {
                 query = keyset!(query, orders::created_at < At(at), orders::id < Key(id));
             }
-            query.order((orders::created_at.desc(), orders::id.desc())).limit(overfull(limit)).load(conn)
+            limited(query.order((orders::created_at.desc(), orders::id.desc())), limit).load(conn)
         })
         .map_err(broken("list orders"))?;
         let orders = self.with_lines(rows)?;
@@ -493,7 +579,25 @@ impl DieselTx<'_> {
         }))
     }
 
-    /// Adds the lines of orders, in one statement.
+    /// What these lines grant, in one statement.
+    fn grants_of_lines(&mut self, lines: Vec<Key>) -> Result<HashMap<Key, Vec<Grant>>, StoreError> {
+        let rows: Vec<LineGrantRow> = on!(self.conn, |conn| {
+            order_line_grants::table
+                .filter(order_line_grants::line_id.eq_any(lines))
+                .order((order_line_grants::line_id, order_line_grants::place))
+                .select(LineGrantRow::as_select())
+                .load(conn)
+        })
+        .map_err(broken("read what lines of orders grant"))?;
+        let mut grants: HashMap<Key, Vec<Grant>> = HashMap::new();
+        for row in rows {
+            let grant = grant_of("order_line_grants", (&row.kind, row.amount, row.item_id))?;
+            grants.entry(row.line_id).or_default().push(grant);
+        }
+        Ok(grants)
+    }
+
+    /// Adds the lines of orders, with what they grant, in two statements.
     pub(crate) fn with_lines(&mut self, rows: Vec<OrderRow>) -> Result<Vec<Order>, StoreError> {
         if rows.is_empty() {
             return Ok(Vec::new());
@@ -507,9 +611,11 @@ impl DieselTx<'_> {
                 .load(conn)
         })
         .map_err(broken("read the lines of orders"))?;
+        let mut grants = self.grants_of_lines(lines.iter().map(|line| line.id).collect())?;
         let mut of: HashMap<Key, Vec<OrderLine>> = HashMap::new();
         for row in lines {
-            of.entry(row.order_id).or_default().push(row.into_line()?);
+            let grants = grants.remove(&row.id).unwrap_or_default();
+            of.entry(row.order_id).or_default().push(row.into_line(grants)?);
         }
         rows.into_iter()
             .map(|row| {

@@ -8,7 +8,7 @@ use crate::tx::DieselTx;
 use crate::types::{Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use terrace_kernel::{StoreError, Timestamp, Uuid};
 use terrace_ledger::TransferSource;
 use terrace_shop::{OrderId, OrderState, VariantId};
@@ -24,8 +24,8 @@ pub(super) const TAKEN: &str = "\
         OR orders.state IN ('pending', 'paid', 'completed') AND order_lines.state <> 'revoked')";
 
 const WAKE: &str = "\
-    UPDATE payments SET due_at = $1 WHERE payable_id = $2 AND due_at IS NULL AND (refund = 'owed' \
-        OR EXISTS (SELECT 1 FROM orders WHERE orders.id = payments.payable_id AND orders.state = 'pending'))";
+    UPDATE payments SET due_at = $1 WHERE payable_id = $2 AND due_at IS NULL \
+        AND EXISTS (SELECT 1 FROM orders WHERE orders.id = payments.payable_id AND orders.state = 'pending')";
 
 /// The transfers that hold and settle each kind of value.
 const HOLDS: [(&str, &str); 3] =
@@ -69,10 +69,11 @@ impl ShopAudit for DieselTx<'_> {
             orders::table.filter(orders::id.eq_any(&ids)).select((orders::id, orders::state)).load(conn)
         })
         .map_err(&fail)?;
-        let of_payments: Vec<(Key, Option<String>, bool)> = on!(self.conn, |conn| {
+        let asleep: Vec<Key> = on!(self.conn, |conn| {
             payments::table
                 .filter(payments::payable_id.eq_any(&ids))
-                .select((payments::payable_id, payments::refund, payments::due_at.is_not_null()))
+                .filter(payments::due_at.is_null())
+                .select(payments::payable_id)
                 .load(conn)
         })
         .map_err(&fail)?;
@@ -89,16 +90,12 @@ impl ShopAudit for DieselTx<'_> {
         })
         .map_err(&fail)?;
         let journal: HashSet<String> = journal.into_iter().collect();
-        let of_payments: HashMap<Key, (Option<String>, bool)> =
-            of_payments.into_iter().map(|(id, refund, is_due)| (id, (refund, is_due))).collect();
         let is_stuck = |id: Key, state: &str| {
             let is_pending = state == OrderState::Pending.as_str();
             let holds = HOLDS.iter().any(|(hold, settle)| {
                 journal.contains(&source(hold, id)) && !journal.contains(&source(settle, id))
             });
-            let sleeps = of_payments
-                .get(&id)
-                .is_some_and(|(refund, is_due)| !is_due && (is_pending || refund.as_deref() == Some("owed")));
+            let sleeps = is_pending && asleep.contains(&id);
             sleeps || (holds && !is_pending)
         };
         let mut stuck: Vec<OrderId> =

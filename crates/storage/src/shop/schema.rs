@@ -17,7 +17,7 @@ table! {
 }
 
 table! {
-    use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text};
+    use diesel::sql_types::{Bool, Integer, Nullable, Text};
     use crate::types::{Instant, Uid};
 
     products (id) {
@@ -33,9 +33,34 @@ table! {
         per_user_limit -> Nullable<Integer>,
         opens_at -> Nullable<Instant>,
         closes_at -> Nullable<Instant>,
-        coins -> Nullable<BigInt>,
         tax_class -> Text,
         is_retired -> Bool,
+    }
+}
+
+table! {
+    use diesel::sql_types::{BigInt, Integer, Nullable, Text};
+    use crate::types::Uid;
+
+    product_grants (product_id, place) {
+        product_id -> Uid,
+        place -> Integer,
+        kind -> Text,
+        amount -> BigInt,
+        item_id -> Nullable<Uid>,
+    }
+}
+
+table! {
+    use diesel::sql_types::{BigInt, Integer, Nullable, Text};
+    use crate::types::Uid;
+
+    order_line_grants (line_id, place) {
+        line_id -> Uid,
+        place -> Integer,
+        kind -> Text,
+        amount -> BigInt,
+        item_id -> Nullable<Uid>,
     }
 }
 
@@ -199,11 +224,11 @@ table! {
         currency -> Nullable<Text>,
         tax_rate -> Integer,
         tax -> BigInt,
-        granted -> BigInt,
         state -> Text,
         carrier -> Nullable<Text>,
         tracking -> Nullable<Text>,
         shipped_at -> Nullable<Instant>,
+        refund_id -> Nullable<Uid>,
     }
 }
 

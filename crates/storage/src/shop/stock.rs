@@ -2,6 +2,7 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::numbered::Numbered;
 use crate::packs::count;
 use crate::schema::variant_stock;
 use crate::tx::DieselTx;
@@ -40,9 +41,7 @@ impl StockWrite for DieselTx<'_> {
         }
         match supply {
             Some(supply) => on!(self.conn, |conn| {
-                diesel::sql_query(SET)
-                    .bind::<Uid, _>(id)
-                    .bind::<Integer, _>(num::to_i32(supply))
+                Numbered::new(SET, (id.into_sql::<Uid>(), num::to_i32(supply).into_sql::<Integer>()))
                     .execute(conn)
             }),
             // From here on the row would not be updated.
@@ -54,7 +53,8 @@ impl StockWrite for DieselTx<'_> {
 
     fn add_supply(&mut self, variant: VariantId, change: i32) -> Result<bool, StoreError> {
         on!(self.conn, |conn| {
-            diesel::sql_query(ADD).bind::<Integer, _>(change).bind::<Uid, _>(Key::of(variant)).execute(conn)
+            Numbered::new(ADD, (change.into_sql::<Integer>(), Key::of(variant).into_sql::<Uid>()))
+                .execute(conn)
         })
         .map(|rows| rows == 1)
         .map_err(broken("add to the stock of a variant"))

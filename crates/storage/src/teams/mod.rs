@@ -6,7 +6,7 @@ pub(crate) mod schema;
 
 use crate::conn::on;
 use crate::error::broken;
-use crate::rows::overfull;
+use crate::rows::limited;
 use crate::schema::{leagues, teams};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
@@ -114,7 +114,7 @@ impl TeamRead for DieselTx<'_> {
             if let Some(key) = after {
                 query = query.filter(leagues::key.gt(key));
             }
-            query.order(leagues::key).limit(overfull(limit)).load(conn)
+            limited(query.order(leagues::key), limit).load(conn)
         })
         .map_err(broken("list leagues"))?;
         let leagues = rows.into_iter().map(League::from).collect();
@@ -153,7 +153,7 @@ impl TeamRead for DieselTx<'_> {
             if let Some(key) = after {
                 query = query.filter(teams::key.gt(key));
             }
-            query.order(teams::key).limit(overfull(limit)).load(conn)
+            limited(query.order(teams::key), limit).load(conn)
         })
         .map_err(broken("list teams"))?;
         let teams = rows.into_iter().map(Team::from).collect();

@@ -9,7 +9,7 @@ use crate::error::broken;
 use crate::graph::not_hidden;
 use crate::plan::inert;
 use crate::room::{NEWEST, NoText, ViewRow, into_view, own, view_columns};
-use crate::rows::overfull;
+use crate::rows::limited;
 use crate::schema::{
     media, post_topics, posts, reactions as reaction_rows, teams, trend_epochs, trend_posts, trend_topics,
     users,
@@ -192,15 +192,19 @@ impl TrendRead<AuthorCard> for DieselTx<'_> {
                 Some([team]) => query = query.filter(trend_posts::team_id.eq(*team)),
                 Some(several) => query = query.filter(trend_posts::team_id.eq_any(several.iter().copied())),
             }
-            let page = query.order(trend_posts::rank).limit(overfull(limit));
+            let page = query.order(trend_posts::rank);
             match reader {
-                Some(fan) => page
-                    .left_join(own(Key::of(fan)))
-                    .select((trend_posts::rank, view_columns!(reaction_rows::kind.nullable())))
-                    .load(conn),
-                None => page
-                    .select((trend_posts::rank, view_columns!(None::<String>.into_sql::<NoText>())))
-                    .load(conn),
+                Some(fan) => limited(
+                    page.left_join(own(Key::of(fan)))
+                        .select((trend_posts::rank, view_columns!(reaction_rows::kind.nullable()))),
+                    limit,
+                )
+                .load(conn),
+                None => limited(
+                    page.select((trend_posts::rank, view_columns!(None::<String>.into_sql::<NoText>()))),
+                    limit,
+                )
+                .load(conn),
             }
         })
         .map_err(broken("read trending posts"))?;

@@ -212,7 +212,7 @@ pub(crate) struct FanLevel {
 }
 
 impl FanLevel {
-    fn of(points: Points, levels: &Levels) -> Self {
+    pub(crate) fn of(points: Points, levels: &Levels) -> Self {
         let reached = levels.of(points);
         let (name, from) = (reached.level.name.clone(), reached.level.from);
         Self { number: reached.number, name, from, next: reached.next }
@@ -255,6 +255,8 @@ pub(crate) struct OwnProfile {
     role: AccountRole,
     /// What the fan can spend.
     balances: OwnBalances,
+    /// The number of unread notifications.
+    unread_notifications: i64,
     /// When the account was registered.
     created_at: Time,
 }
@@ -278,6 +280,7 @@ impl OwnProfile {
             level: FanLevel::of(view.points, levels),
             role: account.role.into(),
             balances: OwnBalances::from(view.balances.as_slice()),
+            unread_notifications: view.unread,
             created_at: Time(account.created_at),
         }
     }

@@ -12,9 +12,9 @@ use terrace_app::balances::{ReadCash, ReadWallets};
 /// The name of the list in cursors.
 const ENTRIES: &str = "wallets";
 
-/// Read the caller's balances.
+/// Read the caller's balances and wallets.
 ///
-/// Returns the balances with their entries. Every record of points adds the same amount to the points balance;
+/// Returns the balances with their entries, and the wallets. Every record of points adds the same amount to the points balance;
 /// spending points does not affect leaderboards.
 #[utoipa::path(
     tag = "Balances",
@@ -34,7 +34,7 @@ pub(crate) async fn read_wallets(
     let wallets =
         app.query(ReadWallets { user: viewer.user_id, limit: page.limit, after: page.after }).await?;
     let next = next_cursor(&app, wallets.entries.next.as_ref(), ENTRIES, &filter);
-    Ok(Json(WalletPage::new(&wallets, next)))
+    Ok(Json(WalletPage::new(&wallets, app.wallet_networks().unwrap_or_default(), next)))
 }
 
 /// Read the caller's balance in money.
@@ -50,6 +50,6 @@ pub(crate) async fn read_cash_balance(
     app: Data<App>,
 ) -> Result<Json<CashBalance>, ApiError> {
     let currency = app.club().await?.club.currency;
-    let amount = app.query(ReadCash { user: viewer.user_id, currency }).await?;
-    Ok(Json(CashBalance::new(amount, currency)))
+    let account = app.query(ReadCash { user: viewer.user_id, currency }).await?;
+    Ok(Json(CashBalance::new(account, currency)))
 }

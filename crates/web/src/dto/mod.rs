@@ -4,4 +4,4 @@ mod names;
 mod parts;
 
 pub(crate) use names::{names, one_of_names, open_schema, open_set};
-pub(crate) use parts::{IdText, Time, UserCard, given, media_url, nullable, object};
+pub(crate) use parts::{IdText, Object, Time, UserCard, given, media_url, nullable, object};

@@ -87,6 +87,11 @@ pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserialize
     deserializer.deserialize_map(Object(PhantomData))
 }
 
+/// A value that is an object, like a field with [`object`], where the value is optional or in a map.
+#[derive(Deserialize)]
+#[serde(transparent, bound = "T: Deserialize<'de>")]
+pub(crate) struct Object<T>(#[serde(deserialize_with = "object")] pub(crate) T);
+
 /// For an optional field with a meaningful null: `None` if it is absent, `Some(None)` if it is null.
 #[expect(clippy::option_option, reason = "absent, null and a value have three different meanings")]
 pub(crate) fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(

@@ -21,6 +21,8 @@ pub(crate) enum Area {
     CronJob,
     /// Messages signed by their sender.
     Webhook,
+    /// The route for tills, whose bearer tokens are no session tokens.
+    Till,
     /// Liveness and readiness.
     Health,
     /// The pages of the payment sandbox, with sessions.
@@ -45,6 +47,7 @@ impl Area {
             Some(("webhooks", _)) => Self::Webhook,
             Some(("docs", _)) => Self::Docs,
             None if rest == "docs" => Self::Docs,
+            None if rest == "redemptions" => Self::Till,
             Some(_) | None => Self::Api,
         }
     }
@@ -62,7 +65,7 @@ impl Area {
 
     /// Whether the path is below `/api/`.
     pub(crate) fn is_api(self) -> bool {
-        matches!(self, Self::Api | Self::Docs | Self::Cron | Self::CronJob | Self::Webhook)
+        matches!(self, Self::Api | Self::Docs | Self::Cron | Self::CronJob | Self::Webhook | Self::Till)
     }
 
     /// Whether the caller is an operator's timer, whose bearer token is the cron secret.
@@ -119,6 +122,8 @@ mod tests {
             ("/api/cron/award-points", Area::Cron),
             ("/api/webhooks/payments", Area::Webhook),
             ("/api/docs", Area::Docs),
+            ("/api/redemptions", Area::Till),
+            ("/api/redemptions/x", Area::Api),
             ("/api/docs/x.js", Area::Docs),
             ("/api/docsy", Area::Api),
             ("/sandbox/checkout/7", Area::Sandbox),

@@ -16,8 +16,8 @@ use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::middleware::Next;
 use terrace_identity::{Secret, Token, TokenKind, Viewer};
 
-/// Paths under `/api/` and those of the sandbox have viewers, except [`cron`], whose bearer token is no session
-/// token, and webhooks. A request without a credential causes no lookup.
+/// Paths under `/api/` and those of the sandbox have viewers, except [`cron`] and the route for tills, whose bearer tokens are
+/// no session tokens, and webhooks. A request without a credential causes no lookup.
 pub(crate) async fn authenticate<B: MessageBody>(
     req: ServiceRequest,
     next: Next<B>,
@@ -33,9 +33,9 @@ pub(crate) async fn authenticate<B: MessageBody>(
         }
         return next.call(req).await.map(ServiceResponse::map_into_left_body);
     }
-    if area == Area::Webhook {
-        // A provider sends from few addresses, so only the limit of the address applies here; forged messages
-        // are counted by the handler.
+    if matches!(area, Area::Webhook | Area::Till) {
+        // A provider sends from few addresses, and tills share one, so only the limit of the address applies here; forged
+        // messages and tokens are counted by the handler.
         if let Err(error) = shell.limits.check_address(Address::of(ClientAddress::of(req.request()))) {
             return Ok(refuse(req, error));
         }

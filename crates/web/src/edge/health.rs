@@ -40,7 +40,7 @@ async fn healthz() -> HttpResponse {
     ok()
 }
 
-/// Readiness: the store can be reached, its schema is current, and the process is not stopping.
+/// Readiness: the store can be reached, its schema is current, the clock agrees with the store's, and the process is not stopping.
 async fn readyz(shell: Data<Shell>) -> Result<HttpResponse, ApiError> {
     if shell.is_draining() {
         return Err(ApiError::new(Code::Unavailable, "the process is stopping").retry_after(1));

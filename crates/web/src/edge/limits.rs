@@ -21,6 +21,7 @@ use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 use terrace_kernel::UserId;
+use terrace_rewards::TillId;
 
 /// A limit: at most `count` requests per `per`, with bursts up to `count`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +89,8 @@ pub struct LimitConfig {
     pub uploads: Rate,
     /// Purchases for money started from one address.
     pub purchases: Rate,
+    /// Redemptions of codes by one till.
+    pub redemptions: Rate,
 }
 
 impl Default for LimitConfig {
@@ -106,6 +109,7 @@ impl Default for LimitConfig {
             export: Rate::new(5, 3600),
             uploads: Rate::new(30, 600),
             purchases: Rate::new(10, 1800),
+            redemptions: Rate::new(120, 60),
         }
     }
 }
@@ -172,6 +176,7 @@ struct Limiters {
     export: Keyed<UserId>,
     uploads: Keyed<UserId>,
     purchases: Keyed<Address>,
+    redemptions: Keyed<TillId>,
     account_reads: Keyed<UserId>,
     account_writes: Keyed<UserId>,
     anonymous_reads: ByAddress,
@@ -204,6 +209,7 @@ impl RateLimits {
             export: Keyed::new(config.export),
             uploads: Keyed::new(config.uploads),
             purchases: Keyed::new(config.purchases),
+            redemptions: Keyed::new(config.redemptions),
             account_reads: Keyed::new(config.account_reads),
             account_writes: Keyed::new(config.account_writes),
             anonymous_reads: ByAddress::new(config.anonymous_reads),
@@ -310,6 +316,11 @@ impl RateLimits {
         self.0.as_ref().map_or(Ok(()), |limiters| limiters.purchases.check(&address))
     }
 
+    /// Counts a request of a till to redeem a code.
+    pub(crate) fn check_redemption(&self, till: TillId) -> Result<(), ApiError> {
+        self.0.as_ref().map_or(Ok(()), |limiters| limiters.redemptions.check(&till))
+    }
+
     /// Removes the keys whose allowance is full again, which bounds the memory.
     pub(crate) fn prune(&self) {
         let Some(limiters) = &self.0 else { return };
@@ -318,6 +329,7 @@ impl RateLimits {
             export,
             uploads,
             purchases,
+            redemptions,
             account_reads,
             account_writes,
             anonymous_reads,
@@ -338,6 +350,7 @@ impl RateLimits {
         export.prune();
         uploads.prune();
         purchases.prune();
+        redemptions.prune();
         account_reads.prune();
         account_writes.prune();
         login_name.prune();

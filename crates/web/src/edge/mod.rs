@@ -33,6 +33,7 @@ mod shell_tests;
 mod slots;
 
 pub(crate) use area::Area;
+pub(crate) use auth::bearer;
 #[cfg(test)]
 pub(crate) use backend::Backend;
 pub(crate) use compressed::constant;
@@ -47,9 +48,10 @@ pub use host::{AllowedHost, MalformedHost};
 pub(crate) use in_time::BodyAwaited;
 pub(crate) use limits::{Address, ClientAddress};
 pub use limits::{LimitConfig, Rate};
+pub(crate) use normalize::ErrorPage;
 pub use observe::install_metrics;
 pub use origin::{MalformedPublicUrl, PublicUrl};
-pub(crate) use parameters::Parameters;
+pub(crate) use parameters::{Parameters, check_query};
 pub(crate) use patience::Pulse;
 pub(crate) use shell::{Contract, Shell};
 pub(crate) use slots::{PasswordSlot, holding};
@@ -72,6 +74,7 @@ use std::any::Any;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
+use terrace_kernel::Timestamp;
 
 /// The outermost middleware of every request.
 pub(crate) async fn edge<B: MessageBody>(
@@ -80,7 +83,8 @@ pub(crate) async fn edge<B: MessageBody>(
 ) -> Served<Held<EitherBody<B>>> {
     let busy = req.request().conn_data::<Rc<Pulse>>().map(Pulse::begin);
     let shell = shell_of(&req)?;
-    let id = RequestId::draw(&*shell.clock, &*shell.entropy);
+    let arrival = Arrival(shell.clock.now());
+    let id = RequestId::draw(arrival.0, &*shell.entropy);
     let peer = req.peer_addr().map(|peer| peer.ip());
     let client = ClientAddress(shell.config().trusted_proxies.client(peer, req.headers()));
     let seen = Seen::begin(&req, id.clone(), client);
@@ -88,6 +92,7 @@ pub(crate) async fn edge<B: MessageBody>(
     // The service supports HTTP/1.1 only. It answers an `Upgrade` request normally and then closes the
     // connection.
     let ends = req.head().upgrade() || req.headers().contains_key(header::UPGRADE);
+    req.extensions_mut().insert(arrival);
     req.extensions_mut().insert(id);
     req.extensions_mut().insert(client);
     req.extensions_mut().insert(seen.area());
@@ -157,6 +162,10 @@ fn counted(refusal: ApiError, req: &ServiceRequest, client: ClientAddress, shell
     let allowed = limits.check_address(address);
     allowed.and_then(|()| limits.check_request(None, address, writes(req.method()))).err().unwrap_or(refusal)
 }
+
+/// Request extension: when the head of the request came in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrival(pub(crate) Timestamp);
 
 /// Request extension: the original method was HEAD, so the response has no body.
 pub(crate) struct OnlyHead;

@@ -14,14 +14,18 @@ use actix_web::dev::ServiceResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
 
-/// Replaces the body of an error response with a problem document; returns other responses unchanged.
+/// Marks, in the extensions of a response, a failure that is a page for people.
+pub(crate) struct ErrorPage;
+
+/// Replaces the body of an error response with a problem document; returns other responses and pages unchanged.
 pub(crate) fn response<B: MessageBody>(
     res: ServiceResponse<B>,
     seen: &Seen,
     shell: &Shell,
 ) -> ServiceResponse<EitherBody<B>> {
     let status = res.status();
-    if !status.is_client_error() && !status.is_server_error() {
+    let is_failure = status.is_client_error() || status.is_server_error();
+    if !is_failure || res.response().extensions().contains::<ErrorPage>() {
         return res.map_into_left_body();
     }
     let (request, mut response) = res.into_parts();

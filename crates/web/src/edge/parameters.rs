@@ -2,9 +2,10 @@
 //! the handlers, supplies the declarations, so a handler without parameters needs no check of its own.
 
 use crate::edge::cron;
-use crate::edge::shell::{Served, refuse, shell_of};
+use crate::edge::shell::{Served, Shell, refuse, shell_of};
 use crate::error::ApiError;
 use crate::extract::{bounded, viewer_of};
+use actix_web::HttpRequest;
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
@@ -91,16 +92,20 @@ fn operations(item: &PathItem) -> impl Iterator<Item = (Method, &Operation)> {
     operations.into_iter().filter_map(|(method, operation)| Some((method, operation.as_ref()?)))
 }
 
+/// Checks the query of a request. A handler that authenticates in its own way calls it once it has.
+pub(crate) fn check_query(req: &HttpRequest, shell: &Shell, signed_in: bool) -> Result<(), ApiError> {
+    let contract = &shell.contract;
+    contract.table.template(req.path()).map_or(Ok(()), |template| {
+        contract.parameters.check(template, req.method(), req.query_string(), signed_in)
+    })
+}
+
 /// Applies the check, after authentication.
 pub(crate) async fn guard<B: MessageBody>(req: ServiceRequest, next: Next<B>) -> Served<EitherBody<B>> {
     if !req.query_string().is_empty() {
-        let shell = shell_of(&req)?;
         let signed_in = viewer_of(req.request()).is_some() || cron::is_admitted(req.request());
-        let contract = &shell.contract;
-        let checked = contract.table.template(req.path()).map_or(Ok(()), |template| {
-            contract.parameters.check(template, req.method(), req.query_string(), signed_in)
-        });
-        if let Err(error) = checked {
+        let shell = shell_of(&req)?;
+        if let Err(error) = check_query(req.request(), &shell, signed_in) {
             return Ok(refuse(req, error));
         }
     }

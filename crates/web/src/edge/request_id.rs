@@ -1,7 +1,7 @@
 //! Request ids, which relate a response to its log lines.
 
 use actix_web::http::header::HeaderName;
-use terrace_kernel::{Clock, Entropy};
+use terrace_kernel::{Entropy, Timestamp};
 use uuid::Builder;
 
 /// Response header with the request's id.
@@ -13,9 +13,9 @@ pub(crate) struct RequestId(String);
 
 impl RequestId {
     /// Generates a `UUIDv7`.
-    pub(crate) fn draw(clock: &dyn Clock, entropy: &dyn Entropy) -> Self {
+    pub(crate) fn draw(now: Timestamp, entropy: &dyn Entropy) -> Self {
         let random = entropy.seed().first_chunk::<10>().copied().unwrap_or_default();
-        let id = Builder::from_unix_timestamp_millis(clock.now().as_unix_millis(), &random).into_uuid();
+        let id = Builder::from_unix_timestamp_millis(now.as_unix_millis(), &random).into_uuid();
         Self(id.hyphenated().to_string())
     }
 

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use terrace_identity::Secret;
 use terrace_kernel::{Clock, Entropy, UserId};
+use terrace_rewards::TillId;
 
 /// The result of a middleware: a response, or an error that becomes one.
 pub(crate) type Served<B> = Result<ServiceResponse<B>, Error>;
@@ -125,6 +126,11 @@ impl Shell {
     /// Refuses the start of a purchase for money with 429 if the client's address has exceeded its limit.
     pub(crate) fn check_purchase(&self, req: &HttpRequest) -> Result<(), ApiError> {
         self.limits.check_purchase(address_of(req))
+    }
+
+    /// Refuses the redemption of a code with 429 if the till has exceeded its limit.
+    pub(crate) fn check_redemption(&self, till: TillId) -> Result<(), ApiError> {
+        self.limits.check_redemption(till)
     }
 
     /// Counts an invalid refresh token against the client's address; 429 once it has sent too many.

@@ -4,6 +4,7 @@
 //! [`SignedIn`] is therefore the first argument, so that a missing session is reported before any error in the
 //! body.
 
+mod arrival;
 mod body;
 mod header;
 mod image;
@@ -12,6 +13,7 @@ mod query;
 mod raw;
 mod viewer;
 
+pub(crate) use arrival::ArrivedAt;
 pub(crate) use body::{JsonBody, OptionalBody};
 pub(crate) use header::IdempotencyKey;
 pub(crate) use image::ImageBody;

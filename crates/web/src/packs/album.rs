@@ -164,7 +164,7 @@ impl ShownCollectible {
             serial: owned.serial,
             edition: collectible.and_then(|collectible| collectible.edition),
             acquired_at: Time(owned.acquired_at),
-            source: OpenOwnedFrom(OwnedFrom::Pack),
+            source: OpenOwnedFrom(OwnedFrom::from(&owned.source)),
         }
     }
 }

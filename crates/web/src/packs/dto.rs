@@ -1,6 +1,6 @@
 //! Packs and collectibles as content has them, with their odds and what is left.
 
-use crate::dto::Time;
+use crate::dto::{Time, names, open_set};
 use serde::Serialize;
 use terrace_app::PackBook;
 use terrace_app::packs::Supply;
@@ -12,6 +12,16 @@ use terrace_packs::{
 };
 use utoipa::ToSchema;
 use uuid::Uuid;
+
+names! {
+    /// An algorithm of draws.
+    DrawAlgorithm(terrace_packs::Algorithm): terrace_packs::Algorithm::ALL, terrace_packs::Algorithm::as_str
+}
+
+open_set! {
+    /// The name of an algorithm of draws.
+    OpenDrawAlgorithm of DrawAlgorithm
+}
 
 /// The rarity of a collectible.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]

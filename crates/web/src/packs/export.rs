@@ -3,10 +3,10 @@
 use crate::account_data::{ExportPart, pages};
 use crate::dto::Time;
 use crate::packs::dto::PackPrice;
-use crate::packs::own_packs_dto::{ClientSeedSource, PurchaseStatus, UserPackStatus};
+use crate::packs::own_packs_dto::{ClientSeedSource, CollectibleToken, PurchaseStatus, UserPackStatus};
 use serde::Serialize;
 use terrace_app::packs::export::{self, KeptCopy};
-use terrace_packs::{Owned, OwnedSource, Purchase};
+use terrace_packs::{Owned, Purchase, PurchaseId, UserPackId};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -69,8 +69,9 @@ pub(crate) struct ExportedCopy {
     id: Uuid,
     /// The id of the pack.
     pack_id: Uuid,
-    /// The id of the purchase.
-    purchase_id: Uuid,
+    /// The id of the purchase; null for a copy that was given.
+    #[schema(required)]
+    purchase_id: Option<Uuid>,
     /// The state of the copy.
     status: UserPackStatus,
     /// The SHA-256 of the server seed of the draw.
@@ -95,7 +96,7 @@ impl From<&KeptCopy> for ExportedCopy {
         Self {
             id: copy.id.as_uuid(),
             pack_id: copy.pack.as_uuid(),
-            purchase_id: copy.purchase.as_uuid(),
+            purchase_id: copy.origin.purchase().map(PurchaseId::as_uuid),
             status: copy.state.into(),
             server_seed_hash: copy.seed_hash.to_string(),
             purchased_at: Time(copy.bought_at),
@@ -119,19 +120,23 @@ pub(crate) struct ExportedOwned {
     serial: Option<u32>,
     /// When the fan received the collectible.
     acquired_at: Time,
-    /// The id of the copy that contained it.
-    user_pack_id: Uuid,
+    /// The id of the copy that contained it; null for one that was given.
+    #[schema(required)]
+    user_pack_id: Option<Uuid>,
+    /// The token that the minter reported.
+    #[schema(required)]
+    token: Option<CollectibleToken>,
 }
 
 impl From<&Owned> for ExportedOwned {
     fn from(owned: &Owned) -> Self {
-        let OwnedSource::Pack { copy, .. } = owned.source;
         Self {
             id: owned.id.as_uuid(),
             collectible_id: owned.collectible.as_uuid(),
             serial: owned.serial,
             acquired_at: Time(owned.acquired_at),
-            user_pack_id: copy.as_uuid(),
+            user_pack_id: owned.source.copy().map(UserPackId::as_uuid),
+            token: owned.token.as_ref().map(CollectibleToken::from),
         }
     }
 }

@@ -11,7 +11,7 @@ mod routes;
 mod verify;
 
 pub(crate) use export::EXPORT;
-pub(crate) use own_packs_dto::PurchaseStatus;
+pub(crate) use own_packs_dto::{OwnedCollectible, PurchaseStatus, UserPack};
 pub(crate) use pages::PackPage;
 pub use verify::{OpeningFault, VerifiedSlot, verify_opening};
 

@@ -1,12 +1,13 @@
 //! What fans buy, open and own.
 
 use crate::dto::{IdText, Time, given, names, open_set};
-use crate::packs::dto::{Collectible, PackPrice, Rarity};
+use crate::packs::dto::{Collectible, DrawAlgorithm, OpenDrawAlgorithm, PackPrice, Rarity};
 use serde::{Deserialize, Serialize};
 use terrace_app::PackBook;
 use terrace_app::packs::{PackOpened, PackPurchased};
+use terrace_packs::MintedToken;
 use terrace_packs::{
-    Owned, OwnedSource, PackId, Proof as DomainProof, PurchaseState, RarityRow, Tables,
+    Owned, OwnedSource, PackId, Proof as DomainProof, PurchaseId, PurchaseState, RarityRow, Tables,
     UserPack as DomainUserPack, UserPackId, UserPackState,
 };
 use utoipa::ToSchema;
@@ -167,9 +168,10 @@ pub(crate) struct UserPack {
     /// The pack; null for a moment if it was just added to the content.
     #[schema(required)]
     pack: Option<PackCard>,
-    /// The id of the purchase.
-    purchase_id: Uuid,
-    /// The position in the purchase, from 1; also the nonce of the draw.
+    /// The id of the purchase; null if the fan was given the copy, such as with an order.
+    #[schema(required)]
+    purchase_id: Option<Uuid>,
+    /// The position in the purchase, or among the copies that were given together, from 1; also the nonce of the draw.
     nonce: u32,
     /// The state of the copy.
     status: UserPackStatus,
@@ -189,7 +191,7 @@ impl UserPack {
             id: copy.id.as_uuid(),
             pack_id: copy.pack.as_uuid(),
             pack: PackCard::of(copy.pack, book),
-            purchase_id: copy.purchase.as_uuid(),
+            purchase_id: copy.origin.purchase().map(PurchaseId::as_uuid),
             nonce: copy.nonce,
             status: copy.state.into(),
             server_seed_hash: copy.seed_hash.to_string(),
@@ -262,6 +264,17 @@ pub(crate) struct UserPackList {
 pub(crate) enum OwnedFrom {
     /// An opened pack.
     Pack,
+    /// Given without a pack, such as with an order.
+    Grant,
+}
+
+impl From<&OwnedSource> for OwnedFrom {
+    fn from(source: &OwnedSource) -> Self {
+        match source {
+            OwnedSource::Pack { .. } => Self::Pack,
+            OwnedSource::Grant { .. } => Self::Grant,
+        }
+    }
 }
 
 open_set! {
@@ -288,22 +301,55 @@ pub(crate) struct OwnedCollectible {
     acquired_at: Time,
     #[schema(inline)]
     source: OpenOwnedFrom,
-    /// The id of the copy that contained it.
-    user_pack_id: Uuid,
+    /// The id of the copy that contained it; null if it was given without a pack.
+    #[schema(required)]
+    user_pack_id: Option<Uuid>,
+    /// The token that the minter reported; null before, without a minter, and after it was burned.
+    #[schema(required)]
+    token: Option<CollectibleToken>,
+}
+
+/// A token of a collectible on a network, as the minter reported it.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CollectibleToken {
+    /// The name of the network.
+    #[schema(example = "polygon")]
+    network: String,
+    /// The contract.
+    #[schema(example = "0x52908400098527886e0f7030069857d2e4169ee7")]
+    contract: String,
+    /// The id of the token within its contract.
+    #[schema(example = "7")]
+    token_id: String,
+    /// The transaction that minted it.
+    #[schema(example = "0x01")]
+    transaction_id: String,
+}
+
+impl From<&MintedToken> for CollectibleToken {
+    fn from(token: &MintedToken) -> Self {
+        Self {
+            network: token.network.clone(),
+            contract: token.contract.clone(),
+            token_id: token.token_id.clone(),
+            transaction_id: token.transaction.clone(),
+        }
+    }
 }
 
 impl OwnedCollectible {
     pub(crate) fn new(owned: &Owned, book: &PackBook) -> Self {
         let collectible = book.collectible(owned.collectible);
-        let OwnedSource::Pack { copy, .. } = owned.source;
         Self {
             id: owned.id.as_uuid(),
             collectible: collectible.map(Collectible::from),
             serial: owned.serial,
             edition: collectible.and_then(|collectible| collectible.edition),
             acquired_at: Time(owned.acquired_at),
-            source: OpenOwnedFrom(OwnedFrom::Pack),
-            user_pack_id: copy.as_uuid(),
+            source: OpenOwnedFrom(OwnedFrom::from(&owned.source)),
+            user_pack_id: owned.source.copy().map(UserPackId::as_uuid),
+            token: owned.token.as_ref().map(CollectibleToken::from),
         }
     }
 }
@@ -374,16 +420,6 @@ impl From<&Tables> for DrawTable {
             slots: tables.slots.iter().map(slot).collect(),
         }
     }
-}
-
-names! {
-    /// An algorithm of draws.
-    DrawAlgorithm(terrace_packs::Algorithm): terrace_packs::Algorithm::ALL, terrace_packs::Algorithm::as_str
-}
-
-open_set! {
-    /// The name of an algorithm of draws.
-    OpenDrawAlgorithm of DrawAlgorithm
 }
 
 names! {

@@ -33,10 +33,12 @@ pub(crate) async fn take_payment_notice(
     let header = |name: &str| req.headers().get(name).and_then(|value| value.to_str().ok());
     let read = app.read_notice(&header, &body);
     let read = read.ok_or(ApiError::new(Code::NotFound, "there is no payment provider"))?;
-    let notice = match read {
+    let notice = match read.await {
         Ok(notice) => notice,
         Err(fault) => {
-            shell.check_forgery(&req)?;
+            if matches!(fault, NoticeFault::Unsigned | NoticeFault::Signature(_)) {
+                shell.check_forgery(&req)?;
+            }
             return Err(fault.into());
         }
     };
@@ -53,6 +55,7 @@ pub(crate) async fn take_payment_notice(
 impl From<NoticeFault> for ApiError {
     fn from(fault: NoticeFault) -> Self {
         let code = match fault {
+            NoticeFault::NotNow(_) => return Self::unavailable("the payment provider does not answer", 5),
             NoticeFault::Unsigned | NoticeFault::Signature(_) => Code::InvalidSignature,
             NoticeFault::Malformed(_) => Code::InvalidRequest,
         };

@@ -93,7 +93,7 @@ pub(crate) async fn get_club(
         payments: OpenPayments(Payments(
             app.payments().map_or(NO_PAYMENTS, |payments| payments.provider_name()),
         )),
-        push: false,
+        push: app.push_key().is_some(),
         features: crate::FEATURES.iter().copied().map(|area| OpenFeature(Feature(area))).collect(),
     };
     conditional_json(None, &club)

@@ -4,12 +4,14 @@
 mod club;
 pub(crate) mod dto;
 mod export;
+mod kept;
 mod once;
 mod page;
 mod refusals;
 mod routes;
 
 pub(crate) use export::EXPORT;
+pub(crate) use kept::Kept;
 pub(crate) use once::{REPLAYED, created, done, keyed, needed, respond};
 pub(crate) use page::{PageQuery, PageRequest, asked, next_cursor};
 pub(crate) use refusals::{no_fan, no_longer, unknown_team};

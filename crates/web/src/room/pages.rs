@@ -2,24 +2,21 @@
 //!
 //! A page differs between readers only in `myReaction`. It is read and encoded once for a signed-out reader, and a
 //! reader's own reactions are inserted into a copy. If a block hides one of the page's authors from a reader, that reader
-//! gets a separate page instead, which is as full as any other. A page is stored with the change count from before it
-//! was read, and is not served once that count has grown. A client that has received the response to its write therefore
-//! sees the effect: its post appears, and a blocked account does not.
+//! gets a separate page instead, which is as full as any other. A page is read again after every
+//! change: the post of a client that has received the response to its write appears, and a blocked account does not.
 
 use crate::error::ApiError;
-use crate::platform::next_cursor;
+use crate::platform::{Kept, next_cursor};
 use crate::room::dto::PostList;
 use bytes::Bytes;
 use moka::sync::Cache;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::{Duration, Instant};
 use terrace_app::App;
 use terrace_app::room::{FeedPage, FeedScope, ReadFeed, SeenByReader};
 use terrace_kernel::{PostId, UserId};
 use terrace_social::ReactionKind;
-use tokio::sync::Mutex;
 
 /// The name of the list in cursors.
 pub(crate) const FEED: &str = "feed";
@@ -29,9 +26,6 @@ const MOST_BYTES: u64 = 64 * 1024 * 1024;
 const POST_BYTES: u32 = 11 * 1024;
 /// Maximum number of readers whose own reactions are stored with a page.
 const MOST_READERS: usize = 256;
-/// Maximum age of a page, even if no change was seen: it bounds how long an outage of the database or a manual
-/// change in it goes unnoticed.
-const LONGEST: Duration = Duration::from_secs(1);
 /// The field of each post without an own reaction. Inside a string the quotes would be escaped, so this text
 /// occurs only as a field of a post.
 const HOLE: &str = "\"myReaction\":null";
@@ -74,10 +68,6 @@ enum View {
 /// An encoded page.
 #[derive(Debug)]
 struct Encoded {
-    /// The change count from before the page was read.
-    changes: u64,
-    /// When the page was read.
-    at: Instant,
     body: Bytes,
     posts: Vec<PostId>,
     authors: BTreeSet<UserId>,
@@ -87,21 +77,13 @@ struct Encoded {
     readers: RwLock<HashMap<UserId, View>>,
 }
 
-/// The cache entry of a page.
-#[derive(Default)]
-struct Slot {
-    page: RwLock<Option<Arc<Encoded>>>,
-    /// Held while the page is read, so that concurrent requests read it once.
-    reading: Mutex<()>,
-}
-
 /// The cached pages.
-pub(crate) struct FeedPages(Cache<Name, Arc<Slot>>);
+pub(crate) struct FeedPages(Cache<Name, Arc<Kept<Encoded>>>);
 
 impl FeedPages {
     pub(crate) fn new() -> Self {
         // Estimated from the limit, because the entry is created before the page is read.
-        let weigh = |name: &Name, _: &Arc<Slot>| u32::from(name.limit) * POST_BYTES;
+        let weigh = |name: &Name, _: &Arc<Kept<Encoded>>| u32::from(name.limit) * POST_BYTES;
         Self(Cache::builder().weigher(weigh).max_capacity(MOST_BYTES).build())
     }
 
@@ -113,11 +95,8 @@ impl FeedPages {
             limit: asked.limit.rows(),
             after: asked.after.map(|key| (key.at.as_micros(), key.id)),
         };
-        let slot = self.0.get_with(name, Arc::default);
-        let page = match slot.fresh(app.changes()) {
-            Some(page) => page,
-            None => slot.read(app, ReadFeed { reader: None, ..asked.clone() }).await?,
-        };
+        let kept = self.0.get_with(name, Arc::default);
+        let page = kept.get(app, || Encoded::read(app, ReadFeed { reader: None, ..asked.clone() })).await?;
         let Some(reader) = reader else { return Ok(page.body.clone()) };
         match page.seen_by(app, reader).await? {
             Some(body) => Ok(body),
@@ -126,41 +105,25 @@ impl FeedPages {
     }
 }
 
-impl Slot {
-    fn fresh(&self, changes: u64) -> Option<Arc<Encoded>> {
-        let page = self.page.read().unwrap_or_else(PoisonError::into_inner);
-        page.as_ref().filter(|page| page.changes == changes && page.at.elapsed() < LONGEST).cloned()
-    }
-
-    async fn read(&self, app: &App, asked: ReadFeed) -> Result<Arc<Encoded>, ApiError> {
-        let _reading = self.reading.lock().await;
-        // Taken before the page is read, so that a concurrent change makes the page stale.
-        let (changes, at) = (app.changes(), Instant::now());
-        if let Some(page) = self.fresh(changes) {
-            return Ok(page);
-        }
+impl Encoded {
+    async fn read(app: &App, asked: ReadFeed) -> Result<Self, ApiError> {
         let feed = app.query(asked).await?;
         let body = serde_json::to_string(&page_of(app, &feed)).map_err(ApiError::internal)?;
         let views = &feed.page.items;
         let posts: Vec<PostId> = views.iter().map(|view| view.post.id).collect();
-        let page = Arc::new(Encoded {
-            changes,
-            at,
+        let page = Self {
             holes: holes(&body),
             body: body.into(),
             posts,
             authors: views.iter().map(|view| view.post.author).collect(),
             readers: RwLock::default(),
-        });
+        };
         if page.holes.len() != page.posts.len() {
             return Err(ApiError::internal("a page of the feed has not one reaction for each post"));
         }
-        *self.page.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&page));
         Ok(page)
     }
-}
 
-impl Encoded {
     /// The body with the reader's own reactions; `None` if the reader needs a separate page.
     async fn seen_by(&self, app: &App, reader: UserId) -> Result<Option<Bytes>, ApiError> {
         if self.posts.is_empty() {
@@ -232,8 +195,6 @@ mod tests {
         let trick = serde_json::json!({"body": "\"myReaction\":null", "myReaction": null}).to_string();
         let body = format!("[{trick},{{\"myReaction\":null}}]");
         let page = Encoded {
-            changes: 0,
-            at: Instant::now(),
             holes: holes(&body),
             body: body.into(),
             posts: vec![post(1), post(2)],

@@ -1,12 +1,11 @@
 //! Categories, products and shipping methods.
 
 use crate::dto::Time;
+use crate::grants::dto::Grant;
 use serde::Serialize;
 use std::collections::HashMap;
 use terrace_app::shop::ProductBook;
-use terrace_kernel::{
-    Grant as DomainGrant, Price as DomainPrice, PriceKind as Kind, PricePart as DomainPart, Timestamp,
-};
+use terrace_kernel::{Price as DomainPrice, PriceKind as Kind, PricePart as DomainPart, Timestamp};
 use terrace_shop::{
     Category as DomainCategory, Product as DomainProduct, ProductKind as DomainKind,
     ShippingMethod as DomainMethod, Stock, Variant as DomainVariant, VariantId,
@@ -143,32 +142,6 @@ impl From<DomainKind> for ProductKind {
             DomainKind::Digital => Self::Digital,
             DomainKind::Physical => Self::Physical,
         }
-    }
-}
-
-/// The kind of a grant.
-#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum GrantKind {
-    /// Coins.
-    Coins,
-}
-
-/// What a fan is given.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Grant {
-    /// The kind.
-    kind: GrantKind,
-    /// The amount.
-    #[schema(example = 200)]
-    amount: i64,
-}
-
-impl From<&DomainGrant> for Grant {
-    fn from(grant: &DomainGrant) -> Self {
-        let DomainGrant::Coins(amount) = grant;
-        Self { kind: GrantKind::Coins, amount: *amount }
     }
 }
 

@@ -10,9 +10,10 @@ mod pages;
 mod refusals;
 mod routes;
 
+pub(crate) use cart_dto::Total;
 pub(crate) use export::EXPORT;
 pub(crate) use order_dto::OrderStatus;
-pub(crate) use pages::ProductPage;
+pub(crate) use pages::ProductPages;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 

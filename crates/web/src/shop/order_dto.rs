@@ -1,12 +1,13 @@
 //! Orders.
 
 use crate::dto::{IdText, Time, names};
+use crate::grants::dto::Grant;
 use crate::shop::cart_dto::{Address, Tax, Total};
-use crate::shop::dto::{Grant, Price};
+use crate::shop::dto::Price;
 use serde::{Deserialize, Serialize};
-use terrace_app::payments::RefundState;
+use terrace_app::payments::{Refund, RefundState};
 use terrace_app::shop::ShownOrder;
-use terrace_kernel::{Currency, Grant as DomainGrant};
+use terrace_kernel::Currency;
 use terrace_shop::{
     Amounts, LineState, Order as DomainOrder, OrderId, OrderLine as DomainLine,
     OrderShipping as DomainShipping, OrderState, PendingOrder as DomainPending, Shipment as DomainShipment,
@@ -45,14 +46,10 @@ names! {
     LineStatus(LineState): LineState::ALL, LineState::as_str
 }
 
-/// The state of a refund.
-#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum RefundStatus {
-    /// The provider has not confirmed it yet.
-    Owed,
-    /// The fan has it.
-    Given,
+names! {
+    /// The state of a refund. `owed`: the provider has not confirmed it yet; `given`: the fan has it; `failed`: the provider
+    /// could not deliver it, and an operator has it requested again.
+    RefundStatus(RefundState): RefundState::ALL, RefundState::as_str
 }
 
 /// How a line was sent.
@@ -104,8 +101,8 @@ pub(crate) struct OrderLine {
 
 impl OrderLine {
     fn new(line: &DomainLine, currency: Option<Currency>) -> Self {
-        let is_given = line.state == LineState::Delivered && line.granted > 0;
-        let goods = is_given.then(|| Grant::from(&DomainGrant::Coins(line.granted)));
+        let is_given = line.state == LineState::Delivered;
+        let goods = line.grants.iter().filter(|_| is_given).map(Grant::from);
         Self {
             id: line.id.as_uuid(),
             product_id: line.product.as_uuid(),
@@ -116,7 +113,7 @@ impl OrderLine {
             total: Total::of(line.total(), currency),
             fulfilment: LineStatus(line.state),
             shipment: line.shipment.as_ref().map(Shipment::from),
-            goods: goods.into_iter().collect(),
+            goods: goods.collect(),
         }
     }
 }
@@ -171,24 +168,22 @@ pub(crate) struct OrderRefund {
     status: RefundStatus,
     /// What is returned.
     parts: Total,
+    /// The tax that the returned money contains.
+    tax: Tax,
     /// The ids of the lines that are refunded.
     lines: Vec<Uuid>,
 }
 
 impl OrderRefund {
-    fn of(order: &DomainOrder, refund: Option<RefundState>) -> Option<Self> {
-        let is_refunded = order.state == OrderState::Refunded;
-        let paid = match order.paid_at {
-            Some(_) => order.paid_by.totals(),
-            // The money came too late: only that is returned, because nothing else was taken.
-            None => Amounts { money: order.paid_by.card, ..Amounts::default() },
-        };
-        is_refunded.then(|| Self {
-            id: order.id.as_uuid(),
-            status: if refund == Some(RefundState::Owed) { RefundStatus::Owed } else { RefundStatus::Given },
-            parts: Total::of(paid, order.currency),
-            lines: order.lines.iter().map(|line| line.id.as_uuid()).collect(),
-        })
+    fn new(order: &DomainOrder, refund: &Refund) -> Self {
+        let own = order.lines.iter().filter(|line| line.refund == Some(refund.id));
+        Self {
+            id: refund.id.as_uuid(),
+            status: RefundStatus(refund.state),
+            parts: Total::of(refund.parts.totals(), refund.currency),
+            tax: Tax::new(&order.refunded_taxes(refund.id, refund.with_shipping), refund.currency),
+            lines: own.map(|line| line.id.as_uuid()).collect(),
+        }
     }
 }
 
@@ -211,8 +206,10 @@ pub(crate) struct Order {
     tax: Tax,
     /// By what it is paid.
     paid_by: PaidBy,
-    /// What is returned.
+    /// What is returned, the oldest first.
     refunds: Vec<OrderRefund>,
+    /// Whether the buyer's bank disputes the payment, or has taken it back.
+    disputed: bool,
     /// The URL of the page on which it is paid; null unless it waits for its payment.
     #[schema(required)]
     checkout_url: Option<String>,
@@ -225,7 +222,7 @@ pub(crate) struct Order {
 
 impl From<&ShownOrder> for Order {
     fn from(shown: &ShownOrder) -> Self {
-        let ShownOrder { order, refund } = shown;
+        let ShownOrder { order, refunds, is_disputed } = shown;
         let paid = order.paid_by;
         Self {
             id: order.id.as_uuid(),
@@ -240,7 +237,8 @@ impl From<&ShownOrder> for Order {
                 balance: paid.balance,
                 card: paid.card,
             },
-            refunds: OrderRefund::of(order, *refund).into_iter().collect(),
+            refunds: refunds.iter().map(|refund| OrderRefund::new(order, refund)).collect(),
+            disputed: *is_disputed,
             checkout_url: order.checkout_url.clone(),
             expires_at: order.expires_at.map(Time),
             created_at: Time(order.created_at),

@@ -1,64 +1,46 @@
-//! The list of products for signed-out readers, encoded again when its input changes or when the content is reloaded,
-//! which happens once a second.
-//!
-//! The stock of variants is read for every response, so a sale is visible at once. The cache saves encoding the products.
+//! The first page of all products for signed-out readers, kept while nothing changes.
 
 use crate::edge::{JSON, Tag, tagged};
 use crate::error::ApiError;
+use crate::platform::Kept;
 use crate::shop::dto::ProductList;
 use actix_web::HttpResponse;
 use bytes::Bytes;
-use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
-use terrace_app::shop::ProductBook;
+use moka::sync::Cache;
+use std::sync::Arc;
+use terrace_app::App;
 use terrace_kernel::Limit;
-use terrace_shop::{ProductId, Stock, VariantId};
 
-/// All input of the first page of the list without filters. The clock matters only for the selection of products on
-/// sale.
-pub(crate) struct Shown {
-    pub(crate) book: Arc<ProductBook>,
-    pub(crate) limit: Limit,
-    /// The products on sale, and the stocks of their variants.
-    pub(crate) products: Vec<ProductId>,
-    pub(crate) stocks: HashMap<VariantId, Stock>,
-}
-
-impl PartialEq for Shown {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.book, &other.book)
-            && self.limit == other.limit
-            && self.products == other.products
-            && self.stocks == other.stocks
-    }
-}
+/// The number of different limits of a page.
+const LIMITS: u64 = 100;
 
 struct Encoded {
-    shown: Shown,
     body: Bytes,
     tag: Tag,
 }
 
-/// The page that was requested last.
-#[derive(Default)]
-pub(crate) struct ProductPage(RwLock<Option<Encoded>>);
+/// The pages, by their limits.
+pub(crate) struct ProductPages(Cache<u8, Arc<Kept<Encoded>>>);
 
-impl ProductPage {
-    /// The response for a signed-out reader, encoded again if `shown` differs from the cached page's.
-    pub(crate) fn answer(
+impl ProductPages {
+    pub(crate) fn new() -> Self {
+        Self(Cache::new(LIMITS))
+    }
+
+    /// The response for a signed-out reader.
+    pub(crate) async fn answer(
         &self,
-        shown: Shown,
-        list: impl FnOnce(&Shown) -> ProductList,
+        app: &App,
+        limit: Limit,
+        list: impl AsyncFnOnce() -> Result<ProductList, ApiError>,
     ) -> Result<HttpResponse, ApiError> {
-        if let Some(kept) = &*self.0.read().unwrap_or_else(PoisonError::into_inner)
-            && kept.shown == shown
-        {
-            return Ok(tagged(false, &kept.tag, JSON, kept.body.clone()));
-        }
-        let body: Bytes = serde_json::to_vec(&list(&shown)).map_err(ApiError::internal)?.into();
-        let tag = Tag::of(None, &body);
-        let fresh = Encoded { shown, body: body.clone(), tag: tag.clone() };
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(fresh);
-        Ok(tagged(false, &tag, JSON, body))
+        let kept = self.0.get_with(limit.rows(), Arc::default);
+        let page = kept
+            .get(app, async || {
+                let body: Bytes = serde_json::to_vec(&list().await?).map_err(ApiError::internal)?.into();
+                Ok(Encoded { tag: Tag::of(None, &body), body })
+            })
+            .await?;
+        Ok(tagged(false, &page.tag, JSON, page.body.clone()))
     }
 }

@@ -7,7 +7,7 @@ use crate::platform::{asked, next_cursor};
 use crate::shop::dto::{
     Category, CategoryList, MethodList, Product, ProductEnvelope, ProductKind, ProductList, ShippingMethod,
 };
-use crate::shop::pages::{ProductPage, Shown};
+use crate::shop::pages::ProductPages;
 use actix_web::web::Data;
 use actix_web::{HttpResponse, get};
 use serde::Deserialize;
@@ -172,7 +172,7 @@ fn variants(text: Option<&str>) -> Result<Option<Vec<VariantId>>, ApiError> {
 pub(crate) async fn list_products(
     viewer: MaybeSignedIn,
     Query(query): Query<ProductQuery>,
-    kept: Data<ProductPage>,
+    pages: Data<ProductPages>,
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
     let (book, now) = (app.product_book().await?, app.now());
@@ -182,28 +182,26 @@ pub(crate) async fn list_products(
         query.category, filter.team, filter.kind, filter.available, filter.text, filter.variants
     );
     let page = asked::<String>(&app, query.limit, query.cursor.as_deref(), PRODUCTS, &name)?;
-    let all: Vec<&DomainProduct> =
-        after(&book, page.after.as_deref()).filter(|product| filter.fits(product, now)).collect();
-    let stocks = stocks(&app, &all).await?;
-    let list = |all: &[&DomainProduct], stocks: &HashMap<VariantId, Stock>| {
+    let list = async || {
+        let all: Vec<&DomainProduct> =
+            after(&book, page.after.as_deref()).filter(|product| filter.fits(product, now)).collect();
+        let stocks = stocks(&app, &all).await?;
         let mut fitting = all
             .iter()
-            .map(|product| (product, Product::new(product, stocks, now)))
+            .map(|product| (product, Product::new(product, &stocks, now)))
             .filter(|(_, shown)| filter.available.is_none_or(|available| shown.is_available() == available));
         let shown: Vec<_> = fitting.by_ref().take(usize::from(page.limit.rows())).collect();
         let last =
             shown.last().filter(|_| fitting.next().is_some()).map(|(product, _)| product.key.to_string());
-        ProductList {
+        Ok::<_, ApiError>(ProductList {
             products: shown.into_iter().map(|(_, product)| product).collect(),
             next_cursor: next_cursor(&app, last.as_ref(), PRODUCTS, &name),
-        }
+        })
     };
     if viewer.0.is_none() && query.is_plain() {
-        let products = all.iter().map(|product| product.id).collect();
-        let shown = Shown { book: book.clone(), limit: page.limit, products, stocks };
-        return kept.answer(shown, |shown| list(&all, &shown.stocks));
+        return pages.answer(&app, page.limit, list).await;
     }
-    conditional_json(viewer.0.as_ref(), &list(&all, &stocks))
+    conditional_json(viewer.0.as_ref(), &list().await?)
 }
 
 /// The products after the one with this key. If the key no longer exists, all products.

@@ -3,6 +3,7 @@
 use crate::error::{ApiError, Code};
 use crate::streams::view::Part;
 use std::fmt;
+use terrace_games::RoundId;
 use terrace_identity::Viewer;
 use terrace_kernel::{MalformedId, TeamId};
 use terrace_scoring::BoardId;
@@ -21,6 +22,7 @@ enum Channel {
     Team(TeamId),
     GlobalBoard,
     Board(BoardId),
+    Round(RoundId),
     Me,
 }
 
@@ -53,13 +55,18 @@ fn channel(name: &str) -> Result<Channel, String> {
         "room:following" => Ok(Channel::Following),
         "board" => Ok(Channel::GlobalBoard),
         "me" => Ok(Channel::Me),
-        _ => match (name.strip_prefix("room:team:"), name.strip_prefix("board:")) {
-            (Some(team), _) => team.parse().map(Channel::Team).map_err(id),
-            (None, Some(board)) => board.parse().map(Channel::Board).map_err(id),
-            (None, None) => {
-                Err("a channel is room, room:following, room:team:<id>, board, board:<id> or me".to_owned())
+        _ => {
+            if let Some(team) = name.strip_prefix("room:team:") {
+                team.parse().map(Channel::Team).map_err(id)
+            } else if let Some(board) = name.strip_prefix("board:") {
+                board.parse().map(Channel::Board).map_err(id)
+            } else if let Some(round) = name.strip_prefix("trivia:") {
+                round.parse().map(Channel::Round).map_err(id)
+            } else {
+                Err("a channel is room, room:following, room:team:<id>, board, board:<id>, trivia:<id> or me"
+                    .to_owned())
             }
-        },
+        }
     }
 }
 
@@ -71,6 +78,7 @@ fn part(channel: Channel, viewer: Option<&Viewer>) -> Result<Part, ApiError> {
         Channel::Team(team) => Part::Team(team),
         Channel::GlobalBoard => Part::GlobalBoard,
         Channel::Board(board) => Part::Board(board),
+        Channel::Round(round) => Part::Round(round),
         Channel::Me => Part::Own(signed_in()?.user_id),
     })
 }
@@ -86,6 +94,7 @@ impl fmt::Display for Part {
             Self::Team(team) => write!(f, "room:team:{team}"),
             Self::GlobalBoard => f.write_str("board"),
             Self::Board(board) => write!(f, "board:{board}"),
+            Self::Round(round) => write!(f, "trivia:{round}"),
             Self::Own(_) => f.write_str("me"),
         }
     }
@@ -99,12 +108,14 @@ mod tests {
 
     #[test]
     fn channels_are_read_and_written_by_name() {
-        for name in ["room", "board", &format!("room:team:{ID}"), &format!("board:{ID}")] {
+        for name in
+            ["room", "board", &format!("room:team:{ID}"), &format!("board:{ID}"), &format!("trivia:{ID}")]
+        {
             let parts = parts(name, None).unwrap();
             assert_eq!(parts.iter().map(ToString::to_string).collect::<Vec<_>>(), [name]);
         }
-        let all = format!("room,room:following,room:team:{ID},board,board:{ID},me");
-        assert_eq!(channels(&all).unwrap().len(), 6);
+        let all = format!("room,room:following,room:team:{ID},board,board:{ID},trivia:{ID},me");
+        assert_eq!(channels(&all).unwrap().len(), 7);
     }
 
     #[test]
@@ -136,6 +147,8 @@ mod tests {
             "board:global",
             "me:1",
             "trivia",
+            "trivia:",
+            "trivia:live",
             &many.join(","),
         ] {
             let refused = parts(wrong, None).unwrap_err();

@@ -3,20 +3,24 @@
 
 use crate::boards::dto::PointsEntry;
 use crate::streams::dto::{
-    AchievementUnlocked, BalanceChanged, BoardReset, CommentCreated, CommentDeleted, CommentEdited,
-    CommentLiked, OrderChanged, PostCreated, PostDeleted, PostEdited, PurchaseChanged, QuestCompleted,
-    ReactionChanged, Resync, ScoreChanged, StepCompleted,
+    AchievementUnlocked, BalanceChanged, BoardReset, ClaimChanged, CommentCreated, CommentDeleted,
+    CommentEdited, CommentLiked, NotificationCreated, NotificationRead, OrderChanged, PostCreated,
+    PostDeleted, PostEdited, PurchaseChanged, QuestCompleted, ReactionChanged, Resync, ScoreChanged,
+    StepCompleted, WalletChanged,
 };
 use crate::streams::kind::{KINDS, Kind};
+use crate::trivia::dto::{QuestionClosed, QuestionOpened, RoundEnded, StandingsChanged};
+use crate::wheels::dto::SpinCompleted;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, Type};
 use utoipa::openapi::{Components, OpenApi, RefOr};
 
 /// The operations with a stream of one kind.
-const SINGLE: [(&str, Kind); 3] = [
+const SINGLE: [(&str, Kind); 4] = [
     ("/api/locker-room/stream", Kind::Room),
     ("/api/leaderboard/stream", Kind::Boards),
+    ("/api/trivia/{id}/stream", Kind::Trivia),
     ("/api/user/stream", Kind::Fans),
 ];
 /// The operation with the combined stream.
@@ -76,6 +80,12 @@ fn events(components: &mut Components, kind: Kind) -> Vec<Named> {
             named::<ScoreChanged>(components, "score.changed"),
             named::<BoardReset>(components, "board.reset"),
         ],
+        Kind::Trivia => vec![
+            named::<QuestionOpened>(components, "question.opened"),
+            named::<QuestionClosed>(components, "question.closed"),
+            named::<StandingsChanged>(components, "standings.changed"),
+            named::<RoundEnded>(components, "round.ended"),
+        ],
         Kind::Fans => vec![
             named::<PointsEntry>(components, "points.awarded"),
             named::<StepCompleted<'_>>(components, "step.completed"),
@@ -84,6 +94,11 @@ fn events(components: &mut Components, kind: Kind) -> Vec<Named> {
             named::<PurchaseChanged>(components, "purchase.changed"),
             named::<OrderChanged>(components, "order.changed"),
             named::<BalanceChanged>(components, "balance.changed"),
+            named::<WalletChanged>(components, "wallet.changed"),
+            named::<NotificationCreated>(components, "notification.created"),
+            named::<NotificationRead>(components, "notification.read"),
+            named::<ClaimChanged>(components, "claim.changed"),
+            named::<SpinCompleted<'_>>(components, "spin.completed"),
         ],
     }
 }

@@ -2,18 +2,24 @@
 //! twice, or one whose content a page had already, changes nothing.
 
 use crate::dto::{Time, UserCard, media_url};
+use crate::notifications::Notification;
 use crate::packs::PurchaseStatus;
+use crate::rewards::ClaimStatus;
 use crate::room::dto::{Mention, PostImage, PostTeam, Reactions};
 use crate::shop::OrderStatus;
+use crate::wallets::dto::TokenWalletStatus;
 use serde::Serialize;
+use terrace_app::notifications::ShownNotification;
 use terrace_app::streams::StreamStep;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{CommentId, PostId, TeamId, Timestamp, UserId};
-use terrace_ledger::AccountKind;
+use terrace_ledger::{AccountKind, Network, WalletId, WalletStatus};
 use terrace_packs::{PurchaseId, PurchaseState};
 use terrace_quests::{Achievement, Quest};
+use terrace_rewards::{ClaimId, ClaimStatus as DomainClaimStatus};
 use terrace_scoring::Points;
 use terrace_shop::{OrderId, OrderState};
+use terrace_social::notifications::ReadMark;
 use terrace_social::{PostView, ReactionCounts};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -300,6 +306,46 @@ impl OrderChanged {
     }
 }
 
+/// `claim.changed`.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ClaimChanged {
+    claim_id: Uuid,
+    /// The new state.
+    status: ClaimStatus,
+    changed_at: Time,
+}
+
+impl ClaimChanged {
+    pub(crate) fn new(claim: ClaimId, status: DomainClaimStatus, at: Timestamp) -> Self {
+        Self { claim_id: claim.as_uuid(), status: ClaimStatus(status), changed_at: Time(at) }
+    }
+}
+
+/// `wallet.changed`.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WalletChanged {
+    wallet_id: Uuid,
+    /// The name of the network.
+    #[schema(example = "polygon")]
+    network: String,
+    /// The new state.
+    status: TokenWalletStatus,
+    changed_at: Time,
+}
+
+impl WalletChanged {
+    pub(crate) fn new(wallet: WalletId, network: &Network, status: WalletStatus, at: Timestamp) -> Self {
+        Self {
+            wallet_id: wallet.as_uuid(),
+            network: network.to_string(),
+            status: TokenWalletStatus(status),
+            changed_at: Time(at),
+        }
+    }
+}
+
 /// `balance.changed`.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -315,6 +361,47 @@ pub(crate) struct BalanceChanged {
 impl BalanceChanged {
     pub(crate) fn new(kind: AccountKind, balance: i64, at: Timestamp) -> Self {
         Self { account: kind.to_string(), balance, changed_at: Time(at) }
+    }
+}
+
+/// `notification.created`: a notification of the account was made, or it changed and is unread again.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NotificationCreated {
+    notification: Notification,
+    /// The number of unread notifications.
+    unread: i64,
+    /// The position up to which notifications are read if this one is the last that was seen: the `upTo` of a read mark.
+    stream_position: i64,
+}
+
+impl NotificationCreated {
+    pub(crate) fn new(shown: &ShownNotification, unread: i64) -> Self {
+        Self { notification: Notification::from(shown), unread, stream_position: shown.position.get() }
+    }
+}
+
+/// `notification.read`: notifications of the account were read, in this session or another.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NotificationRead {
+    /// All notifications up to this position were read; null if `ids` has those that were.
+    #[schema(required = true)]
+    up_to: Option<i64>,
+    /// The ids of the notifications that were read; empty with `upTo`.
+    ids: Vec<Uuid>,
+    /// The number of unread notifications.
+    unread: i64,
+}
+
+impl NotificationRead {
+    pub(crate) fn new(mark: &ReadMark, unread: i64) -> Self {
+        match mark {
+            ReadMark::UpTo(position) => Self { up_to: Some(position.get()), ids: Vec::new(), unread },
+            ReadMark::Ids(ids) => {
+                Self { up_to: None, ids: ids.iter().map(|id| id.as_uuid()).collect(), unread }
+            }
+        }
     }
 }
 

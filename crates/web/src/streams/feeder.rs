@@ -46,21 +46,32 @@ struct Listening {
     streams: Arc<Streams>,
     room: AtomicBool,
     boards: AtomicBool,
+    trivia: AtomicBool,
 }
 
 impl Audience for Listening {
     fn begins(&self) {
         self.room.store(self.streams.log(Kind::Room).is_wanted(), Ordering::Release);
         self.boards.store(self.streams.log(Kind::Boards).is_wanted(), Ordering::Release);
+        self.trivia.store(self.streams.log(Kind::Trivia).is_wanted(), Ordering::Release);
     }
 
     fn wants(&self, event: &Event) -> Wanted {
         let shared = match event.what.topic {
             Topic::LockerRoom => self.room.load(Ordering::Acquire),
             Topic::Leaderboard => self.boards.load(Ordering::Acquire),
-            Topic::Account | Topic::Graph | Topic::Quests | Topic::Packs | Topic::Content => false,
+            Topic::Trivia => self.trivia.load(Ordering::Acquire),
+            Topic::Account
+            | Topic::Graph
+            | Topic::Quests
+            | Topic::Packs
+            | Topic::Notifications
+            | Topic::Content => false,
         };
-        let is_own = matches!(event.what.topic, Topic::Leaderboard | Topic::Quests | Topic::Packs);
+        let is_own = matches!(
+            event.what.topic,
+            Topic::Leaderboard | Topic::Quests | Topic::Packs | Topic::Notifications
+        );
         let own = is_own && event.what.actor.is_some_and(|fan| self.streams.readers.wants_own(fan));
         Wanted { shared, own }
     }
@@ -71,6 +82,7 @@ async fn follow(streams: &Arc<Streams>, app: &Arc<App>) {
         streams: Arc::clone(streams),
         room: AtomicBool::new(false),
         boards: AtomicBool::new(false),
+        trivia: AtomicBool::new(false),
     });
     let mut feed = app.stream_feed(Arc::<Listening>::clone(&listening));
     let mut stale: HashMap<UserId, Arc<Reader>> = HashMap::new();
@@ -136,6 +148,7 @@ fn publish(streams: &Streams, listening: &Listening, batch: &StreamBatch) {
         let is_taken = match kind {
             Kind::Room => listening.room.load(Ordering::Acquire),
             Kind::Boards => listening.boards.load(Ordering::Acquire),
+            Kind::Trivia => listening.trivia.load(Ordering::Acquire),
             Kind::Fans => true,
         };
         let frames = std::mem::take(frames.get_mut(kind));

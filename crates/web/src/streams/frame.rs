@@ -2,16 +2,20 @@
 
 use crate::boards::dto::PointsEntry;
 use crate::streams::dto::{
-    AchievementUnlocked, BalanceChanged, BoardReset, CommentCreated, CommentDeleted, CommentEdited,
-    CommentLiked, OrderChanged, PostCreated, PostDeleted, PostEdited, PurchaseChanged, QuestCompleted,
-    ReactionChanged, ScoreChanged, StepCompleted, StreamedComment,
+    AchievementUnlocked, BalanceChanged, BoardReset, ClaimChanged, CommentCreated, CommentDeleted,
+    CommentEdited, CommentLiked, NotificationCreated, NotificationRead, OrderChanged, PostCreated,
+    PostDeleted, PostEdited, PurchaseChanged, QuestCompleted, ReactionChanged, ScoreChanged, StepCompleted,
+    StreamedComment, WalletChanged,
 };
 use crate::streams::kind::Kind;
 use crate::streams::view::Visibility;
+use crate::trivia::dto::{QuestionClosed, QuestionOpened, RoundEnded, StandingsChanged};
+use crate::wheels::dto::SpinCompleted;
 use bytes::{BufMut, Bytes, BytesMut};
 use serde::Serialize;
 use std::borrow::Cow;
-use terrace_app::streams::{OnPost, StreamEvent, StreamWhat};
+use terrace_app::streams::{OnPost, RoundEvent, StreamEvent, StreamWhat};
+use terrace_games::RoundId;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{CommentId, Position, PostId, TeamId, UserId};
 use terrace_scoring::{BoardId, Points};
@@ -52,6 +56,8 @@ pub(crate) enum About {
     },
     /// Readers of all boards.
     Boards,
+    /// Readers of a round of trivia.
+    Round(RoundId),
     /// One fan only.
     Fan(UserId),
 }
@@ -213,6 +219,25 @@ fn own(position: Position, name: &str, data: &impl Serialize, fan: UserId) -> Op
     Frame::new(position, name, data, About::Fan(fan)).map(|frame| (Kind::Fans, frame))
 }
 
+fn in_round(position: Position, round: RoundId, what: &RoundEvent) -> Option<(Kind, Frame)> {
+    let (about, round_id) = (About::Round(round), round.as_uuid());
+    let frame = match what {
+        RoundEvent::QuestionOpened { question, place, time } => {
+            let data = QuestionOpened::new(round, question, *place, *time);
+            Frame::new(position, "question.opened", &data, about)
+        }
+        RoundEvent::QuestionClosed { question, counts } => {
+            let data = QuestionClosed::new(round, question, counts);
+            Frame::new(position, "question.closed", &data, about)
+        }
+        RoundEvent::StandingsChanged => {
+            Frame::new(position, "standings.changed", &StandingsChanged { round_id }, about)
+        }
+        RoundEvent::Ended => Frame::new(position, "round.ended", &RoundEnded { round_id }, about),
+    };
+    frame.map(|frame| (Kind::Trivia, frame))
+}
+
 /// The encoded event and the kind of stream that carries it; `None` if it cannot be encoded.
 pub(crate) fn encode(event: &StreamEvent) -> Option<(Kind, Frame)> {
     let StreamEvent { position, at, what } = event;
@@ -285,8 +310,24 @@ pub(crate) fn encode(event: &StreamEvent) -> Option<(Kind, Frame)> {
         StreamWhat::OrderChanged(fan, order, state) => {
             own(position, "order.changed", &OrderChanged::new(*order, *state, at), *fan)
         }
+        StreamWhat::ClaimChanged(fan, claim, status) => {
+            own(position, "claim.changed", &ClaimChanged::new(*claim, *status, at), *fan)
+        }
+        StreamWhat::WalletChanged(fan, wallet, network, status) => {
+            own(position, "wallet.changed", &WalletChanged::new(*wallet, network, *status, at), *fan)
+        }
+        StreamWhat::NotificationCreated(fan, notification, unread) => {
+            own(position, "notification.created", &NotificationCreated::new(notification, *unread), *fan)
+        }
+        StreamWhat::NotificationRead(fan, mark, unread) => {
+            own(position, "notification.read", &NotificationRead::new(mark, *unread), *fan)
+        }
         StreamWhat::BalanceChanged(fan, kind, balance) => {
             own(position, "balance.changed", &BalanceChanged::new(*kind, *balance, at), *fan)
+        }
+        StreamWhat::InRound(round, what) => in_round(position, *round, what),
+        StreamWhat::SpinCompleted(fan, spin, wheel, segment) => {
+            own(position, "spin.completed", &SpinCompleted::new(spin.as_uuid(), *wheel, segment, at), *fan)
         }
     }
 }

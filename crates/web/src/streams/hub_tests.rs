@@ -13,6 +13,7 @@ use proptest::prelude::*;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
+use terrace_games::RoundId;
 use terrace_kernel::{Position, PostId, TeamId, UserId, Uuid};
 use terrace_scoring::BoardId;
 
@@ -143,7 +144,9 @@ fn about(which: usize) -> (Kind, About) {
         2 => (Kind::Boards, score(1, true)),
         3 => (Kind::Boards, score(2, false)),
         4 => (Kind::Boards, About::Boards),
-        5 => (Kind::Fans, About::Fan(fan(1))),
+        5 => (Kind::Trivia, About::Round(RoundId::from_uuid(uuid(1)))),
+        6 => (Kind::Trivia, About::Round(RoundId::from_uuid(uuid(2)))),
+        7 => (Kind::Fans, About::Fan(fan(1))),
         _ => (Kind::Fans, About::Fan(fan(2))),
     }
 }
@@ -159,6 +162,8 @@ fn interest(which: usize) -> Interest {
         3 => Interest::combined(vec![Part::All, Part::GlobalBoard, me]),
         4 => Interest::combined(vec![me, board, team]),
         5 => Interest::combined(vec![board, Part::GlobalBoard]),
+        6 => Interest::single(Part::Round(RoundId::from_uuid(uuid(1)))),
+        7 => Interest::combined(vec![Part::Round(RoundId::from_uuid(uuid(2))), me, board]),
         _ => Interest::combined(vec![team, Part::All, me]),
     }
 }
@@ -200,13 +205,13 @@ proptest! {
     /// the events of a batch, and when they read late.
     #[test]
     fn waiting_readers_get_every_event(
-        batches in prop::collection::vec(prop::collection::vec((0_i64..3, 0_usize..7), 0..4), 1..16),
+        batches in prop::collection::vec(prop::collection::vec((0_i64..3, 0_usize..9), 0..4), 1..16),
         turns in prop::collection::vec((any::<bool>(), 0_usize..12), 8),
     ) {
         let runtime = Runtime::new().unwrap();
         let (seen, expected) = runtime.block_on(async {
             let (streams, hub) = begun(10);
-            let mut connections: Vec<Connection> = (0..7)
+            let mut connections: Vec<Connection> = (0..9)
                 .map(|which| {
                     let (_, slot) = hub.join(Slot::new(interest(which), None, None, Instant::now()));
                     let place = streams.lock(slot.kinds()).place_after(at(10)).unwrap();
@@ -242,7 +247,7 @@ proptest! {
                 published.extend(events);
             }
             connections.iter_mut().filter(|connection| connection.is_woken).for_each(|known| known.poll(&hub));
-            let expected: Vec<Vec<i64>> = (0..7)
+            let expected: Vec<Vec<i64>> = (0..9)
                 .map(|which| {
                     let interest = interest(which);
                     let is_seen = |about: &About| {

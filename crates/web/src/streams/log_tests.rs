@@ -197,8 +197,8 @@ proptest! {
     /// at once, whichever logs have been written already.
     #[test]
     fn readers_of_several_logs_get_their_union(
-        batches in prop::collection::vec(prop::collection::vec((0_i64..3, 0_usize..3), 0..5), 1..20),
-        kinds in prop::array::uniform3(any::<bool>()),
+        batches in prop::collection::vec(prop::collection::vec((0_i64..3, 0_usize..4), 0..5), 1..20),
+        kinds in prop::array::uniform4(any::<bool>()),
         reads in prop::collection::vec(1_usize..6, 1..5),
     ) {
         let logs = ByKind::of(|_| log(ROOMY, 0));

@@ -1,6 +1,6 @@
 //! Server-sent events based on the event log.
 //!
-//! One [`feeder`] for each process follows the event log and copies its events into three in-memory [`log`]s, encoded
+//! One [`feeder`] for each process follows the event log and copies its events into four in-memory [`log`]s, encoded
 //! once each. It then signals the [`hub`] of each worker, which wakes the connections for which an event is relevant.
 //! Each connection ([`body`]) reads the logs of its [`interest`] from its own place. Writers never wait for readers. The
 //! ids are the public positions of the event log. They are the same in every process and after every restart, so a
@@ -33,6 +33,7 @@ pub(crate) use feeder::feed;
 pub(crate) use hub::Hub;
 pub(crate) use interest::Interest;
 pub(crate) use open::{StreamRequest, open, start};
+pub(crate) use routes::StreamQuery;
 pub(crate) use view::Part;
 
 use crate::edge::fallback;

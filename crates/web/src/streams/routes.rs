@@ -13,6 +13,7 @@ use terrace_app::App;
 use terrace_app::boards::BoardChoice;
 use terrace_app::room::FeedScope;
 use terrace_app::teams::GetTeam;
+use terrace_app::trivia::FindRound;
 use utoipa::IntoParams;
 use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
@@ -58,15 +59,22 @@ struct BoardStreamQuery {
     since: Option<String>,
 }
 
-/// The parameters of one's own stream.
+/// The parameters of one's own stream, and of that of a round of trivia.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct OwnStreamQuery {
+pub(crate) struct StreamQuery {
     /// A `streamPosition`, or the id of an event, after which the stream continues. Without it, the stream starts with
     /// new events.
     #[param(schema_with = position, required = false)]
     since: Option<String>,
+}
+
+impl StreamQuery {
+    /// The position after which the stream continues.
+    pub(crate) fn since(&self) -> Option<&str> {
+        self.since.as_deref()
+    }
 }
 
 /// The parameters of the combined stream.
@@ -75,7 +83,7 @@ struct OwnStreamQuery {
 #[into_params(parameter_in = Query)]
 struct CombinedStreamQuery {
     /// 1 to 32 different channels, separated by commas: `room` (all posts), `room:following`, `room:team:<id>`, `board`
-    /// (the global leaderboard of the shown season), `board:<id>`, and `me` (the caller's own events).
+    /// (the global leaderboard of the shown season), `board:<id>`, `trivia:<id>` (a round), and `me` (the caller's own events).
     /// `room:following` and `me` require a session.
     #[param(example = "room,board", min_length = 2, max_length = 2000)]
     channels: String,
@@ -165,20 +173,20 @@ pub(crate) async fn stream_leaderboard(
 /// Stream the caller's own events.
 ///
 /// Server-sent events with increasing positions as ids: the caller's `points.awarded`, `step.completed`,
-/// `quest.completed`, `achievement.unlocked`, `purchase.changed`, `order.changed` and `balance.changed`; and `resync` if the
+/// `quest.completed`, `achievement.unlocked`, `purchase.changed`, `order.changed`, `claim.changed`, `balance.changed` and `wallet.changed`; and `resync` if the
 /// position is too old or unknown: read the shown data again. `Last-Event-ID` takes precedence over `since`. The stream ends after some
 /// minutes: reconnect with the last id.
 #[utoipa::path(
     tag = "Accounts",
     operation_id = "streamOwn",
-    params(OwnStreamQuery, ("Last-Event-ID" = Option<String>, Header, nullable = false, description = "The id of the last received event.")),
+    params(StreamQuery, ("Last-Event-ID" = Option<String>, Header, nullable = false, description = "The id of the last received event.")),
     responses((status = 200, description = "Events.", body = String, content_type = "text/event-stream")),
     security(("cookie" = []), ("bearer" = [])),
 )]
 #[get("/api/user/stream")]
 pub(crate) async fn stream_own(
     SignedIn(viewer): SignedIn,
-    Query(query): Query<OwnStreamQuery>,
+    Query(query): Query<StreamQuery>,
     req: HttpRequest,
     shell: Data<Shell>,
     app: Data<App>,
@@ -191,7 +199,7 @@ pub(crate) async fn stream_own(
 
 /// Stream several channels at once.
 ///
-/// Server-sent events as in the streams of the locker room, of leaderboards and of one's own events, each with
+/// Server-sent events as in the streams of the locker room, of leaderboards, of rounds and of one's own events, each with
 /// `channels`: those of the requested channels that it belongs to. Several events may have one position; only the last of
 /// them has an id. `resync` has all channels: read the shown data again. `Last-Event-ID` takes precedence over `since`.
 /// The stream ends after some minutes: reconnect with the last id.
@@ -219,6 +227,7 @@ pub(crate) async fn stream_all(
             Part::Team(team) => drop(app.query(GetTeam { team }).await?),
             Part::GlobalBoard => drop(app.find_board(now, BoardChoice::Global, None).await?),
             Part::Board(board) => drop(app.find_board(now, BoardChoice::Board(board), None).await?),
+            Part::Round(round) => app.query(FindRound { round }).await?,
             Part::All | Part::OwnTeams | Part::Following | Part::Own(_) => {}
         }
     }

@@ -12,6 +12,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::Instant;
+use terrace_games::RoundId;
 use terrace_kernel::{TeamId, UserId};
 use terrace_scoring::BoardId;
 
@@ -22,6 +23,7 @@ pub(super) enum Key {
     Team(TeamId),
     GlobalBoard,
     Board(BoardId),
+    Round(RoundId),
     Fan(UserId),
 }
 
@@ -32,6 +34,7 @@ impl Key {
             Part::Team(team) => Self::Team(team),
             Part::GlobalBoard => Self::GlobalBoard,
             Part::Board(board) => Self::Board(board),
+            Part::Round(round) => Self::Round(round),
             Part::Own(fan) => Self::Fan(fan),
         }
     }
@@ -74,6 +77,7 @@ impl Scan {
                 }
             }
             About::Boards => self.is_for_all = true,
+            About::Round(round) => note(Key::Round(*round)),
             About::Fan(fan) => note(Key::Fan(*fan)),
         }
     }

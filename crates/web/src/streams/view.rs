@@ -5,6 +5,7 @@ use crate::streams::kind::Kind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use terrace_app::streams::{ReaderView, ViewParts, Wanted};
+use terrace_games::RoundId;
 use terrace_kernel::{Event, SessionId, TeamId, Topic, UserId};
 use terrace_scoring::BoardId;
 
@@ -23,6 +24,8 @@ pub(crate) enum Part {
     GlobalBoard,
     /// One board.
     Board(BoardId),
+    /// A round of trivia.
+    Round(RoundId),
     /// The private events of the reader.
     Own(UserId),
 }
@@ -44,6 +47,7 @@ impl Part {
         match self {
             Self::All | Self::Team(_) | Self::OwnTeams | Self::Following => Kind::Room,
             Self::GlobalBoard | Self::Board(_) => Kind::Boards,
+            Self::Round(_) => Kind::Trivia,
             Self::Own(_) => Kind::Fans,
         }
     }
@@ -53,16 +57,19 @@ impl Part {
         match self {
             Self::Following => ViewParts { follows: true, teams: false },
             Self::OwnTeams => ViewParts { follows: false, teams: true },
-            Self::All | Self::Team(_) | Self::GlobalBoard | Self::Board(_) | Self::Own(_) => {
-                ViewParts { follows: false, teams: false }
-            }
+            Self::All
+            | Self::Team(_)
+            | Self::GlobalBoard
+            | Self::Board(_)
+            | Self::Round(_)
+            | Self::Own(_) => ViewParts { follows: false, teams: false },
         }
     }
 
     /// Whether all readers without hidden accounts see the same.
     pub(crate) const fn is_common(self) -> bool {
         match self {
-            Self::All | Self::Team(_) | Self::GlobalBoard | Self::Board(_) => true,
+            Self::All | Self::Team(_) | Self::GlobalBoard | Self::Board(_) | Self::Round(_) => true,
             Self::OwnTeams | Self::Following | Self::Own(_) => false,
         }
     }
@@ -86,6 +93,7 @@ impl Part {
                 named(hides(Some(*user)))
             }
             (Self::GlobalBoard | Self::Board(_), About::Boards) => Visibility::Whole,
+            (Self::Round(asked), About::Round(round)) if asked == *round => Visibility::Whole,
             (Self::Own(reader), About::Fan(fan)) if reader == *fan => Visibility::Whole,
             (..) => Visibility::Nothing,
         }
@@ -118,10 +126,16 @@ impl Part {
             Self::GlobalBoard | Self::Board(_) => {
                 Wanted { shared: what.topic == Topic::Leaderboard, own: false }
             }
+            Self::Round(round) => {
+                Wanted { shared: what.topic == Topic::Trivia && what.subject == round.as_uuid(), own: false }
+            }
             Self::Own(fan) => Wanted {
                 shared: false,
                 own: what.actor == Some(fan)
-                    && matches!(what.topic, Topic::Leaderboard | Topic::Quests | Topic::Packs),
+                    && matches!(
+                        what.topic,
+                        Topic::Leaderboard | Topic::Quests | Topic::Packs | Topic::Notifications
+                    ),
             },
         }
     }

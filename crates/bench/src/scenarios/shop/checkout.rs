@@ -1,6 +1,6 @@
 //! Durable checkouts of three lines, paid with points: every response is sent after the commit is on disk.
 
-use super::Shop;
+use super::{Shop, carts};
 use crate::client::{Script, drive};
 use crate::commands::{Work, done};
 use crate::http;
@@ -41,15 +41,15 @@ pub(super) fn run(
     log::info!("checkouts");
     let runs = u64::try_from(plan.runs)?;
     let shop = Arc::new(Shop::new()?);
-    let mut limit = bare(copy, plan.questers, runs, &shop)?;
-    let mut fixed = Limit::new(ground, world.kind(), "checkouts", plan.questers)?;
+    let fans = carts(plan);
+    let mut limit = bare(copy, fans, runs, &shop)?;
+    let mut fixed = Limit::new(ground, world.kind(), "checkouts", fans)?;
     let (mut ours, mut groups, mut statements, mut bare) = (vec![], vec![], vec![], vec![]);
     let before = world.number(ORDERS)?;
     for run in 0..runs {
         let unmeasured = terrace.metrics()?;
-        let block = plan.questers / runs;
-        let scripts =
-            for_each_fan(|connection| Ok(ordering(plan.questers, run * block, block, connection, &shop)))?;
+        let block = fans / runs;
+        let scripts = for_each_fan(|connection| Ok(ordering(fans, run * block, block, connection, &shop)))?;
         let sample = drive(&plan.load(terrace.served(), &[201]), scripts)?;
         ensure!(sample.answered < block, "there are more checkouts in a second than fans for them");
         ours.push(sample);

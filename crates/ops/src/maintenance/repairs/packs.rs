@@ -8,8 +8,8 @@ use std::sync::Arc;
 use terrace_app::packs::{PackBook, SeedCipher, new_copy, publish_purchase};
 use terrace_kernel::{Ctx, StoreError, UserId, num};
 use terrace_packs::{
-    CollectibleId, CopyRepair, CopyStanding, Opening, Owned, OwnedSource, PurchaseId, PurchaseStanding,
-    SlotOutcome, UserPack, UserPackId, UserPackState, outcomes,
+    CollectibleId, CopyOrigin, CopyRepair, CopyStanding, Opening, Owned, OwnedSource, PurchaseId,
+    PurchaseStanding, SlotOutcome, UserPack, UserPackId, UserPackState, outcomes,
 };
 use terrace_store::{OpsReadTx, OpsTx};
 
@@ -175,8 +175,10 @@ impl Derived for Packs {
         let mut limited: Vec<(CollectibleId, Owned)> = Vec::new();
         for standing in locked(tx, suspects)? {
             let mut copies = Vec::new();
+            let purchase = &standing.purchase;
+            let of = (purchase.user, purchase.pack, CopyOrigin::Purchase(purchase.id));
             for nonce in standing.missing_copies() {
-                let (copy, seed) = new_copy(&standing.purchase, nonce, &self.safe, ctx)?;
+                let (copy, seed) = new_copy(of, nonce, &self.safe, ctx)?;
                 // The time from which the fan has been entitled to it.
                 copies.push((UserPack { bought_at: standing.purchase.changed_at, ..copy }, seed));
             }
@@ -227,12 +229,7 @@ impl Derived for Packs {
 /// The slots of an opened copy whose drawn collectible is missing.
 fn lacking(opening: &Opening) -> Result<Vec<SlotOutcome>, StoreError> {
     let drawn = outcomes(&opening.proof).map_err(|error| StoreError::defect("draw a copy again", error))?;
-    let has = |slot: u32| {
-        opening.owned.iter().any(|owned| {
-            let OwnedSource::Pack { slot: of, .. } = owned.source;
-            of == slot
-        })
-    };
+    let has = |slot: u32| opening.owned.iter().any(|owned| owned.source.number() == slot);
     Ok(drawn.into_iter().filter(|outcome| !has(outcome.slot)).collect())
 }
 
@@ -244,5 +241,6 @@ fn given(ctx: &mut Ctx, copy: &CopyStanding, outcome: &SlotOutcome) -> Owned {
         serial: None,
         acquired_at: copy.copy.opened_at.unwrap_or(ctx.now()),
         source: OwnedSource::Pack { copy: copy.copy.id, slot: outcome.slot },
+        token: None,
     }
 }

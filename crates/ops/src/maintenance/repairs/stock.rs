@@ -15,7 +15,7 @@ pub(in crate::maintenance) fn pack_stock() -> Task {
         Ok::<(), TaskFailure>(())
     })
     // Missing copies would be missing from the stock.
-    .after(&["backfill-packs"])
+    .after(&["backfill-packs", "repair-grants"])
 }
 
 #[derive(Clone, Copy)]

@@ -8,17 +8,21 @@ use terrace_kernel::StoreError;
 use tokio::sync::watch;
 
 /// The repairs to report, in addition to those of counters, points and balances, which are verified row by row.
-const VERIFIED_BY_DRY_RUN: [&str; 7] = [
+const VERIFIED_BY_DRY_RUN: [&str; 11] = [
     "repair-step-order",
     "repair-quest-runs",
     "repair-purchases",
     "repair-pack-stock",
     "repair-orders",
+    "repair-rewards",
+    "repair-grants",
     "repair-minting-lanes",
+    "repair-minted-tokens",
     "repair-search",
+    "repair-wallets",
 ];
 
-/// Makes a dry run of the repairs of quests, purchases, orders, stock, messages to the minter and the search: what each would
+/// Makes a dry run of the repairs of quests, purchases, orders, claims, grants, stock, messages to the minter and the search: what each would
 /// write is what is wrong. Writes nothing.
 ///
 /// # Errors

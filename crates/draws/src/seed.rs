@@ -1,5 +1,7 @@
 //! The two seeds of a draw, and the digests that proofs contain.
 
+use crate::words::block;
+use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::str::FromStr;
@@ -51,18 +53,25 @@ impl FromStr for Digest {
     }
 }
 
-/// The secret seed of a draw: 32 random bytes for each copy. Its SHA-256 is published when the copy is bought, and the
-/// bytes are revealed when it is opened. `Debug` does not show it.
+/// The secret seed of a draw: 32 bytes that only the service knows. Their SHA-256 is published before the fan chooses the
+/// client seed, and the bytes are revealed with the outcome. `Debug` does not show them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServerSeed([u8; 32]);
 
 impl ServerSeed {
-    /// Wraps 32 bytes, which must be random and unique to the copy.
+    /// Wraps 32 bytes, which must be random and used for one draw only.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes. They determine the contents of a sealed copy: never disclose them before it is opened.
+    /// A seed that is computed from a key and what it is for, so that it need not be stored: the HMAC-SHA-256 of `purpose`.
+    /// It is secret as long as the key is, and different purposes have different seeds.
+    pub fn derived(key: &[u8; 32], purpose: &[u8]) -> Self {
+        let keyed: Hmac<Sha256> = Hmac::new(&block(key).into());
+        Self(keyed.chain_update(purpose).finalize().into_bytes().into())
+    }
+
+    /// The bytes. They determine the outcome of the draw: never disclose them before it.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -210,6 +219,17 @@ mod tests {
         assert_eq!(seed.hash().to_string().parse(), Ok(seed.hash()));
         assert_eq!("AB".repeat(32).parse::<Digest>(), Err(MalformedDigest));
         assert_eq!(format!("{:?}", SealedSeed::from_bytes(vec![1, 2])), "SealedSeed(2 bytes)");
+    }
+
+    #[test]
+    fn a_derived_seed_depends_on_key_and_purpose() {
+        // Test case 2 of RFC 4231 §4.3.
+        let mut key = [0; 32];
+        key[..4].copy_from_slice(b"Jefe");
+        let seed = ServerSeed::derived(&key, b"what do ya want for nothing?");
+        assert_eq!(seed.reveal(), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+        assert_ne!(seed, ServerSeed::derived(&key, b"what do ya want for something?"));
+        assert_ne!(seed, ServerSeed::derived(&[0; 32], b"what do ya want for nothing?"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Pearson's chi-squared test: compares the results of draws with their odds, to try a pack before it is sold.
+//! Pearson's chi-squared test: compares the results of draws with their odds, to try a table before it is used.
 
 use std::f64::consts::PI;
 use terrace_kernel::num;

@@ -1,0 +1,20 @@
+//! Notifications over HTTP.
+
+mod dto;
+mod export;
+mod refusals;
+mod routes;
+
+pub(crate) use dto::Notification;
+pub(crate) use export::EXPORT;
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of the area, in the order in which the router tries them.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(routes::read_notifications)
+        .service(routes::mark_notifications_read)
+        .service(routes::read_preferences)
+        .service(routes::set_preferences);
+}

@@ -1,0 +1,18 @@
+//! Push messages over HTTP: the service's key, and the subscription of the session.
+
+mod dto;
+mod export;
+mod refusals;
+mod routes;
+
+pub(crate) use export::EXPORT;
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of the area, in the order in which the router tries them.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(routes::read_push_key)
+        .service(routes::put_push_subscription)
+        .service(routes::delete_push_subscription);
+}

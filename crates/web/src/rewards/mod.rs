@@ -1,0 +1,23 @@
+//! Rewards, claims and redemptions over HTTP.
+
+pub(crate) mod dto;
+mod export;
+mod refusals;
+mod routes;
+
+pub(crate) use dto::{ClaimStatus, RewardCard};
+pub(crate) use export::EXPORT;
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of the area, in the order in which the router tries them.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(routes::list_rewards)
+        .service(routes::get_reward)
+        .service(routes::claim_reward)
+        .service(routes::list_claims)
+        .service(routes::get_claim)
+        .service(routes::use_claim)
+        .service(routes::redeem_code);
+}

@@ -1,0 +1,28 @@
+//! Trivia over HTTP: rounds, their questions and answers, standings, proofs and the stream.
+
+pub(crate) mod dto;
+mod event_dto;
+mod export;
+mod lists;
+mod refusals;
+mod routes;
+mod verify;
+
+pub(crate) use export::EXPORT;
+pub use verify::{RoundResponseFault, is_round_proof, verify_round_response};
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of the area, in the order in which the router tries them.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(routes::answer_question)
+        .service(routes::next_question)
+        .service(routes::get_round)
+        .service(lists::list_rounds)
+        .service(routes::join_round)
+        .service(lists::read_standings)
+        .service(routes::prove_round)
+        .service(routes::stream_round)
+        .service(lists::list_own_rounds);
+}

@@ -1,0 +1,15 @@
+//! Wallets over HTTP. `GET /api/wallets`, which also has balances of the ledger, belongs to the area `balances`.
+
+pub(crate) mod dto;
+mod export;
+mod refusals;
+mod routes;
+
+pub(crate) use export::EXPORT;
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of the area, in the order in which the router tries them.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(routes::request_wallet).service(routes::read_wallet);
+}

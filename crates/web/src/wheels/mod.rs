@@ -1,0 +1,21 @@
+//! Wheels and spins over HTTP.
+
+pub(crate) mod dto;
+mod export;
+mod refusals;
+mod routes;
+mod verify;
+
+pub(crate) use export::EXPORT;
+pub use verify::{SpinResponseFault, is_spin, verify_spin_response};
+
+use utoipa_actix_web::service_config::ServiceConfig;
+
+/// The routes of the area, in the order in which the router tries them.
+pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(routes::list_wheels)
+        .service(routes::get_wheel)
+        .service(routes::spin_wheel)
+        .service(routes::list_spins);
+}

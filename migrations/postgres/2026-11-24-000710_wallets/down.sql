@@ -1,0 +1,2 @@
+DROP TABLE wallet_balances;
+DROP TABLE wallets;

@@ -1,0 +1,3 @@
+DROP TABLE push_broadcasts;
+DROP TABLE push_deliveries;
+DROP TABLE push_subscriptions;

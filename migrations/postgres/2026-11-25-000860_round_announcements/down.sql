@@ -1,0 +1,1 @@
+ALTER TABLE trivia_rounds DROP COLUMN is_announced;
