@@ -92,9 +92,12 @@ export default defineConfig({
       },
       output: {
         // What many pages share is one file: many small ones compress worse, and each is a request.
-        codeSplitting: { groups: [{ name: 'shared', minShareCount: 6 }] },
+        codeSplitting: { groups: [{ name: 'shared', minShareCount: 12 }] },
         // A worker governs the paths below its own.
-        entryFileNames: ({ name }) => (name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'),
+        entryFileNames: ({ name }) => (name === 'sw' ? 'sw.js' : 'assets/[name]-[hash:7].js'),
+        // Their names are part of the first load.
+        chunkFileNames: 'assets/[name]-[hash:7].js',
+        assetFileNames: 'assets/[name]-[hash:5].[ext]',
       },
     },
     modulePreload: { polyfill: false },

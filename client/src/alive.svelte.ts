@@ -1,4 +1,5 @@
 import type { Api } from '$lib/api/client';
+import { failureOf } from '$lib/api/errors';
 import type { TickingClock } from '$lib/clock.svelte';
 import type { Texts } from '$lib/i18n/texts.svelte';
 import { browser, followVisibility } from '$lib/live/browser';
@@ -6,6 +7,7 @@ import { Live, setLive } from '$lib/live/live';
 import { Updates, setUpdates } from '$lib/offline/updates.svelte';
 import { DatabaseKeeping, exclusive } from '$lib/outbox/database';
 import { Outbox, setOutbox } from '$lib/outbox/outbox.svelte';
+import { Persisted } from '$lib/persisted.svelte';
 import type { Session } from '$lib/session.svelte';
 import type { Announcer } from '$lib/ui/announcer.svelte';
 import type { Room } from './routes/room/room.svelte';
@@ -17,6 +19,18 @@ interface Parts {
   room: Room;
   session: Session;
   texts: Texts;
+}
+
+/** Gives a fan what was put into the cart before the sign-in. What fails is done with the next page of the shop. */
+async function takeCart(parts: Pick<Parts, 'api' | 'announcer' | 'texts'>): Promise<void> {
+  if (new Persisted('cart').value === null) return;
+  try {
+    const { mergeGuestCart } = await import('./routes/shop/merging');
+    await mergeGuestCart(parts);
+  } catch (error) {
+    // A script that could not be loaded is a `TypeError`.
+    if (!(error instanceof TypeError)) failureOf(error);
+  }
 }
 
 /**
@@ -58,5 +72,6 @@ export function keepAlive({
   return (account) => {
     live.use(account ?? 'guest');
     void outbox.use(account);
+    if (account !== null) void takeCart({ api, announcer, texts });
   };
 }

@@ -1,4 +1,12 @@
 import { isKeptList, isPage, shellKey } from './lib/offline/rules';
+import {
+  messageOf,
+  openPage,
+  subscribeAnew,
+  type Manager,
+  type Subscription,
+  type Windows,
+} from './lib/push/worker';
 
 /** What is used of a service worker's scope: its types as a whole contradict those of a page. */
 interface Lasting extends Event {
@@ -11,11 +19,30 @@ interface Fetching extends Lasting {
   respondWith: (answer: Promise<Response>) => void;
 }
 
+/** A message of the service arrived. */
+interface Pushed extends Lasting {
+  readonly data: { text: () => string } | null;
+}
+
+/** The reader pressed a message. */
+interface Pressed extends Lasting {
+  readonly notification: Notification;
+}
+
+/** The browser replaced the subscription. */
+interface Replaced extends Lasting {
+  readonly newSubscription?: Subscription | null;
+}
+
 interface Scope {
-  readonly clients: { claim: () => Promise<void> };
+  readonly clients: Windows & { claim: () => Promise<void> };
+  readonly registration: Pick<ServiceWorkerRegistration, 'showNotification'> & { pushManager: Manager };
   skipWaiting: () => Promise<void>;
   addEventListener: ((name: 'install' | 'activate' | 'message', handler: (event: Lasting) => void) => void) &
-    ((name: 'fetch', handler: (event: Fetching) => void) => void);
+    ((name: 'fetch', handler: (event: Fetching) => void) => void) &
+    ((name: 'push', handler: (event: Pushed) => void) => void) &
+    ((name: 'notificationclick', handler: (event: Pressed) => void) => void) &
+    ((name: 'pushsubscriptionchange', handler: (event: Replaced) => void) => void);
 }
 
 declare const self: Scope;
@@ -50,6 +77,27 @@ self.addEventListener('fetch', (event) => {
     event.respondWith(list(event, request));
   }
 });
+
+self.addEventListener('push', (event) => event.waitUntil(show(event.data?.text())));
+self.addEventListener('notificationclick', (event) => {
+  const data: unknown = event.notification.data;
+  event.notification.close();
+  if (typeof data === 'string') event.waitUntil(openPage(self.clients, data, location.origin));
+});
+self.addEventListener('pushsubscriptionchange', (event) => {
+  const { pushManager } = self.registration;
+  event.waitUntil(
+    subscribeAnew(pushManager, event.newSubscription ?? null, (path, init) => fetch(path, init)),
+  );
+});
+
+async function show(sent: string | undefined): Promise<void> {
+  const { title, text: body, url, tag, unread } = messageOf(sent, location.origin, navigator.language);
+  // A page imports the function that does this: a module of both would be a file of its own.
+  if (unread !== null && 'setAppBadge' in navigator) navigator.setAppBadge(unread).catch(() => undefined);
+  const pictures = { icon: '/icon-192.png', badge: '/badge.png' };
+  await self.registration.showNotification(title, { body, tag, data: url, dir: 'auto', ...pictures });
+}
 
 async function install(): Promise<void> {
   const cache = await caches.open(SHELL_CACHE);

@@ -4,8 +4,17 @@ import { setApi } from '$lib/api/context';
 import { FakeApi } from '$lib/api/testing';
 import type { OwnProfile } from '$lib/api/types';
 import { TickingClock, setClock } from '$lib/clock.svelte';
+import { enEntry } from '$lib/i18n/en-entry';
+import { enFans } from '$lib/i18n/en-fans';
+import { enHome } from '$lib/i18n/en-home';
 import { enMore } from '$lib/i18n/en-more';
+import { enOrders } from '$lib/i18n/en-orders';
+import { enOwn } from '$lib/i18n/en-own';
 import { enPages } from '$lib/i18n/en-pages';
+import { enProducts } from '$lib/i18n/en-products';
+import { enShop } from '$lib/i18n/en-shop';
+import { enTrivia } from '$lib/i18n/en-trivia';
+import { enWheels } from '$lib/i18n/en-wheels';
 import { Texts, setTexts } from '$lib/i18n/texts.svelte';
 import { Live, setLive } from '$lib/live/live';
 import { OwnEvents, setOwnEvents } from '$lib/live/own';
@@ -36,6 +45,7 @@ export const ada: OwnProfile = {
   balances: { coins: 0, points: 0 },
   followerCount: 0,
   followingCount: 0,
+  unreadNotifications: 0,
   points: 195,
   createdAt: '2026-11-01T12:00:00.000Z',
 };
@@ -60,7 +70,21 @@ export class World {
     onChange: () => undefined,
   });
 
-  constructor(texts = new Texts({ pages: enPages, more: enMore })) {
+  constructor(
+    texts = new Texts({
+      pages: enPages,
+      entry: enEntry,
+      fans: enFans,
+      more: enMore,
+      shop: enShop,
+      products: enProducts,
+      orders: enOrders,
+      home: enHome,
+      own: enOwn,
+      wheels: enWheels,
+      trivia: enTrivia,
+    }),
+  ) {
     this.texts = texts;
   }
 

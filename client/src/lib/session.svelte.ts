@@ -22,6 +22,11 @@ interface Registration {
 /** What is noted where there is a session. */
 const SIGNED_IN = 'signed-in';
 
+/** Whether this browser noted a session, before the service is asked. */
+export function isSignedInHere(): boolean {
+  return new Persisted('session').value === SIGNED_IN;
+}
+
 /** Who is signed in in this browser. */
 export class Session {
   #state = $state.raw<SessionState>({ kind: 'unknown' });
@@ -115,6 +120,17 @@ export class Session {
     }
   }
 
+  /** Whether a fan reads here, as far as is known: until the service answered, what this browser noted. */
+  get hasFan(): boolean {
+    return this.fan !== null || (this.#state.kind !== 'signed-out' && this.#hint.value === SIGNED_IN);
+  }
+
+  /** Takes over how many notifications are unread. */
+  noteUnread(unreadNotifications: number): void {
+    if (this.#state.kind !== 'signed-in') return;
+    this.#state = { kind: 'signed-in', fan: { ...this.#state.fan, unreadNotifications } };
+  }
+
   /** Takes over a profile that the service answered. */
   replace(fan: OwnProfile): void {
     this.#state = { kind: 'signed-in', fan };
@@ -148,14 +164,35 @@ export class Session {
   /** The session is over in the service: a request as this fan would be refused from now on. */
   async #forget(): Promise<void> {
     await this.#end();
-    for (const prefix of ['draft:', 'opening:', 'buying:', 'rewards:']) forget(prefix);
+    for (const prefix of [
+      'draft:',
+      'opening:',
+      'buying:',
+      'claiming:',
+      'checkout:',
+      'cart',
+      'spin',
+      'rewards:',
+      'rounds:',
+      'home:',
+    ])
+      forget(prefix);
   }
 
   /** Drafts stay where a session ended by itself: they are kept by account. */
   async #end(): Promise<void> {
     this.#hint.set(null);
     this.#state = { kind: 'signed-out' };
-    await forgetLists();
+    await Promise.all([forgetLists(), endPush()]);
+  }
+}
+
+/** Ends the messages of the account. A script that could not be loaded is a `TypeError`: the service sends nothing then either. */
+async function endPush(): Promise<void> {
+  try {
+    await (await import('./push/forget')).forgetPush();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
   }
 }
 

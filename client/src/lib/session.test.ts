@@ -4,6 +4,8 @@ import { Session } from './session.svelte';
 
 function stubStorage(entries: Record<string, string> = {}): Map<string, string> {
   const kept = new Map(Object.entries(entries));
+  // A browser without a service worker.
+  vi.stubGlobal('navigator', {});
   vi.stubGlobal('localStorage', {
     getItem: (key: string) => kept.get(key) ?? null,
     setItem: (key: string, value: string) => kept.set(key, value),

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RouteName } from '../../src/lib/router/paths';
-import { focused, tabTo } from './keyboard';
+import { focused, press, tabTo } from './keyboard';
 import { addresses, open } from './pages';
 import type { Service } from './service';
 import { Stage } from './stage';
@@ -39,6 +39,10 @@ test('a fan signs in, posts and deletes the post by keyboard alone', async () =>
   await page.keyboard.press('Tab');
   await page.keyboard.type('terrace-demo');
   await page.keyboard.press('Enter');
+  // The start page, where the visit of the day completes a milestone.
+  await page.getByRole('dialog', { name: '7 days in a row' }).waitFor();
+  await page.keyboard.press('Escape');
+  await press(page, /Locker room$/);
   await page.waitForURL('**/room');
 
   const field = page.getByLabel('Write to the room');
@@ -47,7 +51,9 @@ test('a fan signs in, posts and deletes the post by keyboard alone', async () =>
   await page.keyboard.press('Control+Enter');
   const own = page.getByRole('article').filter({ hasText: 'By keyboard' });
   await own.waitFor();
-  expect(await page.getByRole('status').first().textContent()).toContain('Your post is in the room.');
+  await expect
+    .poll(() => page.getByRole('status').first().textContent())
+    .toContain('Your post is in the room.');
 
   const menu = 'More about the post by Mia Carter';
   await own.getByRole('button', { name: menu }).focus();

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Service } from './service';
-import { carryOn } from './member';
+import { carryOn, readAs } from './member';
 import { Stage } from './stage';
 import { Visitor } from './visitor';
 
@@ -78,6 +78,37 @@ test('a fan signs up, chooses a club, posts, reacts and comments', async () => {
   await visitor.expectAccessible();
   expect((await posts())[0]?.commentCount).toBe(1);
 
+  visitor.expectNoComplaints();
+  await visitor.leave();
+});
+
+test('a newcomer needs four taps from the room to the own club', async () => {
+  const viewport = { width: 390, height: 844 };
+  const visitor = await Visitor.arrive(browser, service.url, { viewport, hasTouch: true, isMobile: true });
+  const { page } = visitor;
+  // As the browser sees them, on all pages.
+  await page.addInitScript(() => {
+    const count = (): void => {
+      sessionStorage.setItem('taps', String(Number(sessionStorage.getItem('taps')) + 1));
+    };
+    document.addEventListener('pointerdown', count, { capture: true });
+  });
+  await page.goto('/');
+  await page.getByRole('link', { name: 'Sign in to post' }).tap();
+  await page.getByRole('link', { name: 'Create an account' }).tap();
+  await page.getByRole('heading', { name: 'Join the terrace' }).waitFor();
+  await page.getByLabel('Name', { exact: true }).tap();
+  await page.keyboard.type('straight-in');
+  // The keys "Next" and "Go" of a phone.
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('a scarf on row 14');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Choose your club' }).waitFor();
+  await page.getByRole('main').getByRole('listitem').first().getByRole('button').tap();
+  await page.waitForURL('**/room');
+  expect(await page.evaluate(() => sessionStorage.getItem('taps'))).toBe('4');
+  const { favoriteTeam } = await readAs<{ favoriteTeam: unknown }>(page, '/api/user');
+  expect(favoriteTeam).toMatchObject({ key: expect.any(String) as string });
   visitor.expectNoComplaints();
   await visitor.leave();
 });

@@ -3,6 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PRICE, begin, copies } from './collector';
 import { press, tabTo } from './keyboard';
 import { readAs } from './member';
+import { roundOf } from './quizmaster';
+import { HOME, orders } from './shopper';
+import { spins } from './spinner';
 import { Stage } from './stage';
 import { Visitor } from './visitor';
 
@@ -107,6 +110,85 @@ test('by keyboard alone a fan does a step of a quest, buys a pack and opens it',
   await press(page, 'Open the pack');
   await page.getByRole('link', { name: 'To my album' }).waitFor();
   expect((await copies(page)).map(({ status }) => status)).toEqual(['opened']);
+  visitor.expectNoComplaints();
+  await visitor.leave();
+});
+
+test('by keyboard alone a fan chooses a size, has it sent and pays', async () => {
+  const visitor = await arrive();
+  const { page } = visitor;
+  if (!stage) throw new Error('no stage');
+  await begin(page, stage.service, 'shopper');
+  await open(page, '/shop', 'Shop');
+  await page.getByRole('link', { name: /Home shirt/ }).waitFor();
+  await press(page, /^Home shirt/);
+  await page.getByRole('heading', { name: 'Home shirt', level: 1 }).waitFor();
+  await page.getByRole('button', { name: 'Add to cart' }).waitFor();
+  await tabTo(page, /^S \d+ left/);
+  await page.keyboard.press('ArrowRight');
+  await press(page, 'One Home shirt more');
+  await press(page, 'Add to cart');
+  await page.getByText('2 in your cart.').waitFor();
+  await press(page, 'To the cart');
+  await page.getByRole('link', { name: 'To checkout' }).waitFor();
+  await press(page, 'One Home shirt fewer');
+  await page.getByRole('link', { name: 'Cart (1)' }).waitFor();
+  await press(page, 'To checkout');
+  await page.getByRole('button', { name: 'Send it there' }).waitFor();
+  for (const [label, text] of [
+    ['Name of the recipient', HOME.name],
+    ['Street and number', HOME.line1],
+    ['Postal code', HOME.postalCode],
+    ['City', HOME.city],
+  ] as const) {
+    await tabTo(page, label);
+    await page.keyboard.type(text);
+  }
+  await tabTo(page, /^Country/);
+  await page.keyboard.type('Ger');
+  await press(page, 'Send it there');
+  await page.getByRole('button', { name: 'Change' }).waitFor();
+  await press(page, /^Order and pay/);
+  await page.waitForURL('**/sandbox/checkout/**');
+  await page.getByRole('button', { name: 'Approve' }).press('Enter');
+  await page.getByRole('heading', { name: 'Paid, on its way' }).waitFor();
+  expect(await orders(page)).toMatchObject([{ status: 'paid', lines: [{ quantity: 1 }] }]);
+  visitor.expectNoComplaints();
+  await visitor.leave();
+});
+
+test('by keyboard alone a fan spins the wheel and plays trivia', async () => {
+  const visitor = await arrive();
+  const { page } = visitor;
+  if (!stage) throw new Error('no stage');
+  await begin(page, stage.service, 'gamer');
+  await open(page, '/quests', 'Quests');
+  await press(page, 'Wheels');
+  await page.getByRole('link', { name: /^Daily wheel/ }).waitFor();
+  await press(page, /^Daily wheel/);
+  await page.getByRole('button', { name: 'Spin, it’s free today' }).waitFor();
+  await press(page, 'Spin, it’s free today');
+  await page.getByText('The draw is true').waitFor();
+  expect(await spins(page)).toHaveLength(1);
+
+  await open(page, '/quests', 'Quests');
+  await press(page, 'Trivia');
+  await page
+    .getByRole('link', { name: /Warm-up/ })
+    .first()
+    .waitFor();
+  await press(page, /Warm-up/);
+  await page.getByRole('button', { name: 'Join', exact: true }).waitFor();
+  const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+  await press(page, 'Join');
+  await page.getByRole('button', { name: 'Start with question 1' }).waitFor();
+  await press(page, 'Start with question 1');
+  await page.getByRole('list', { name: 'Answers' }).waitFor();
+  // The question has the focus: its first answer is the next stop.
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Next question' }).waitFor();
+  expect((await roundOf(page, id)).round.me?.answered).toBe(1);
   visitor.expectNoComplaints();
   await visitor.leave();
 });

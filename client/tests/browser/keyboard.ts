@@ -7,7 +7,10 @@ const MOST_STOPS = 80;
 export function focused(page: Page): Promise<string> {
   return page.evaluate(() => {
     const element = document.activeElement;
-    const label = element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
+    const label =
+      element instanceof HTMLInputElement ||
+      element instanceof HTMLTextAreaElement ||
+      element instanceof HTMLSelectElement;
     const name =
       element?.getAttribute('aria-label') ??
       (label ? element.labels?.[0]?.textContent : element?.textContent) ??

@@ -54,7 +54,7 @@ export class Profile {
 
 /** Signs a fan in, by default that of the demo content, and shows the room. */
 export async function signIn(page: Page, username = 'mia', password = 'terrace-demo'): Promise<void> {
-  await page.goto('/sign-in');
+  await page.goto('/sign-in?next=/room');
   await page.getByLabel('Name', { exact: true }).fill(username);
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).last().click();

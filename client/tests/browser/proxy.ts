@@ -8,6 +8,8 @@ export interface Passing {
   headers: IncomingHttpHeaders;
   /** Whether the service gets it and the browser loses the answer. */
   isCutOff: boolean;
+  /** Whether it gets lost before the service gets it. */
+  isLost?: boolean;
   /** What is answered in place of the service. */
   answer?: { type: string; body: Uint8Array | string };
 }
@@ -35,6 +37,10 @@ export class Proxy {
         isCutOff: false,
       };
       change(passing);
+      if (passing.isLost) {
+        incoming.socket.destroy();
+        return;
+      }
       if (passing.answer) {
         outgoing.writeHead(200, { 'content-type': passing.answer.type, 'cache-control': 'no-cache' });
         outgoing.end(passing.answer.body);
@@ -60,6 +66,11 @@ export class Proxy {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return new Proxy(server, (next) => (change = next));
+  }
+
+  /** Breaks every connection; each request to come tries a new one. */
+  breakOff(): void {
+    this.#server.closeAllConnections();
   }
 
   async close(): Promise<void> {

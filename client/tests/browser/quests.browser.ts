@@ -117,7 +117,7 @@ test('what a fan earns elsewhere than on its page is seen, announced and counted
   await moment.getByText('+20').waitFor();
   await moment.getByText('Follow another fan').waitFor();
   expect(await doneSteps(page)).toEqual(['first-follow']);
-  expect(await page.getByRole('status').first().textContent()).toContain('Step done. +20 points');
+  await expect.poll(() => page.getByRole('status').first().textContent()).toContain('Step done. +20 points');
   await visitor.expectAccessible();
   await moment.getByRole('button', { name: 'Carry on' }).click();
   await page.waitForFunction(() => document.activeElement?.getAttribute('aria-pressed') === 'true');

@@ -96,6 +96,12 @@ export class Service {
     if (status !== 0) throw new Error(stderr);
   }
 
+  /** Loads the content of a folder, as an operator does beside the service. */
+  load(folder: string): void {
+    const { status, stdout, stderr } = this.#command(['content', 'load', folder, '--yes']);
+    if (status !== 0) throw new Error(stdout + stderr);
+  }
+
   /** What `terrace verify` says of the answer to an opening. */
   verify(answer: unknown): string {
     return this.#command(['verify', '-'], JSON.stringify(answer)).stdout;

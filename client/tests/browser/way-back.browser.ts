@@ -80,7 +80,7 @@ test('Back from a post and from a checkout leads to the same post among 300', as
   await page.getByRole('heading', { name: 'Post', exact: true }).waitFor();
   await page.goBack();
   await page.getByRole('heading', { name: 'Locker room' }).waitFor();
-  expect(await page.getByRole('article').count()).toBe(POSTS);
+  await expect.poll(() => page.getByRole('article').count()).toBe(POSTS);
   await expectAt(page, anchor, top);
 
   // To the checkout of a purchase: another document.
@@ -96,7 +96,7 @@ test('Back from a post and from a checkout leads to the same post among 300', as
     await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
   }
   expect(await isMarked(page)).toBe(true);
-  expect(await page.getByRole('article').count()).toBe(POSTS);
+  await expect.poll(() => page.getByRole('article').count()).toBe(POSTS);
   await expectAt(page, anchor, top);
   await visitor.leave();
 });

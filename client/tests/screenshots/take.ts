@@ -7,7 +7,7 @@ import { signIn } from '../browser/profile';
 import { Stage } from '../browser/stage';
 
 const SIZES = {
-  phone: { viewport: { width: 390, height: 844 }, columns: 5, width: 260 },
+  phone: { viewport: { width: 390, height: 844 }, columns: 6, width: 260 },
   desktop: { viewport: { width: 1280, height: 800 }, columns: 2, width: 640 },
 } as const;
 const SCHEMES = ['light', 'dark'] as const;
@@ -23,16 +23,17 @@ async function pages(fan: Fan): Promise<string[]> {
     return row.id;
   };
   return [
+    '/',
     '/room',
     `/posts/${await first('/api/locker-room', 'posts')}`,
-    '/search?q=matchday',
     '/fans/mia',
-    '/quests',
     `/quests/${await first('/api/quests', 'quests')}`,
-    '/table',
     `/packs/${await first('/api/packs', 'packs')}`,
-    '/album',
-    '/settings',
+    '/table',
+    '/shop',
+    '/rewards',
+    '/wheels',
+    '/trivia',
   ];
 }
 
@@ -71,7 +72,7 @@ async function sheet(browser: Browser, pictures: Buffer[], columns: number, widt
   }
 }
 
-test('pictures of ten pages, on a phone and a desktop, light and dark', async () => {
+test('pictures of eleven pages, on a phone and a desktop, light and dark', async () => {
   const folder = process.env['TERRACE_SCREENSHOTS'];
   if (folder === undefined) throw new Error('TERRACE_SCREENSHOTS is not set');
   mkdirSync(folder, { recursive: true });
@@ -82,7 +83,7 @@ test('pictures of ten pages, on a phone and a desktop, light and dark', async ()
       for (const colorScheme of SCHEMES) {
         const options = { viewport, colorScheme, reducedMotion: 'reduce' } as const;
         const pictures = await take(stage.browser, stage.service.url, options);
-        expect(pictures).toHaveLength(10);
+        expect(pictures).toHaveLength(11);
         const file = join(folder, `${size}-${colorScheme}.jpg`);
         writeFileSync(file, await sheet(stage.browser, pictures, columns, width));
         const [place, name] = OF_MANIFEST[size];

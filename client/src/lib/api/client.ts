@@ -1,7 +1,10 @@
-import createClient, { type Client } from 'openapi-fetch';
+import createClient, { type Client as AnyClient } from 'openapi-fetch';
 import { noteAge } from './age';
 import { Refused, Unreachable, isAborted, type Problem } from './errors';
 import type { paths } from './schema';
+
+/** The service answers in JSON unless a request accepts nothing but a file. */
+type Client = AnyClient<paths, `application/${string}`>;
 
 interface Answer<Data> {
   data?: Data;
@@ -11,13 +14,17 @@ interface Answer<Data> {
 
 /** The one client of the service. */
 export class Api {
-  readonly #client: Client<paths>;
+  readonly #client: Client;
   readonly #signedOut = new Set<() => void>();
 
   constructor(origin: string, send: (request: Request) => Promise<Response> = (request) => fetch(request)) {
     // The service takes lists separated by commas.
     const querySerializer = { array: { style: 'form', explode: false } } as const;
-    this.#client = createClient<paths>({ baseUrl: origin, fetch: send, querySerializer });
+    this.#client = createClient<paths, `application/${string}`>({
+      baseUrl: origin,
+      fetch: send,
+      querySerializer,
+    });
   }
 
   /** Calls `handler` whenever an answer says that the session is over; returns what ends that. */
@@ -27,7 +34,7 @@ export class Api {
   }
 
   /** Sends a request and returns the body of the answer; throws `Refused` or `Unreachable`. */
-  async call<Data>(send: (client: Client<paths>) => Promise<Answer<Data>>): Promise<Data> {
+  async call<Data>(send: (client: Client) => Promise<Answer<Data>>): Promise<Data> {
     const { data, error, response } = await this.#settled(send);
     if (response.ok) {
       noteAge(data, response.headers);
@@ -54,7 +61,7 @@ export class Api {
     return caching.startsWith('public') ? false : null;
   }
 
-  async #settled<Data>(send: (client: Client<paths>) => Promise<Answer<Data>>): Promise<Answer<Data>> {
+  async #settled<Data>(send: (client: Client) => Promise<Answer<Data>>): Promise<Answer<Data>> {
     try {
       return await send(this.#client);
     } catch (error) {

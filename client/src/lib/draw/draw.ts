@@ -1,19 +1,11 @@
 import type { OpenResult, Proof, Rarity } from '../api/types';
+import { bytesOf, choose, hmacKey, sha256, words, type Choice } from './source';
 
 /** From the most frequent to the rarest. */
 export const RARITIES: readonly Rarity[] = ['common', 'uncommon', 'rare', 'epic', 'legendary'];
 
-const RANGE = 2n ** 64n;
-
 type Row = Proof['table']['slots'][number][number];
 type Item = Row['collectibles'][number];
-
-/** A choice by weight: the word that was used, and what it comes to. */
-export interface Choice {
-  word: bigint;
-  total: bigint;
-  remainder: bigint;
-}
 
 /** How one slot was drawn. */
 export interface SlotDraw {
@@ -45,7 +37,7 @@ export async function recompute({ proof, collectibles }: Answer, subtle: SubtleC
   const seed = bytesOf(proof.serverSeed);
   const [seedHash, tableHash, slots] = await Promise.all([
     sha256(seed, subtle),
-    sha256(new TextEncoder().encode(tableText(proof.table)), subtle),
+    sha256(tableText(proof.table), subtle),
     drawSlots(proof, seed, subtle),
   ]);
   const rows = collectibles.map(({ collectible }) => `${collectible?.rarity ?? ''} ${collectible?.id ?? ''}`);
@@ -78,7 +70,7 @@ async function drawSlots(
   seed: Uint8Array<ArrayBuffer>,
   subtle: SubtleCrypto,
 ): Promise<SlotDraw[]> {
-  const key = await subtle.importKey('raw', seed, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+  const key = await hmacKey(seed, subtle);
   const { guarantee, slots } = proof.table;
   const least = guarantee === null ? 0 : RARITIES.indexOf(guarantee);
   const drawn: SlotDraw[] = [];
@@ -100,46 +92,4 @@ async function drawSlots(
     });
   }
   return drawn;
-}
-
-/** Words of 64 bits without end: four of each digest. */
-async function* words(message: string, key: CryptoKey, subtle: SubtleCrypto): AsyncGenerator<bigint, never> {
-  for (let round = 0; ; round += 1) {
-    const text = round === 0 ? message : `${message}:${String(round)}`;
-    const digest = new DataView(await subtle.sign('HMAC', key, new TextEncoder().encode(text)));
-    for (const at of [0, 8, 16, 24]) yield digest.getBigUint64(at);
-  }
-}
-
-async function choose<Entry extends { weight: number }>(
-  entries: readonly Entry[],
-  source: AsyncGenerator<bigint, never>,
-): Promise<[Entry, Choice]> {
-  const total = entries.reduce((sum, { weight }) => sum + BigInt(weight), 0n);
-  if (total === 0n) throw new RangeError('a table without weights');
-  const limit = (RANGE / total) * total;
-  let word = (await source.next()).value;
-  // A word above the limit would favour the first entries.
-  while (word >= limit) word = (await source.next()).value;
-  const remainder = word % total;
-  let passed = 0n;
-  for (const entry of entries) {
-    passed += BigInt(entry.weight);
-    if (remainder < passed) return [entry, { word, total, remainder }];
-  }
-  throw new RangeError('a remainder beyond its total');
-}
-
-async function sha256(bytes: Uint8Array<ArrayBuffer>, subtle: SubtleCrypto): Promise<string> {
-  return hexOf(new Uint8Array(await subtle.digest('SHA-256', bytes)));
-}
-
-function bytesOf(hex: string): Uint8Array<ArrayBuffer> {
-  const pairs = hex.match(/../g) ?? [];
-  return Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));
-}
-
-/** Bytes as lower-case hexadecimal digits. */
-export function hexOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -5,3 +5,9 @@ export const count =
   (one: string, other: string): Count =>
   (n, shown) =>
     `${shown} ${n === 1 ? one : other}`;
+
+/** A word without a number, in the place of a number with its noun. */
+export const uncounted =
+  (word: string): Count =>
+  () =>
+    word;

@@ -11,3 +11,4 @@ const share: More['share'] = {
 };
 
 export const deMore: More = { ...deBoards, ...dePlay, ...deSettings, share };
+export default deMore;

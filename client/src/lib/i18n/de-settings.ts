@@ -11,6 +11,8 @@ export const deSettings: typeof enSettings = {
     passwordText: 'Ein neues beendet alle anderen Sitzungen',
     devices: 'Geräte',
     devicesText: 'Wo du angemeldet bist',
+    notifications: 'Mitteilungen',
+    notificationsText: 'Was zu dir kommt, wie, und wann Ruhe ist',
     data: 'Deine Daten',
     dataText: 'Nimm sie mit, oder lösche das Konto',
     onDevice: 'Auf diesem Gerät',
@@ -61,6 +63,7 @@ export const deSettings: typeof enSettings = {
     confirm: 'Dein Passwort zur Bestätigung',
   },
   account: {
+    orders: 'Bestellungen',
     title: 'Du',
     guest: 'Du bist nicht angemeldet',
     guestText: 'Mit einem Konto schreibst du, reagierst und steigst in der Tabelle.',

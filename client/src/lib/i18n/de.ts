@@ -8,9 +8,13 @@ export const de: Catalogue = {
     skip: 'Zum Inhalt',
   },
   nav: {
+    home: 'Start',
+    unread: (shown) => `${shown} neu`,
+    notifications: 'Mitteilungen',
     room: 'Kabine',
     roomLong: 'Kabine',
     play: 'Spielen',
+    shop: 'Shop',
     table: 'Tabelle',
     account: 'Du',
     signIn: 'Anmelden',

@@ -13,3 +13,4 @@ export const enMore = { ...enBoards, ...enPlay, ...enSettings, share };
 
 /** The texts of one language for the tables, for what fans earn and own, and for their settings. */
 export type More = typeof enMore;
+export default enMore;

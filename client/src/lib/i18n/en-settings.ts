@@ -10,6 +10,8 @@ export const enSettings = {
     passwordText: 'A new one ends all other sessions',
     devices: 'Devices',
     devicesText: 'Where you are signed in',
+    notifications: 'Notifications',
+    notificationsText: 'What comes to you, how, and when it is quiet',
     data: 'Your data',
     dataText: 'Take it with you, or delete the account',
     onDevice: 'On this device',
@@ -62,6 +64,7 @@ export const enSettings = {
     confirm: 'Your password, to confirm',
   },
   account: {
+    orders: 'Orders',
     title: 'You',
     guest: 'You are not signed in',
     guestText: 'With an account you post, react and climb the table.',

@@ -9,9 +9,13 @@ export const en = {
     skip: 'Skip to the content',
   },
   nav: {
+    home: 'Home',
+    unread: (shown: string) => `${shown} new`,
+    notifications: 'Notifications',
     room: 'Room',
     roomLong: 'Locker room',
     play: 'Play',
+    shop: 'Shop',
     table: 'Table',
     account: 'You',
     signIn: 'Sign in',

@@ -2,8 +2,17 @@ import { createContext, untrack } from 'svelte';
 import { Unreachable, type Failure } from '../api/errors';
 import { agoIn } from './ago';
 import { en, type Catalogue } from './en';
+import type { Entry } from './en-entry';
+import type { Fans } from './en-fans';
+import type { Home } from './en-home';
 import type { More } from './en-more';
+import type { Orders } from './en-orders';
+import type { Own } from './en-own';
 import type { Pages } from './en-pages';
+import type { Products } from './en-products';
+import type { Shop } from './en-shop';
+import type { Trivia } from './en-trivia';
+import type { Wheels } from './en-wheels';
 
 export type Language = 'en' | 'de';
 
@@ -15,28 +24,72 @@ const CATALOGUES: Record<Language, () => Promise<Catalogue>> = {
 /** Texts that are not there from the start. */
 interface Parts {
   pages: Pages;
+  entry: Entry;
+  fans: Fans;
   more: More;
+  shop: Shop;
+  products: Products;
+  orders: Orders;
+  home: Home;
+  own: Own;
+  wheels: Wheels;
+  trivia: Trivia;
 }
 
 export type Part = keyof Parts;
 
-const PARTS: { [Name in Part]: Record<Language, () => Promise<Parts[Name]>> } = {
+const PARTS: { [Name in Part]: Record<Language, () => Promise<{ default: Parts[Name] }>> } = {
   pages: {
-    en: async () => (await import('./en-pages')).enPages,
-    de: async () => (await import('./de-pages')).dePages,
+    en: () => import('./en-pages'),
+    de: () => import('./de-pages'),
+  },
+  entry: {
+    en: () => import('./en-entry'),
+    de: () => import('./de-entry'),
+  },
+  fans: {
+    en: () => import('./en-fans'),
+    de: () => import('./de-fans'),
   },
   more: {
-    en: async () => (await import('./en-more')).enMore,
-    de: async () => (await import('./de-more')).deMore,
+    en: () => import('./en-more'),
+    de: () => import('./de-more'),
+  },
+  shop: {
+    en: () => import('./en-shop'),
+    de: () => import('./de-shop'),
+  },
+  products: {
+    en: () => import('./en-products'),
+    de: () => import('./de-products'),
+  },
+  orders: {
+    en: () => import('./en-orders'),
+    de: () => import('./de-orders'),
+  },
+  home: {
+    en: () => import('./en-home'),
+    de: () => import('./de-home'),
+  },
+  own: {
+    en: () => import('./en-own'),
+    de: () => import('./de-own'),
+  },
+  wheels: {
+    en: () => import('./en-wheels'),
+    de: () => import('./de-wheels'),
+  },
+  trivia: {
+    en: () => import('./en-trivia'),
+    de: () => import('./de-trivia'),
   },
 };
 
-async function readParts(names: ReadonlySet<Part>, language: Language): Promise<Partial<Parts>> {
-  const [pages, more] = await Promise.all([
-    names.has('pages') ? PARTS.pages[language]() : null,
-    names.has('more') ? PARTS.more[language]() : null,
-  ]);
-  return { ...(pages && { pages }), ...(more && { more }) };
+async function readParts(names: Iterable<Part>, language: Language): Promise<Partial<Parts>> {
+  const read = [...names].map(async (name) => ({ [name]: (await PARTS[name][language]()).default }));
+  const parts: Partial<Parts> = {};
+  for (const part of await Promise.all(read)) Object.assign(parts, part);
+  return parts;
 }
 
 /** The language of the client that fits the browser's best. */
@@ -73,9 +126,54 @@ export class Texts {
     return loaded(this.#parts.pages);
   }
 
+  /** The texts of signing in and up, and of the choice of a club, loaded likewise. */
+  get entry(): Entry {
+    return loaded(this.#parts.entry);
+  }
+
+  /** The texts of fans, of what they write and of the search, loaded likewise. */
+  get fans(): Fans {
+    return loaded(this.#parts.fans);
+  }
+
   /** The texts of the tables, of what fans earn and own, and of the settings, loaded likewise. */
   get more(): More {
     return loaded(this.#parts.more);
+  }
+
+  /** The texts of the shop, loaded likewise. */
+  get shop(): Shop {
+    return loaded(this.#parts.shop);
+  }
+
+  /** The texts of the pages of products, loaded likewise. */
+  get products(): Products {
+    return loaded(this.#parts.products);
+  }
+
+  /** The texts of orders, loaded likewise. */
+  get orders(): Orders {
+    return loaded(this.#parts.orders);
+  }
+
+  /** The texts of the start page and of notifications, loaded likewise. */
+  get home(): Home {
+    return loaded(this.#parts.home);
+  }
+
+  /** The texts of statements, wallets and single cards, loaded likewise. */
+  get own(): Own {
+    return loaded(this.#parts.own);
+  }
+
+  /** The texts of wheels, loaded likewise. */
+  get wheels(): Wheels {
+    return loaded(this.#parts.wheels);
+  }
+
+  /** The texts of rounds of trivia, loaded likewise. */
+  get trivia(): Trivia {
+    return loaded(this.#parts.trivia);
   }
 
   get language(): Language {
@@ -107,24 +205,24 @@ export class Texts {
   }
 
   /** The variant of the language that the browser asks for. */
-  get #locale(): string {
+  get locale(): string {
     return this.#languages.find((name) => name.split('-')[0] === this.#language) ?? this.#language;
   }
 
   number(value: number): string {
-    return new Intl.NumberFormat(this.#locale).format(value);
+    return new Intl.NumberFormat(this.locale).format(value);
   }
 
   time(date: Date): string {
-    return new Intl.DateTimeFormat(this.#locale, { hour: '2-digit', minute: '2-digit' }).format(date);
+    return new Intl.DateTimeFormat(this.locale, { hour: '2-digit', minute: '2-digit' }).format(date);
   }
 
   month(date: Date): string {
-    return new Intl.DateTimeFormat(this.#locale, { month: 'long', year: 'numeric' }).format(date);
+    return new Intl.DateTimeFormat(this.locale, { month: 'long', year: 'numeric' }).format(date);
   }
 
   dateTime(date: Date): string {
-    return new Intl.DateTimeFormat(this.#locale, { dateStyle: 'medium', timeStyle: 'short' }).format(date);
+    return new Intl.DateTimeFormat(this.locale, { dateStyle: 'medium', timeStyle: 'short' }).format(date);
   }
 
   /** The time of today, and with its date that of another day. */
@@ -133,32 +231,38 @@ export class Texts {
   }
 
   date(date: Date): string {
-    return new Intl.DateTimeFormat(this.#locale, { dateStyle: 'medium' }).format(date);
+    return new Intl.DateTimeFormat(this.locale, { dateStyle: 'medium' }).format(date);
   }
 
   /** An amount with its sign, as a history shows it. */
   change(value: number): string {
-    return new Intl.NumberFormat(this.#locale, { signDisplay: 'exceptZero' }).format(value);
+    return new Intl.NumberFormat(this.locale, { signDisplay: 'exceptZero' }).format(value);
   }
 
   /** A share of one. */
   percent(value: number): string {
     const options = { style: 'percent', maximumSignificantDigits: 3 } as const;
-    return new Intl.NumberFormat(this.#locale, options).format(value);
+    return new Intl.NumberFormat(this.locale, options).format(value);
+  }
+
+  /** A rate in hundredths of a percent, exactly. */
+  rate(basisPoints: number): string {
+    const options = { style: 'percent', maximumFractionDigits: 2 } as const;
+    return new Intl.NumberFormat(this.locale, options).format(basisPoints / 10_000);
   }
 
   /** Money in minor units. */
-  money(amount: number, currency: string): string {
-    const format = new Intl.NumberFormat(this.#locale, { style: 'currency', currency });
+  money(amount: number, currency: string, signDisplay: 'auto' | 'exceptZero' = 'auto'): string {
+    const format = new Intl.NumberFormat(this.locale, { style: 'currency', currency, signDisplay });
     return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
   }
 
   list(words: readonly string[]): string {
-    return new Intl.ListFormat(this.#locale).format(words);
+    return new Intl.ListFormat(this.locale).format(words);
   }
 
   ago(date: Date, now: Date): string {
-    return agoIn(this.#locale, date, now);
+    return agoIn(this.locale, date, now);
   }
 
   /** Why a request failed, in words; never the service's untranslated detail. */
@@ -170,7 +274,12 @@ export class Texts {
 
   /** What a refusal with this code means, if there is a text for it. */
   refusal(code: string): string | null {
-    const known: Record<string, unknown> = { ...this.#parts.pages?.failure, ...this.t.failure };
+    const known: Record<string, unknown> = {
+      ...this.#parts.pages?.failure,
+      ...this.#parts.shop?.failure,
+      ...this.#parts.own?.failure,
+      ...this.t.failure,
+    };
     const text = known[code];
     return typeof text === 'string' ? text : null;
   }

@@ -7,6 +7,7 @@ import { dePages } from './de-pages';
 import { en } from './en';
 import { enMore } from './en-more';
 import { enPages } from './en-pages';
+import { decimalIn } from './figures';
 import { Texts, preferredLanguage } from './texts.svelte';
 
 const now = new Date('2026-11-23T12:00:00Z');
@@ -69,6 +70,17 @@ test('a time of another day has its date', () => {
   const [then, now] = [new Date(2026, 10, 22, 9, 5), new Date(2026, 10, 23, 9, 0)];
   expect(texts.moment(then, then)).toBe(texts.time(then));
   expect(texts.moment(then, now)).toBe(texts.dateTime(then));
+});
+
+test('a decimal number keeps all its places, and a rate is exact', async () => {
+  const texts = new Texts();
+  await texts.use('de');
+  expect(decimalIn('de', '123456789012345678901.000000000000000000000001')).toBe(
+    '123.456.789.012.345.678.901,000000000000000000000001',
+  );
+  expect(decimalIn('de', '0')).toBe('0');
+  expect(decimalIn('de', 'much')).toBe('much');
+  expect(texts.rate(1025)).toBe(`10,25${'\u00a0'}%`);
 });
 
 test('numbers and times are written as in the region of the browser', async () => {

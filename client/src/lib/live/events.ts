@@ -19,6 +19,17 @@ export interface EventData {
   'quest.completed': Schemas['CombinedQuestCompleted'];
   'achievement.unlocked': Schemas['CombinedAchievementUnlocked'];
   'purchase.changed': Schemas['CombinedPurchaseChanged'];
+  'order.changed': Schemas['CombinedOrderChanged'];
+  'balance.changed': Schemas['CombinedBalanceChanged'];
+  'notification.created': Schemas['CombinedNotificationCreated'];
+  'notification.read': Schemas['CombinedNotificationRead'];
+  'wallet.changed': Schemas['CombinedWalletChanged'];
+  'claim.changed': Schemas['CombinedClaimChanged'];
+  'spin.completed': Schemas['CombinedSpinCompleted'];
+  'question.opened': Schemas['CombinedQuestionOpened'];
+  'question.closed': Schemas['CombinedQuestionClosed'];
+  'standings.changed': Schemas['CombinedStandingsChanged'];
+  'round.ended': Schemas['CombinedRoundEnded'];
   resync: Schemas['CombinedResync'];
 }
 
@@ -43,6 +54,17 @@ const NAMED: Record<EventName, true> = {
   'quest.completed': true,
   'achievement.unlocked': true,
   'purchase.changed': true,
+  'order.changed': true,
+  'balance.changed': true,
+  'notification.created': true,
+  'notification.read': true,
+  'wallet.changed': true,
+  'claim.changed': true,
+  'spin.completed': true,
+  'question.opened': true,
+  'question.closed': true,
+  'standings.changed': true,
+  'round.ended': true,
   resync: true,
 };
 

@@ -1,6 +1,8 @@
 /** The lists and pages of which the last answer is kept, for reading without a connection. */
 const KEPT = [
   '/api/user',
+  '/api/dashboard',
+  '/api/notifications',
   '/api/locker-room',
   '/api/locker-room/{id}',
   '/api/locker-room/{id}/comments',
@@ -26,10 +28,29 @@ const KEPT = [
   '/api/user/blocks',
   '/api/user/recommended',
   '/api/user/following',
+  '/api/rewards',
+  '/api/rewards/{id}',
+  '/api/user/rewards',
+  '/api/user/rewards/{id}',
+  '/api/wheel',
+  '/api/wheel/{id}',
+  '/api/user/spins',
+  '/api/trivia',
+  '/api/trivia/{id}',
+  '/api/trivia/{id}/leaderboard',
+  '/api/trivia/{id}/proof',
+  '/api/user/rounds',
   '/api/wallets',
+  '/api/wallets/{id}',
+  '/api/cash-balance/statement',
   '/api/collectibles',
   '/api/packs',
   '/api/packs/{id}',
+  '/api/categories',
+  '/api/products',
+  '/api/products/{id}',
+  '/api/user/orders',
+  '/api/user/orders/{id}',
 ];
 /** They have a path like `{id}`, and are read as they happen. */
 const STREAMS = /\/stream$/;

@@ -9,7 +9,6 @@ import { Persisted } from '../persisted.svelte';
 import type { Session } from '../session.svelte';
 import type { Announcer } from '../ui/announcer.svelte';
 import type { Moment } from '../ui/moment';
-import { inWords, momentOf } from './moment-of';
 import { keyOf, rewardOf, type Reward } from './reward';
 
 /** How long events are collected, so that what was earned together is shown together. */
@@ -26,7 +25,7 @@ export interface Scene {
   /** Whether this tab is the first one that asks for something. */
   claim: (name: string) => Promise<boolean>;
   hasFocus: () => boolean;
-  /** Whether the fan writes or answers a question, which no moment interrupts. */
+  /** Whether the fan writes, answers a question or awaits an outcome, which no moment interrupts. */
   isOccupied: () => boolean;
 }
 
@@ -93,6 +92,10 @@ export class Celebration implements View {
   readonly onevent = (event: LiveEvent): void => {
     if (!event.data.channels.includes('me')) return;
     this.#parts.own.publish(event);
+    if (event.name === 'notification.created' || event.name === 'notification.read') {
+      this.#parts.session.noteUnread(event.data.unread);
+      return;
+    }
     const reward = rewardOf(event);
     if (reward) this.#notice(reward);
     this.#collect(COLLECT_MS + (this.#parts.scene.hasFocus() ? 0 : ASIDE_MS));
@@ -159,16 +162,18 @@ export class Celebration implements View {
       const key = keyOf(reward);
       if (this.#earned.has(key) || (await scene.claim(key))) mine.push(reward);
     }
-    if (mine.length === 0 || !(await hasTexts(texts)) || this.#isEnded) return;
-    const words = momentOf(mine, texts);
-    if (!words) return;
+    const loaded = mine.length > 0 ? await load(texts) : null;
+    if (!loaded || this.#isEnded) return;
+    const moment = loaded.momentOf(mine, texts);
+    if (!moment) return;
+    const words = loaded.inWords(moment);
     if (this.#rewards.length === 0 && scene.isOccupied()) {
-      announcer.toast(inWords(words));
+      announcer.toast(words);
       return;
     }
-    announcer.announce(inWords(words));
+    announcer.announce(words);
     this.#rewards = [...this.#rewards, ...mine];
-    this.#moment = momentOf(this.#rewards, texts);
+    this.#moment = loaded.momentOf(this.#rewards, texts);
   }
 
   /** The better place that the fan has since the table was last read. */
@@ -200,13 +205,13 @@ function pause(ms: number): Promise<undefined> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Whether the texts of a moment could be loaded. */
-async function hasTexts(texts: Texts): Promise<boolean> {
+/** What puts a moment into words, and its texts; `null` if they could not be loaded. */
+async function load(texts: Texts) {
   try {
-    await texts.load('more');
-    return true;
+    const [words] = await Promise.all([import('./moment-of'), texts.load('pages', 'more')]);
+    return words;
   } catch {
     // There is no connection, or a newer client replaced this one: the page shows what was earned.
-    return false;
+    return null;
   }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { enMore } from '../i18n/en-more';
+import { enPages } from '../i18n/en-pages';
 import { Texts } from '../i18n/texts.svelte';
 import { momentOf } from './moment-of';
 import type { Reward } from './reward';
@@ -30,7 +31,7 @@ test.each<[string, Reward[], string]>([
     'Step done. +20 points. Unlocked: On your way. Up the table to place 12. Follow another fan',
   ],
 ])('the moment of %s', (_, rewards, expected) => {
-  const moment = momentOf(rewards, new Texts({ more: enMore }));
+  const moment = momentOf(rewards, new Texts({ pages: enPages, more: enMore }));
   expect(moment && [moment.title, `${moment.amount} ${moment.unit}`, ...moment.lines].join('. ')).toBe(
     expected,
   );

@@ -38,7 +38,8 @@ function titleOf(reward: Reward, texts: Texts): string {
 }
 
 function amountOf(first: Reward, rewards: readonly Reward[], texts: Texts): Pick<Moment, 'amount' | 'unit'> {
-  const { play, rewards: t } = texts.more;
+  const { play } = texts.pages;
+  const { rewards: t } = texts.more;
   if (first.kind === 'rank') return { amount: texts.number(first.rank), unit: t.place };
   const points = rewards.reduce((sum, reward) => sum + ('points' in reward ? reward.points : 0), 0);
   if (first.kind !== 'achievement') return { amount: texts.change(points), unit: play.pointsUnit };
@@ -47,7 +48,8 @@ function amountOf(first: Reward, rewards: readonly Reward[], texts: Texts): Pick
 }
 
 function lineOf(reward: Reward, isFirst: boolean, texts: Texts): string[] {
-  const { play, rewards: t } = texts.more;
+  const { play } = texts.pages;
+  const { rewards: t } = texts.more;
   switch (reward.kind) {
     case 'step':
     case 'quest':

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Deferred, FakeApi } from '../api/testing';
 import { enMore } from '../i18n/en-more';
+import { enPages } from '../i18n/en-pages';
 import { Texts } from '../i18n/texts.svelte';
 import type { LiveEvent } from '../live/events';
 import { Live } from '../live/live';
@@ -10,6 +11,8 @@ import { Session } from '../session.svelte';
 import { Announcer } from '../ui/announcer.svelte';
 import { Celebration } from './celebration.svelte';
 import type { Reward } from './reward';
+// Loaded with the first moment otherwise, which takes real time.
+import './moment-of';
 
 const AT = '2026-11-20T12:00:00.000Z';
 const step: Reward = { kind: 'step', id: 's1', at: AT, title: 'Follow another fan', points: 20 };
@@ -81,7 +84,7 @@ class Tab {
     };
     const scene = { claim, hasFocus: () => hasFocus, isOccupied: () => isOccupied };
     const { announcer, own } = this;
-    const texts = new Texts({ more: enMore });
+    const texts = new Texts({ pages: enPages, more: enMore });
     this.celebration = new Celebration(
       { api: stage.fake.api, announcer, live, own, session, texts, scene },
       'ada',
@@ -153,6 +156,15 @@ test('pages hear of what happens', async () => {
   stage.send(done());
   await settle();
   expect(heard).toEqual(['step.completed']);
+});
+
+test('how much is unread comes with the event, and nothing is read for it', async () => {
+  const tab = await stage.open();
+  const asked = stage.fake.requests.length;
+  stage.send({ name: 'notification.read', data: { ...ME, upTo: 7, ids: [], unread: 3 } });
+  await settle(2_000);
+  expect(tab.session.fan?.unreadNotifications).toBe(3);
+  expect(stage.fake.requests).toHaveLength(asked);
 });
 
 test.each(['the answer', 'the event'])('what %s says first is shown once', async (first) => {

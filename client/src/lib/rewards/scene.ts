@@ -12,7 +12,7 @@ function hold(locks: Locks, name: string): Promise<boolean> {
   });
 }
 
-const OCCUPIED = 'input:focus, textarea:focus, select:focus, dialog[open]';
+const OCCUPIED = 'input:focus, textarea:focus, select:focus, dialog[open], [data-occupied="true"]';
 
 /** The tab as it is. */
 export function currentScene(): Scene {

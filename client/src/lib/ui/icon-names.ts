@@ -1,6 +1,10 @@
 /** The drawings in `icons.svg`. */
 export const ICONS = [
   'room',
+  'home',
+  'bell',
+  'freeze',
+  'parcel',
   'table',
   'account',
   'play',
@@ -9,6 +13,10 @@ export const ICONS = [
   'lock',
   'clock',
   'pack',
+  'shop',
+  'shirt',
+  'plus',
+  'minus',
   'device',
   'picture',
   'send',

@@ -3,6 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
 import { problem } from '$lib/api/testing';
 import { de } from '$lib/i18n/de';
+import { enEntry } from '$lib/i18n/en-entry';
 import { dePages } from '$lib/i18n/de-pages';
 import { enPages } from '$lib/i18n/en-pages';
 import { World } from '../../../tests/world';
@@ -10,7 +11,7 @@ import AccountPage from './AccountPage.svelte';
 import SignUpPage from './SignUpPage.svelte';
 
 async function fill(username: string, password: string): Promise<void> {
-  const { session } = enPages;
+  const { session } = enEntry;
   if (username) await userEvent.type(screen.getByLabelText(session.username), username);
   if (password) await userEvent.type(screen.getByLabelText(session.password), password);
   await userEvent.click(screen.getByRole('button', { name: session.submitSignUp }));
@@ -19,7 +20,7 @@ async function fill(username: string, password: string): Promise<void> {
 test('the first field that is missing gets the focus', async () => {
   new World().show(SignUpPage, {});
   await fill('ada', '');
-  const password = screen.getByLabelText(enPages.session.password);
+  const password = screen.getByLabelText(enEntry.session.password);
   expect(document.activeElement).toBe(password);
   expect(password.getAttribute('aria-invalid')).toBe('true');
 });
@@ -30,7 +31,7 @@ test('a taken name is said at its field', async () => {
   world.show(SignUpPage, {});
   await fill('ada', 'long enough');
   const error = await screen.findByText(enPages.failure.username_taken);
-  const name = screen.getByLabelText(enPages.session.username);
+  const name = screen.getByLabelText(enEntry.session.username);
   expect(name.getAttribute('aria-describedby')).toContain(error.closest('p')?.id);
   expect(document.activeElement).toBe(name);
 });

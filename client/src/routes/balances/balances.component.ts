@@ -3,6 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { afterEach, expect, test } from 'vitest';
 import { problem } from '$lib/api/testing';
 import type { PointsEntry, WalletEntry } from '$lib/api/types';
+import { enPages } from '$lib/i18n/en-pages';
 import { enPlay } from '$lib/i18n/en-play';
 import { asksGuests, readsAgain } from '../../../tests/states';
 import { World } from '../../../tests/world';
@@ -24,14 +25,16 @@ const anEntry = (id: string, more: Partial<WalletEntry> = {}): WalletEntry => ({
 });
 
 const accounts = [
-  { id: 'w1', kind: 'points', currency: null, balance: 120 },
-  { id: 'w2', kind: 'coins', currency: null, balance: 15 },
+  { id: 'points', kind: 'points', currency: null, balance: 120, held: 0 },
+  { id: 'coins', kind: 'coins', currency: null, balance: 15, held: 0 },
 ];
 
 const wallet = (entries: WalletEntry[], nextCursor: string | null = null): object => ({
   accounts,
   entries,
   nextCursor,
+  wallets: [],
+  networks: [],
 });
 
 async function signedIn(): Promise<World> {
@@ -61,13 +64,28 @@ test('the balances load, fail, and are read again', async () => {
 test('each account has its balance, and money its currency', async () => {
   const world = await signedIn();
   const money = anEntry('2', { account: 'EUR', amount: 250, balanceAfter: 250 });
-  const all = [...accounts, { id: 'w3', kind: 'money', currency: 'EUR', balance: 250 }];
-  world.fake.on('GET /api/wallets', () => ({ body: { accounts: all, entries: [money], nextCursor: null } }));
+  const all = [...accounts, { id: 'EUR', kind: 'money', currency: 'EUR', balance: 250, held: 1300 }];
+  world.fake.on('GET /api/wallets', () => ({ body: { ...wallet([money]), accounts: all } }));
   world.show(BalancesPage, {});
   const term = await screen.findByText(t.kinds.money);
   expect(within(term.parentElement ?? term).getByText('€2.50')).toBeTruthy();
   await screen.findByText('Entry 2');
   expect(row('Entry 2').textContent).toContain(t.left('€2.50'));
+  // What orders hold is not part of the balance.
+  expect(screen.getByText(t.held('€13.00'))).toBeTruthy();
+  const link = screen.getByRole('link', { name: t.statement });
+  expect(link.getAttribute('href')).toBe('/balances/statement?currency=EUR');
+  expect(screen.queryByRole('link', { name: t.wallets })).toBeNull();
+});
+
+test('where the club works with networks the balances lead to the wallets', async () => {
+  const world = await signedIn();
+  world.fake.on('GET /api/wallets', () => ({ body: { ...wallet([anEntry('1')]), networks: ['sandbox'] } }));
+  world.show(BalancesPage, {});
+  const link = await screen.findByRole('link', { name: t.wallets });
+  expect(link.getAttribute('href')).toBe('/wallets');
+  // There was never any money.
+  expect(screen.queryByRole('link', { name: t.statement })).toBeNull();
 });
 
 test('a history goes on, and a page of it that is refused says why', async () => {
@@ -78,14 +96,14 @@ test('a history goes on, and a page of it that is refused says why', async () =>
     return isBusy ? problem(503, 'unavailable') : { body: wallet([anEntry('2')]) };
   });
   world.show(BalancesPage, {});
-  const more = await screen.findByRole('button', { name: enPlay.play.more });
+  const more = await screen.findByRole('button', { name: enPages.play.more });
   await userEvent.click(more);
   expect((await screen.findByRole('alert')).textContent).toBe(world.texts.t.failure.unavailable);
   expect(row('Entry 1')).toBeTruthy();
   isBusy = false;
   await userEvent.click(more);
   await screen.findByText('Entry 2');
-  expect(screen.queryByRole('button', { name: enPlay.play.more })).toBeNull();
+  expect(screen.queryByRole('button', { name: enPages.play.more })).toBeNull();
 });
 
 test('a fan to whom nothing came in is led to the quests', async () => {

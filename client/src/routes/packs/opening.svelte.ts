@@ -3,7 +3,7 @@ import type { Api } from '$lib/api/client';
 import { pageQuery } from '$lib/api/more.svelte';
 import { Resource, type Clock } from '$lib/api/resource.svelte';
 import type { OpenResult, UserPack } from '$lib/api/types';
-import { hexOf } from '$lib/draw/draw';
+import { hexOf } from '$lib/draw/source';
 import { Persisted } from '$lib/persisted.svelte';
 
 /** What this browser knew of a copy before it was opened. */

@@ -50,7 +50,7 @@ test('without packs on sale the quests are offered', async () => {
   world.fake.on('GET /api/packs', () => ({ body: onSale() }));
   world.show(PacksPage, {});
   const empty = await screen.findByRole('heading', { name: t.emptyTitle });
-  const action = within(empty.parentElement ?? empty).getByRole('link', { name: enPlay.play.quests });
+  const action = within(empty.parentElement ?? empty).getByRole('link', { name: enPages.play.quests });
   expect(action.getAttribute('href')).toBe('/quests');
 });
 

@@ -73,6 +73,7 @@ export function anOpening(...rarities: Rarity[]): OpenResult {
       edition: null,
       acquiredAt: AT,
       source: 'pack',
+      token: null,
     })),
     proof: {
       algorithm: 'hmac-sha256-v1',

@@ -53,7 +53,7 @@ test('without open quests the packs are offered', async () => {
   const world = await signedIn();
   world.show(QuestsPage, {});
   const empty = await screen.findByRole('heading', { name: t.emptyTitle });
-  const action = within(empty.parentElement ?? empty).getByRole('link', { name: enPlay.play.packs });
+  const action = within(empty.parentElement ?? empty).getByRole('link', { name: enPages.play.packs });
   expect(action.getAttribute('href')).toBe('/packs');
 });
 
@@ -85,9 +85,9 @@ test('completed quests are listed, and further ones are read', async () => {
   });
   world.show(QuestsPage, {});
   expect((await screen.findByRole('link', { name: /Newest/ })).textContent).toContain('+10');
-  await userEvent.click(screen.getByRole('button', { name: enPlay.play.more }));
+  await userEvent.click(screen.getByRole('button', { name: enPages.play.more }));
   expect(await screen.findByRole('link', { name: /Oldest/ })).toBeTruthy();
-  expect(screen.queryByRole('button', { name: enPlay.play.more })).toBeNull();
+  expect(screen.queryByRole('button', { name: enPages.play.more })).toBeNull();
 });
 
 /* --- the daily visit ------------------------------------------------------------ */

@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { expect, test, vi } from 'vitest';
 import { Deferred, problem } from '$lib/api/testing';
 import { en } from '$lib/i18n/en';
-import { enPages } from '$lib/i18n/en-pages';
+import { enFans } from '$lib/i18n/en-fans';
 import { Texts } from '$lib/i18n/texts.svelte';
 import { World, ada } from '../../../tests/world';
 import Composer from './Composer.svelte';
@@ -55,7 +55,7 @@ test('the menu of a post loads what it says', async () => {
   await openRoom(() => list([aPost('1')]));
   const { displayName } = aPost('1').author;
   await userEvent.click(await screen.findByRole('button', { name: en.post.menu(displayName) }));
-  const title = enPages.item.post.title;
+  const title = enFans.item.post.title;
   expect(await screen.findByRole('heading', { name: title }, { timeout: PATIENCE_MS })).toBeTruthy();
 });
 
@@ -172,9 +172,9 @@ test('a comment is added below the post and counted', async () => {
     .on('GET /api/locker-room/1/comments', () => ({ body: { comments: [], nextCursor: null } }))
     .on('POST /api/locker-room/1/comments', () => ({ status: 201, body: { comment } }));
   world.show(PostPage, { params: { id: '1' } });
-  expect(await screen.findByRole('heading', { name: enPages.comments.none })).toBeTruthy();
-  await userEvent.type(screen.getByLabelText(enPages.comments.write), 'Well said');
-  await userEvent.click(screen.getByRole('button', { name: enPages.comments.send }));
+  expect(await screen.findByRole('heading', { name: enFans.comments.none })).toBeTruthy();
+  await userEvent.type(screen.getByLabelText(enFans.comments.write), 'Well said');
+  await userEvent.click(screen.getByRole('button', { name: enFans.comments.send }));
   expect(await screen.findByRole('heading', { name: '1 comment' })).toBeTruthy();
   const [added] = screen.getAllByRole('listitem');
   expect(added?.textContent).toContain('Well said');

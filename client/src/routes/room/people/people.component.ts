@@ -3,6 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { afterEach, expect, test } from 'vitest';
 import { Deferred, problem } from '$lib/api/testing';
 import type { PublicProfile, Recommended, User } from '$lib/api/types';
+import { enFans } from '$lib/i18n/en-fans';
 import { enPages } from '$lib/i18n/en-pages';
 import { asksGuests, readsAgain } from '../../../../tests/states';
 import { World, ada } from '../../../../tests/world';
@@ -11,7 +12,7 @@ import FanPage from './FanPage.svelte';
 import FansPage from './FansPage.svelte';
 import FollowListPage from './FollowListPage.svelte';
 
-const { people: t } = enPages;
+const { people: t } = enFans;
 const SINCE = '2026-11-01T12:00:00.000Z';
 
 afterEach(() => history.replaceState(null, '', '/'));

@@ -27,7 +27,7 @@ export class Recommendations {
 
 /** Why a fan is recommended, in the reader's language; null for a reason that the client doesn't know. */
 export function reasonText(texts: Texts, { reasonKind, mutualCount }: Recommended): string | null {
-  const { followed_by: followedBy, ...others } = texts.pages.people.reasons;
+  const { followed_by: followedBy, ...others } = texts.fans.people.reasons;
   if (reasonKind === 'followed_by') return followedBy(mutualCount, texts.number(mutualCount));
   const known: Record<string, string> = others;
   return known[reasonKind] ?? null;

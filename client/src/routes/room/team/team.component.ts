@@ -3,12 +3,12 @@ import userEvent from '@testing-library/user-event';
 import { expect, test } from 'vitest';
 import { Deferred, problem } from '$lib/api/testing';
 import type { Team } from '$lib/api/types';
-import { enPages } from '$lib/i18n/en-pages';
+import { enFans } from '$lib/i18n/en-fans';
 import { readsAgain } from '../../../../tests/states';
 import { World, ada } from '../../../../tests/world';
 import TeamPage from './TeamPage.svelte';
 
-const { teamPage: t, people } = enPages;
+const { people, teamPage: t } = enFans;
 const ajax: Team = {
   id: 'ajax',
   key: 'ajax',

@@ -1,1 +1,0 @@
-import{Gt as e,Ut as t,a as n,dn as r,pn as i,s as a}from"./shared-CLdkWNUi.js";import{t as o}from"./Recommended-pUCeCjBS.js";var s=e(`<!> <!> <!>`,1);function c(e){var c=s(),l=r(c);a(l,{});var u=i(l,2);n(u,{});var d=i(u,2);o(d,{}),t(e,c)}export{c as default};

@@ -1,1 +1,0 @@
-import{Nn as e,Pn as t}from"./shared-CLdkWNUi.js";import{t as n}from"./FollowListPage-CfVJoHcr.js";function r(r,i){t(i,!0),n(r,{get username(){return i.params.username},direction:`following`}),e()}export{r as default};

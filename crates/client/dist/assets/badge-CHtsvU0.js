@@ -1,0 +1,1 @@
+function e(e){`setAppBadge`in navigator&&(e>0?navigator.setAppBadge(e):navigator.clearAppBadge()).catch(()=>void 0)}export{e as t};

@@ -1,0 +1,1 @@
+var e=[`claim.changed`,`balance.changed`,`points.awarded`,`quest.completed`,`achievement.unlocked`,`resync`];function t({name:t}){return e.includes(t)}export{t};

@@ -1,0 +1,1 @@
+var e={isSupported:`serviceWorker`in navigator&&`PushManager`in globalThis&&`Notification`in globalThis,permission:()=>Notification.permission,ask:()=>Notification.requestPermission(),manager:async()=>await navigator.serviceWorker.getRegistration()?(await navigator.serviceWorker.ready).pushManager:null};export{e as t};

@@ -1,1 +1,0 @@
-function e(e,{kind:t,currency:n},r){return t===`money`?r.money(e,n??`EUR`):r.more.play[t](e,r.number(e))}function t(e,t){return e.kind===`money`||t===null?null:t.balances[e.kind]-e.amount}export{t as n,e as t};

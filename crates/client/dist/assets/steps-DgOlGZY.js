@@ -1,0 +1,1 @@
+function e(e){return e.length>0&&e.every(({holds:e})=>e)}export{e as t};
