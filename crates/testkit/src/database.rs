@@ -6,7 +6,8 @@ use std::env;
 use std::fs;
 use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
-use terrace_storage::DatabaseKind;
+use terrace_kernel::Timestamp;
+use terrace_storage::{DatabaseKind, back_up};
 
 /// The variable that selects the kinds of database of a run: `sqlite`, `postgres`, or both separated by a comma.
 const COVERED: &str = "TERRACE_TEST_DATABASES";
@@ -71,8 +72,7 @@ impl TestDatabase {
     }
 
     /// Creates a database and has `migrate` apply the migrations to it; `migrate` receives the database's URL. It runs
-    /// once for many tests, which get copies of the result: it must apply exactly the workspace's migrations and close
-    /// its connections.
+    /// once for many tests, which get copies of the result: it must apply exactly the workspace's migrations.
     pub fn migrated(kind: DatabaseKind, migrate: impl FnOnce(&str) -> Result<()>) -> Result<Self> {
         match kind {
             DatabaseKind::Sqlite => Self::copied(migrate),
@@ -102,8 +102,10 @@ impl TestDatabase {
             fs::write(file, bytes)?;
         } else {
             migrate(database.url())?;
-            ensure!(!file.with_extension("db-wal").exists(), "a connection to {} is open", database.url());
-            *template = Some(fs::read(file)?);
+            // A pool may still be opening a connection, whose log holds a part of the database.
+            let whole = file.with_file_name("whole.db");
+            back_up(database.url(), &whole, Timestamp::from_micros(0))?;
+            *template = Some(fs::read(whole)?);
         }
         Ok(database)
     }
