@@ -4,9 +4,9 @@ mod disk;
 
 /// The real program under faults, on data that must survive them.
 mod crash {
+    mod actions;
     mod command_line;
     mod crowd;
-    mod deeds;
     pub(crate) mod dice;
     mod exhausted;
     mod frozen;
@@ -111,6 +111,7 @@ mod contract {
     mod quests_kept_up;
     mod quests_locked;
     mod recommended;
+    mod recording_store;
     mod refunds;
     pub(crate) mod repairs;
     mod replica;
@@ -135,7 +136,6 @@ mod contract {
     mod upload_quota;
     mod visits_batched;
     mod wallets;
-    mod watched;
     mod wheels;
     mod work;
 }
@@ -156,13 +156,13 @@ mod http {
     mod demo;
     mod document;
     mod document_rules;
-    mod dress;
     mod edge;
     mod edits;
     mod encoded_paths;
     mod feeds;
     mod first_visit;
     mod forged;
+    mod security_headers;
     /// What rounds may not reveal, and the odds of spins: at the size that `cargo xtask prove games` asks for.
     mod games {
         mod bytes;
@@ -258,7 +258,7 @@ mod program {
     mod content_live;
     mod doctor;
     mod follow_graph;
-    mod hindered;
+    mod full_disks;
     mod legacy;
     mod maintain;
     mod maintenance;

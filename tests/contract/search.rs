@@ -2,9 +2,9 @@
 //! rows, on both databases alike, and the index is kept, filled and repaired.
 
 use super::jobs::attempt;
+use super::recording_store::Decision;
 use super::repairs::{damage, run, stored};
 use super::trends::{post, watched};
-use super::watched::Fate;
 use anyhow::Result;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -419,7 +419,7 @@ fn what_is_older_than_the_index_is_indexed_once_and_resumes(kind: DatabaseKind) 
         let is_portion = name == "index_portion";
         portions += usize::from(is_portion);
         // One of accounts, one that finds no more, and two of posts.
-        if is_portion && portions == 4 { Fate::Failed } else { Fate::Done }
+        if is_portion && portions == 4 { Decision::Failed } else { Decision::Done }
     });
     assert_eq!(turn(&app), Turn::Failed);
     assert_eq!(names(&service, "mia", None), ["mia"]);
@@ -427,7 +427,7 @@ fn what_is_older_than_the_index_is_indexed_once_and_resumes(kind: DatabaseKind) 
         (posts(&service, "number449", None), posts(&service, "number0", None)),
         (vec![old[449]], vec![])
     );
-    store.let_be(|_| Fate::Done);
+    store.let_be(|_| Decision::Done);
     service.clock().advance(Duration::from_mins(1));
     assert_eq!(turn(&app), Turn::Done);
     assert_eq!(posts(&service, "number0", None), [old[0]]);

@@ -2,7 +2,7 @@
 //! pages through one ranking.
 
 use super::jobs::attempt;
-use super::watched::{Fate, Watched};
+use super::recording_store::{Decision, RecordingStore};
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Duration;
@@ -75,8 +75,8 @@ pub(super) fn kept(service: &TestApp) -> TrendsKept {
 }
 
 /// A separate process on the database of `service`, with a store that records every command and query.
-pub(super) fn watched(service: &TestApp, number: u64) -> (Arc<Watched>, Arc<App>) {
-    let store = Arc::new(Watched::on(service.storage().clone()));
+pub(super) fn watched(service: &TestApp, number: u64) -> (Arc<RecordingStore>, Arc<App>) {
+    let store = Arc::new(RecordingStore::on(service.storage().clone()));
     let (clock, entropy) = (service.clock().clone(), SeededEntropy::new(number));
     let store_of_app = Arc::clone(&store);
     let app = App::new(store_of_app, Arc::new(clock), Arc::new(entropy), AppConfig::default());
@@ -304,11 +304,11 @@ fn topics_of_older_posts_are_found_once_and_the_work_resumes_where_it_stopped(
     store.let_be(move |name| {
         let finds = name == "find_topics";
         portions += usize::from(finds);
-        if finds && portions == 2 { Fate::Failed } else { Fate::Done }
+        if finds && portions == 2 { Decision::Failed } else { Decision::Done }
     });
     assert_eq!(turn(&app), Turn::Failed);
     assert_eq!((tags_of(&service, posts[0]), tags_of(&service, posts[1199])), (vec!["tag0".into()], vec![]));
-    store.let_be(|_| Fate::Done);
+    store.let_be(|_| Decision::Done);
     service.clock().advance(Duration::from_mins(1));
     assert_eq!(turn(&app), Turn::Done);
     // Done work is not repeated: two remaining batches, and one query that finds none.

@@ -2,8 +2,8 @@
 //! requests, in small transactions, and a run that fails or is stopped leaves what was published.
 
 use super::jobs::attempt;
+use super::recording_store::Decision;
 use super::trends::{kept, order, post, synced, topics, trends, watched};
-use super::watched::Fate;
 use anyhow::Result;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn one_of_two_concurrent_requests_in_two_processes_does_the_work(kind: DatabaseK
     let service = TestApp::start(kind)?;
     post(&service, service.fan("mia").id, None, "Hello #terrace");
     let ((one, first), (two, second)) = (watched(&service, 51), watched(&service, 52));
-    one.let_be(|name| if name == "publish_trends" { Fate::Held } else { Fate::Done });
+    one.let_be(|name| if name == "publish_trends" { Decision::Held } else { Decision::Done });
     let ask = |app: &Arc<App>| {
         let app = Arc::clone(app);
         service.spawn(async move { app.sync_trends().await })
@@ -58,7 +58,7 @@ fn requests_that_wait_for_a_failing_run_get_an_error(kind: DatabaseKind) -> Resu
     let service = TestApp::start(kind)?;
     post(&service, service.fan("mia").id, None, "Hello #terrace");
     let ((one, first), (two, second)) = (watched(&service, 51), watched(&service, 52));
-    one.let_be(|name| if name == "publish_trends" { Fate::Held } else { Fate::Done });
+    one.let_be(|name| if name == "publish_trends" { Decision::Held } else { Decision::Done });
     let ask = |app: Arc<App>| service.spawn(async move { app.sync_trends().await });
     let (first, second) = (ask(first), {
         service.run(one.saw("publish_trends"));
@@ -90,7 +90,7 @@ fn a_run_that_is_stopped_leaves_what_was_published(kind: DatabaseKind) -> Result
             portions += usize::from(name == "add_trends");
             // The last batch of it, so that there is something to remove.
             let here = name == stopped_at && (name != "add_trends" || portions == 2);
-            if here { Fate::Held } else { Fate::Done }
+            if here { Decision::Held } else { Decision::Done }
         });
         let run = service.spawn(attempt(Arc::clone(&app), sync_job()));
         service.run(store.saw_times(stopped_at, if stopped_at == "add_trends" { 2 } else { 1 }));
@@ -122,14 +122,14 @@ fn a_run_that_lost_its_lease_leaves_no_rows(kind: DatabaseKind) -> Result<()> {
     post(&service, service.fan("mia").id, None, "Hello #terrace");
     for (number, asleep_at) in [(71, "add_trends"), (72, "publish_trends")] {
         let (store, app) = watched(&service, number);
-        store.let_be(move |name| if name == asleep_at { Fate::Held } else { Fate::Done });
+        store.let_be(move |name| if name == asleep_at { Decision::Held } else { Decision::Done });
         service.clock().advance(Duration::from_hours(1));
         let asleep = service.spawn(attempt(app, sync_job()));
         service.run(store.saw(asleep_at));
         service.clock().advance(service.app().config().job_lease);
         synced(&service);
         let after = (trends(&service).refreshed_at, kept(&service));
-        store.let_be(|_| Fate::Done);
+        store.let_be(|_| Decision::Done);
         store.release();
         assert!(matches!(service.join(asleep), Turn::Failed | Turn::TakenOver));
         assert_eq!((trends(&service).refreshed_at, kept(&service)), after, "{asleep_at}");

@@ -1,7 +1,7 @@
 //! Fans who post, comment, react and use the other features as fast as they are answered, and who keep the
 //! answers.
 
-use super::deeds::Deeds;
+use super::actions::Actions;
 use super::dice::Dice;
 use super::world::World;
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -56,7 +56,7 @@ struct Fan {
     reactions: BTreeMap<String, &'static str>,
     /// The posts that are left out.
     unsure: BTreeSet<String>,
-    deeds: Deeds,
+    actions: Actions,
 }
 
 /// Fans, and the posts of this round, which all of them share.
@@ -101,7 +101,7 @@ impl Crowd {
                 said: Vec::new(),
                 reactions: BTreeMap::new(),
                 unsure: BTreeSet::new(),
-                deeds: Deeds::of(id),
+                actions: Actions::of(id),
             });
         }
         Ok(Self { fans, posts: Mutex::default(), world, round: 0 })
@@ -166,19 +166,19 @@ impl Crowd {
         for fan in &mut self.fans {
             let client = client.with_cookie("session", &fan.cookie);
             fan.say_again(&client, &mut tally)?;
-            fan.deeds.again(&client, &self.world, &mut tally)?;
-            tally.acknowledged += fan.said.len() + fan.reactions.len() + fan.deeds.count();
+            fan.actions.again(&client, &self.world, &mut tally)?;
+            tally.acknowledged += fan.said.len() + fan.reactions.len() + fan.actions.count();
         }
         self.check_posts(client, extent)?;
         let mut serials: BTreeMap<String, Vec<u64>> = BTreeMap::new();
         for fan in &self.fans {
             for (edition, serial) in
-                fan.deeds.check(&client.with_cookie("session", &fan.cookie), &self.world)?
+                fan.actions.check(&client.with_cookie("session", &fan.cookie), &self.world)?
             {
                 serials.entry(edition).or_default().push(serial);
             }
         }
-        let kept: usize = self.fans.iter().map(|fan| fan.deeds.kept_orders()).sum();
+        let kept: usize = self.fans.iter().map(|fan| fan.actions.kept_orders()).sum();
         assert_eq!(self.world.taken(client), kept, "the stock that is taken");
         for (edition, minted) in self.world.minted(client) {
             let mut serials = serials.remove(&edition).unwrap_or_default();
@@ -284,8 +284,8 @@ impl Fan {
             (Some(post), 3..6) => {
                 self.say(client, format!("{FEED}/{post}/comments"), round).map(|(reply, _)| reply)
             }
-            (_, 10) => self.deeds.change_mind(client, world, &mut self.dice),
-            (_, 11..) if !world.packs.is_empty() => self.deeds.play(client, world, &mut self.dice),
+            (_, 10) => self.actions.change_mind(client, world, &mut self.dice),
+            (_, 11..) if !world.packs.is_empty() => self.actions.play(client, world, &mut self.dice),
             _ => {
                 let (reply, id) = self.say(client, FEED.to_owned(), round)?;
                 posts.lock().unwrap_or_else(PoisonError::into_inner).extend(id);

@@ -1,7 +1,7 @@
 //! Invalid input of commands of maintenance (docs/operations/maintenance.md): each prints a short reason,
 //! ends with 1 and changes nothing.
 
-use super::hindered::kept_in;
+use super::full_disks::kept_in;
 use crate::contract::repairs::differences;
 use anyhow::{Result, ensure};
 use std::fs;

@@ -1,7 +1,7 @@
 //! Runs commands and queries on the store and returns their results.
 
 use crate::App;
-use crate::boards::Concerned;
+use crate::boards::AffectedReader;
 use crate::boards::affects_leaderboard;
 use crate::once::{Answered, KeyedRequest, Once, OnceRefusal};
 use crate::store::{
@@ -78,13 +78,13 @@ fn gone<R>() -> Failure<R> {
 }
 
 /// The result of a command, and the accounts whose view of the leaderboards it affects.
-type Replied<C> = (Outcome<<C as Command>::Output, <C as Command>::Refusal>, Vec<Concerned>);
+type Replied<C> = (Outcome<<C as Command>::Output, <C as Command>::Refusal>, Vec<AffectedReader>);
 
 struct CommandJob<C: Command> {
     command: C,
     seed: CtxSeed,
     result: Option<Result<C::Output, C::Refusal>>,
-    concerned: Vec<Concerned>,
+    concerned: Vec<AffectedReader>,
     /// Whether a caller waits for the result, and so for the leaderboards to show it.
     foreground: bool,
     reply: oneshot::Sender<Replied<C>>,
@@ -96,7 +96,7 @@ impl<C: Command> CommandJob<C> {
     }
 
     /// Keeps the result of a run.
-    fn keep(&mut self, result: Result<C::Output, C::Refusal>, concerned: &[Concerned]) -> Verdict {
+    fn keep(&mut self, result: Result<C::Output, C::Refusal>, concerned: &[AffectedReader]) -> Verdict {
         let verdict = if result.is_ok() { Verdict::Commit } else { Verdict::Rollback };
         if result.is_ok() {
             self.concerned = concerned.to_vec();
@@ -106,7 +106,7 @@ impl<C: Command> CommandJob<C> {
     }
 
     /// The readers for whom the boards must show these events before the command returns.
-    fn concerned(foreground: bool, appended: &[Appended]) -> Vec<Concerned> {
+    fn concerned(foreground: bool, appended: &[Appended]) -> Vec<AffectedReader> {
         debug_assert!(
             C::AFFECTS_LEADERBOARD
                 || !foreground
@@ -114,7 +114,7 @@ impl<C: Command> CommandJob<C> {
             "{} appends events that affect leaderboards but does not declare AFFECTS_LEADERBOARD",
             C::NAME
         );
-        if C::AFFECTS_LEADERBOARD { Concerned::by(appended) } else { Vec::new() }
+        if C::AFFECTS_LEADERBOARD { AffectedReader::by(appended) } else { Vec::new() }
     }
 
     /// Runs jobs for commands of this kind at once.

@@ -62,7 +62,7 @@ pub use terrace_store::{Command, JobRecord, Query, into_infallible};
 pub use trends::Synced;
 
 use crate::accounts::{Passwords, Viewers};
-use crate::boards::{Awards, BoardChoice, Ranks, Unshown};
+use crate::boards::{Awards, BoardChoice, Ranks, StaleAccounts};
 use crate::graph::Graph;
 use crate::media::{MediaStore, NoMediaStore};
 use crate::minting::Minter;
@@ -198,7 +198,7 @@ pub struct App {
     recommenders: Workers,
     ranks: Arc<Live<Ranks>>,
     /// Accounts with committed writes that the boards in memory may not show yet.
-    unshown: Unshown,
+    stale: StaleAccounts,
     awards: Awards,
     found_boards: Cache<(BoardChoice, SeasonId), Arc<ShownBoard>>,
     quest_books: Cache<(), Arc<QuestBook>>,
@@ -265,7 +265,7 @@ impl App {
             graph,
             recommenders,
             ranks: Arc::default(),
-            unshown: Unshown::default(),
+            stale: StaleAccounts::default(),
             awards: Awards::default(),
             found_boards,
             quest_books: Cache::builder().max_capacity(1).time_to_live(BOARD_MEMORY).build(),

@@ -3,7 +3,7 @@
 use crate::{points, purchases, quests};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use terrace_app::platform::{AtOnce, Job};
+use terrace_app::platform::{Job, RequestedRun};
 use terrace_app::{App, BoardsSynced, OnDemand, PurchasesReconciled, QuestsSynced};
 use terrace_kernel::StoreError;
 use terrace_store::BoxFuture;
@@ -79,10 +79,10 @@ impl<T: Send + 'static> RequestedJob<T> {
         let (began, done) = (Instant::now(), Arc::default());
         let unavailable = |why: &str| Err(StoreError::Unavailable(why.to_owned()));
         let refreshed = match app.run_now(self.storing(Arc::clone(&done)), PATIENCE).await? {
-            AtOnce::Done => true,
-            AtOnce::Joined => false,
-            AtOnce::Failed => return unavailable(self.failed),
-            AtOnce::Busy => return unavailable(self.busy),
+            RequestedRun::Done => true,
+            RequestedRun::Joined => false,
+            RequestedRun::Failed => return unavailable(self.failed),
+            RequestedRun::Busy => return unavailable(self.busy),
         };
         let result = done.lock().unwrap_or_else(PoisonError::into_inner).take();
         Ok(Requested { refreshed, took: began.elapsed(), result })

@@ -9,6 +9,7 @@ mod completions;
 mod content;
 mod database;
 mod doctor;
+mod folders;
 mod follow_graph;
 mod import_file;
 mod legacy;
@@ -20,7 +21,6 @@ mod order;
 mod payments;
 #[cfg(unix)]
 mod permissions;
-mod place;
 mod progress;
 mod push;
 mod report;
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
             // Not through the log, whose filter may suppress it.
             let words = format!("{error:#}");
             eprintln!("error: {words}");
-            for line in place::advice(&words, &folders) {
+            for line in folders::advice(&words, &folders) {
                 eprintln!("{line}");
             }
             ExitCode::FAILURE
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
 
 /// The folders that a command may write to.
 fn folders(cli: &Cli) -> Vec<PathBuf> {
-    let mut folders = place::of_settings(&cli.settings);
+    let mut folders = folders::of_settings(&cli.settings);
     if let Some(Command::Backup { file }) = &cli.command {
         folders.push(file.parent().unwrap_or(file).to_owned());
     }

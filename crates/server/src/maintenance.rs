@@ -2,9 +2,9 @@
 //! while servers run.
 
 use crate::database::{app, open, ready_app};
+use crate::folders;
 use crate::minting::with_minter;
 use crate::payments::with_payments;
-use crate::place;
 use crate::progress::Progress;
 use crate::report;
 use crate::secret::{self, check_secret, cron_secret_task};
@@ -137,7 +137,7 @@ pub(crate) async fn run(arguments: RunArgs, settings: Settings) -> anyhow::Resul
         report::line("nothing was written")?;
     }
     if let Some(TaskRun { failure: Some(why), .. }) = report.ran.last() {
-        for line in place::advice(why, &place::of_settings(&settings)) {
+        for line in folders::advice(why, &folders::of_settings(&settings)) {
             report::line(&line)?;
         }
     }

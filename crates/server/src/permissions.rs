@@ -1,7 +1,7 @@
 //! File permissions of the data folder: only the account that runs the program has access, because the folder
 //! contains password hashes, secrets and reports of fans.
 
-use crate::place;
+use crate::folders;
 use crate::settings::Settings;
 use std::fs::{self, Metadata, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -29,7 +29,7 @@ pub(crate) fn restrict_new_files() {
 pub(crate) fn wider(settings: &Settings) -> Vec<Wider> {
     let mut places = vec![settings.data_dir.clone(), settings.media_folder(), settings.made_cron_secret()];
     places.push(settings.data_dir.join("secret"));
-    if let Some(file) = settings.database_url().ok().as_deref().and_then(place::embedded) {
+    if let Some(file) = settings.database_url().ok().as_deref().and_then(folders::embedded) {
         let with_suffix = |end: &str| PathBuf::from(format!("{}{end}", file.display()));
         places.extend(["", "-wal", "-shm"].map(with_suffix));
     }

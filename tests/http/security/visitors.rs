@@ -1,9 +1,9 @@
 //! Spec §5: every route of the document, requested by every kind of client that may not use it: each request
 //! is answered as docs/http-api.md says, nothing is written, and no data of other users is shown.
 
-use super::super::dress::is_dressed;
 use super::super::pictures::png;
 use super::super::sample::{Operation, Sample, keyed};
+use super::super::security_headers::has_security_headers;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,7 +140,7 @@ fn every_route_refuses_unauthorised_requests_as_documented(kind: DatabaseKind) -
             }
             let answer = request.send();
             let shown = format!("{} {} as {visitor:?}", operation.method, operation.template);
-            is_dressed(&shown, &answer);
+            has_security_headers(&shown, &answer);
             assert_eq!(answer.header("access-control-allow-origin"), None, "{shown}");
             match refusal {
                 Some((status, code)) => {

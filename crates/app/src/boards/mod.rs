@@ -11,7 +11,7 @@ mod queries;
 mod ranks;
 mod reverse_points;
 mod seasons;
-mod unshown;
+mod stale_accounts;
 
 pub use award_points::AwardPoints;
 pub use awards::{AwardPointsRefusal, AwardResult, Awards, ReversePointsRefusal};
@@ -26,13 +26,13 @@ pub use ranks::BoardStamp;
 pub(crate) use ranks::{Hidden, Ranks, affects_leaderboard};
 pub use reverse_points::ReversePoints;
 pub use seasons::{CloseSeason, FoundSeasons, StartSeason, TurnSeasons};
-pub(crate) use unshown::{Concerned, Unshown};
+pub(crate) use stale_accounts::{AffectedReader, StaleAccounts};
 
 use crate::App;
 
 use crate::store::into_infallible;
 
-use crate::boards::unshown::Note;
+use crate::boards::stale_accounts::Note;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -144,14 +144,14 @@ impl App {
     /// Waits, for at most half a second, until the boards in memory show the reader's writes from this process.
     /// Commands wait for the same before they return, so readers rarely have to.
     pub async fn boards_now(&self, reader: Option<UserId>) -> BoardSnapshot {
-        let unshown = self.unshown.of(reader);
-        if !unshown.is_empty() && self.ranks.known().is_some() {
+        let stale = self.stale.of(reader);
+        if !stale.is_empty() && self.ranks.known().is_some() {
             let shown = async {
                 let settled = self.store.settled().await?;
                 self.ranks.comes_up_to(settled, PATIENCE).await.then_some(())
             };
             if let Ok(Some(())) = tokio::time::timeout(PATIENCE, shown).await {
-                self.unshown.strike_out(unshown);
+                self.stale.remove(stale);
             }
         }
         self.boards_as_they_are()
@@ -166,8 +166,8 @@ impl App {
     /// Waits until the boards show everything that this process has committed so far. Call it before the affected
     /// accounts can learn of the change. If the wait times out or is cancelled, the accounts are noted and wait when
     /// they next read a board.
-    pub(crate) async fn wait_until_visible(&self, concerned: Vec<Concerned>) {
-        let mut note = Note { unshown: &self.unshown, concerned };
+    pub(crate) async fn wait_until_visible(&self, concerned: Vec<AffectedReader>) {
+        let mut note = Note { stale: &self.stale, concerned };
         // While the boards are loading, reads go to the tables, but loading may finish at any time, so the note
         // stays.
         if self.ranks.known().is_none() {
@@ -181,7 +181,7 @@ impl App {
 
     /// Waits until the boards show the points that the reader is about to be shown.
     pub async fn boards_show_points_of(&self, reader: UserId) {
-        self.wait_until_visible(vec![Concerned::Account(reader)]).await;
+        self.wait_until_visible(vec![AffectedReader::Account(reader)]).await;
     }
 
     /// All seasons.

@@ -51,7 +51,7 @@ mod open_pack;
 mod purchase_batch;
 mod purchase_pack;
 mod queries;
-mod safe;
+mod seed_cipher;
 mod settle;
 
 pub use load_packs::LoadPacks;
@@ -66,7 +66,7 @@ pub use queries::{
 pub use content::{PackContent, PackSummary};
 pub use copies::new_copy;
 pub(crate) use copies::sealed_copies;
-pub use safe::SeedCipher;
+pub use seed_cipher::SeedCipher;
 pub use settle::publish_purchase;
 pub(crate) use settle::{cancel_purchase, complete_purchase, expire_purchase, refund_purchase};
 

@@ -3,9 +3,9 @@
 //! The process that runs a job holds its lease and prolongs it during the run; if the process dies, the lease
 //! expires. The time of the next run is stored, so that a restart neither repeats nor skips a run.
 
-mod at_once;
+mod on_request;
 
-pub use at_once::AtOnce;
+pub use on_request::RequestedRun;
 
 use crate::store::{
     BoxFuture, Command, JobRead, JobRecord, JobTx, LeaseWrite, MAX_CLOCK_SKEW, Query, into_infallible,

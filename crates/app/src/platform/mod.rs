@@ -22,7 +22,7 @@ pub(crate) use consumers::PORTION;
 pub use consumers::{Consumer, Handle, Progress};
 pub(crate) use erasure::ERASURE;
 pub(crate) use follower::Follower;
-pub use jobs::{AtOnce, Job, Turn};
+pub use jobs::{Job, RequestedRun, Turn};
 pub(crate) use live::{EventEffects, Live, LiveModel, Loading};
 pub use on_demand::{BoardsSynced, OnDemand, PurchasesReconciled, QuestSweep, QuestsSynced, ReconcileReport};
 pub use overview::{Overview, OverviewOf};

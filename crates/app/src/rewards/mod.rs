@@ -26,6 +26,7 @@
 
 mod add_codes;
 mod claim_reward;
+mod code_cipher;
 mod content;
 mod erasure;
 mod expire_claims;
@@ -35,12 +36,12 @@ mod own_claims;
 mod queries;
 mod redeem_code;
 mod revoke_claim;
-mod safe;
 mod standing;
 mod tills;
 
 pub use add_codes::{AddCodes, AddCodesRefusal, CodesAdded};
 pub use claim_reward::{ClaimReward, ClaimRewardRefusal};
+pub use code_cipher::CodeCipher;
 pub use content::{RewardContent, RewardSummary};
 pub(crate) use erasure::ERASURE;
 pub use expire_claims::expire_claims;
@@ -50,7 +51,6 @@ pub use own_claims::{FindClaim, ListClaims, ShownClaim, UseClaim, UseClaimRefusa
 pub use queries::{ReadStandings, RewardList, ShownReward};
 pub use redeem_code::{RedeemCode, RedeemCodeRefusal, Redemption};
 pub use revoke_claim::{RevokeClaim, RevokeClaimRefusal, return_cost};
-pub use safe::CodeCipher;
 pub use tills::{AddTill, ListTills, RevokeTill, TillRefusal};
 
 /// Types for operators' commands, re-exported so that the binary need not depend on the domain crate.

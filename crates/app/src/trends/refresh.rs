@@ -5,7 +5,7 @@
 //! stopped at any point leaves the published ranking unchanged. The next run removes the rows of a stopped one.
 
 use crate::App;
-use crate::platform::{AtOnce, Job};
+use crate::platform::{Job, RequestedRun};
 use crate::store::{Command, Query, TrendReadTx, into_infallible};
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -59,10 +59,10 @@ impl App {
     pub async fn sync_trends(self: &Arc<Self>) -> Result<Synced, StoreError> {
         let began = Instant::now();
         let refreshed = match self.run_now(job(), PATIENCE).await? {
-            AtOnce::Done => true,
-            AtOnce::Joined => false,
-            AtOnce::Failed => return Err(unavailable("the trends were not refreshed")),
-            AtOnce::Busy => return Err(unavailable("another process still refreshes the trends")),
+            RequestedRun::Done => true,
+            RequestedRun::Joined => false,
+            RequestedRun::Failed => return Err(unavailable("the trends were not refreshed")),
+            RequestedRun::Busy => return Err(unavailable("another process still refreshes the trends")),
         };
         let epoch = into_infallible(self.query(FindTrends).await)?.0;
         Ok(Synced { refreshed, took: began.elapsed(), refreshed_at: epoch.map(|epoch| epoch.begun_at) })

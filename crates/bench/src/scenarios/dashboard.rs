@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 const DASHBOARD: &str = "/api/dashboard";
 /// The requests that a client would send instead.
-const REPLACED: [&str; 11] = [
+const REPLACED: [&str; 14] = [
     "/api/user",
     "/api/leaderboard?limit=1",
     "/api/quests/daily-visit",
@@ -29,6 +29,9 @@ const REPLACED: [&str; 11] = [
     "/api/user/collectibles?limit=3",
     "/api/user/orders?limit=3",
     "/api/user/purchases?limit=3",
+    "/api/user/rewards?limit=3",
+    "/api/wheel",
+    "/api/trivia?limit=1",
     "/api/trends",
 ];
 /// The minimum share of the rate of the bare handler.

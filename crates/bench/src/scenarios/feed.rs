@@ -62,6 +62,14 @@ impl Viewer {
             Self::SignedIn => Target::AtLeast(0.15),
         }
     }
+
+    /// The same for pages that differ at each request.
+    const fn target_of_other_pages(self) -> Target {
+        match self {
+            Self::SignedOut => Target::AtLeast(0.25),
+            Self::SignedIn => Target::AtLeast(0.15),
+        }
+    }
 }
 
 /// One of the two databases, with a running service.
@@ -121,7 +129,7 @@ fn against_bare(ground: &Ground, plan: &Plan, side: &Side, viewer: Viewer) -> Re
     let other = Read {
         what: format!("GET {PATH}, ever other pages of some {PAGE}, {}", viewer.name()),
         requests: &others,
-        target: Target::Unset,
+        target: viewer.target_of_other_pages(),
         ..newest.clone()
     };
     let mut figures = newest.run(ground, plan, &side.terrace)?;

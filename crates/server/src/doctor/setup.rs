@@ -1,9 +1,9 @@
 //! Checks of the configuration and of the machine.
 
 use crate::doctor::findings::Findings;
+use crate::folders;
 #[cfg(unix)]
 use crate::permissions;
-use crate::place;
 use crate::settings::{Demo, PaymentMode, Settings, Switch};
 use std::path::Path;
 use terrace_web::{AllowedHost, PublicUrl};
@@ -170,7 +170,7 @@ pub(super) fn database_is_there(settings: &Settings, findings: &mut Findings) ->
             return false;
         }
     };
-    match place::embedded(&url) {
+    match folders::embedded(&url) {
         Some(path) if !path.exists() => {
             let words = format!("there is none at {} yet: the first start makes it", path.display());
             findings.warn("database", words);
@@ -185,7 +185,7 @@ pub(super) fn database_is_there(settings: &Settings, findings: &mut Findings) ->
 pub(super) fn machine(settings: &Settings, findings: &mut Findings) {
     files(rustix::process::getrlimit(rustix::process::Resource::Nofile).current, findings);
     // The first start creates the data folder.
-    let folder = place::nearest(&settings.data_dir);
+    let folder = folders::nearest(&settings.data_dir);
     match rustix::fs::statvfs(folder) {
         Ok(found) => disk(found.f_bavail.saturating_mul(found.f_frsize), folder, findings),
         Err(error) => findings.fail("disk", format!("{}: {error}", folder.display())),

@@ -18,6 +18,8 @@ use uuid::Uuid;
 const OF_BARE: Target = Target::AtLeast(0.6);
 /// The same, for the page around the viewer.
 const OF_BARE_AROUND: Target = Target::AtLeast(0.3);
+/// The same for lines around ever other fans.
+const OF_BARE_OTHERS: Target = Target::AtLeast(0.4);
 /// The maximum ratio of the cost of a page among all fans to that among a few.
 const GROWTH: Target = Target::AtMost(1.3);
 /// The maximum ratio of the 99th percentile of reads during awards to that without.
@@ -62,7 +64,7 @@ pub(super) fn against_bare(
                 .map(|turn| around_other(board, u64::try_from(connection).unwrap_or(0) + turn * STRIDE))
                 .collect())
         })?,
-        target: Target::Unset,
+        target: OF_BARE_OTHERS,
         ..own.clone()
     };
     figures.extend(own.run(ground, plan, terrace)?);

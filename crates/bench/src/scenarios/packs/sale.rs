@@ -24,7 +24,7 @@ use terrace_packs::{self as packs, ClientSeed, PackId};
 use uuid::Uuid;
 
 /// The minimum share of the rate of the bare statements.
-const TARGET: Target = Target::AtLeast(0.4);
+const TARGET: Target = Target::AtLeast(0.6);
 /// The number of rows that buying and opening insert.
 const ROWS: &str = "SELECT (SELECT count(*) FROM idempotency_keys) + (SELECT count(*) FROM ledger_transfers) \
     + (SELECT count(*) FROM pack_purchases) + (SELECT count(*) FROM user_packs) + (SELECT count(*) FROM pack_openings) \

@@ -20,14 +20,14 @@ const MANY: usize = 64;
 
 /// A reader whose view of the boards a command affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Concerned {
+pub(crate) enum AffectedReader {
     /// One account.
     Account(UserId),
     /// Every reader, for example when a season starts or an account is suspended.
     Everybody,
 }
 
-impl Concerned {
+impl AffectedReader {
     /// The readers affected by these events, without duplicates.
     pub(crate) fn by(appended: &[Appended]) -> Vec<Self> {
         let mut concerned: Vec<Self> = Vec::new();
@@ -45,26 +45,26 @@ impl Concerned {
 }
 
 /// The notes by affected reader.
-pub(crate) struct Unshown(Cache<Concerned, Arc<()>>);
+pub(crate) struct StaleAccounts(Cache<AffectedReader, Arc<()>>);
 
-impl Default for Unshown {
+impl Default for StaleAccounts {
     fn default() -> Self {
         Self(Cache::builder().max_capacity(MOST).time_to_live(LIFE).build())
     }
 }
 
 /// A note, distinguished from later notes with the same key by its pointer.
-pub(crate) type KeptNote = (Concerned, Arc<()>);
+pub(crate) type StaleNote = (AffectedReader, Arc<()>);
 
-impl Unshown {
+impl StaleAccounts {
     /// The notes that apply to a reader.
-    pub(crate) fn of(&self, reader: Option<UserId>) -> Vec<KeptNote> {
-        let names = reader.map(Concerned::Account).into_iter().chain([Concerned::Everybody]);
+    pub(crate) fn of(&self, reader: Option<UserId>) -> Vec<StaleNote> {
+        let names = reader.map(AffectedReader::Account).into_iter().chain([AffectedReader::Everybody]);
         names.filter_map(|name| Some((name, self.0.get(&name)?))).collect()
     }
 
     /// Removes these notes, except those that were renewed in the meantime.
-    pub(crate) fn strike_out(&self, noted: Vec<KeptNote>) {
+    pub(crate) fn remove(&self, noted: Vec<StaleNote>) {
         for (name, mark) in noted {
             self.0.entry(name).and_compute_with(|kept| match kept {
                 Some(kept) if Arc::ptr_eq(kept.value(), &mark) => Op::Remove,
@@ -76,14 +76,14 @@ impl Unshown {
 
 /// Guard that notes the accounts when it is dropped, unless they were cleared before.
 pub(crate) struct Note<'a> {
-    pub(crate) unshown: &'a Unshown,
-    pub(crate) concerned: Vec<Concerned>,
+    pub(crate) stale: &'a StaleAccounts,
+    pub(crate) concerned: Vec<AffectedReader>,
 }
 
 impl Drop for Note<'_> {
     fn drop(&mut self) {
         for name in self.concerned.drain(..) {
-            self.unshown.0.insert(name, Arc::new(()));
+            self.stale.0.insert(name, Arc::new(()));
         }
     }
 }
@@ -108,30 +108,33 @@ mod tests {
             appended(EventKind::PostCreated, Some(fan(2))),
             appended(EventKind::ScoreChanged, Some(fan(1))),
         ];
-        assert_eq!(Concerned::by(&events), [Concerned::Account(fan(1))]);
-        assert_eq!(Concerned::by(&[appended(EventKind::SeasonChanged, None)]), [Concerned::Everybody]);
+        assert_eq!(AffectedReader::by(&events), [AffectedReader::Account(fan(1))]);
+        assert_eq!(
+            AffectedReader::by(&[appended(EventKind::SeasonChanged, None)]),
+            [AffectedReader::Everybody]
+        );
         let many: Vec<_> = (0..100).map(|n| appended(EventKind::PointsAwarded, Some(fan(n)))).collect();
-        assert_eq!(Concerned::by(&many), [Concerned::Everybody]);
+        assert_eq!(AffectedReader::by(&many), [AffectedReader::Everybody]);
     }
 
     #[test]
     fn a_note_concerns_its_reader_until_it_is_struck_out() {
-        let unshown = Unshown::default();
-        let note = |concerned| drop(Note { unshown: &unshown, concerned });
-        note(vec![Concerned::Account(fan(1))]);
-        assert!(unshown.of(None).is_empty() && unshown.of(Some(fan(2))).is_empty());
-        let noted = unshown.of(Some(fan(1)));
+        let stale = StaleAccounts::default();
+        let note = |concerned| drop(Note { stale: &stale, concerned });
+        note(vec![AffectedReader::Account(fan(1))]);
+        assert!(stale.of(None).is_empty() && stale.of(Some(fan(2))).is_empty());
+        let noted = stale.of(Some(fan(1)));
         assert_eq!(noted.len(), 1);
         // A note that was renewed in the meantime stays.
-        note(vec![Concerned::Account(fan(1))]);
-        unshown.strike_out(noted);
-        let noted = unshown.of(Some(fan(1)));
+        note(vec![AffectedReader::Account(fan(1))]);
+        stale.remove(noted);
+        let noted = stale.of(Some(fan(1)));
         assert_eq!(noted.len(), 1);
-        unshown.strike_out(noted);
-        assert!(unshown.of(Some(fan(1))).is_empty());
-        note(vec![Concerned::Everybody]);
-        assert_eq!((unshown.of(None).len(), unshown.of(Some(fan(2))).len()), (1, 1));
+        stale.remove(noted);
+        assert!(stale.of(Some(fan(1))).is_empty());
+        note(vec![AffectedReader::Everybody]);
+        assert_eq!((stale.of(None).len(), stale.of(Some(fan(2))).len()), (1, 1));
         note(Vec::new());
-        assert_eq!(unshown.of(None).len(), 1);
+        assert_eq!(stale.of(None).len(), 1);
     }
 }

@@ -5,7 +5,7 @@ use crate::settings::Settings;
 use std::path::{Path, PathBuf};
 
 /// Fragments of error texts of the system and of SQLite that indicate an unwritable folder.
-const HINDERED: [&str; 7] = [
+const UNWRITABLE: [&str; 7] = [
     "unable to open database file",
     "attempt to write a readonly database",
     "disk I/O error",
@@ -57,7 +57,7 @@ struct Standing {
 /// Advice about an error text: one sentence for each of the folders that is not writable; empty if the error has
 /// another cause.
 pub(crate) fn advice(words: &str, folders: &[PathBuf]) -> Vec<String> {
-    if !HINDERED.iter().any(|hindered| words.contains(hindered)) {
+    if !UNWRITABLE.iter().any(|cause| words.contains(cause)) {
         return Vec::new();
     }
     let mut standings: Vec<Standing> = Vec::new();

@@ -15,20 +15,20 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The outcome of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum Decision {
     /// It is executed.
     Done,
     /// It fails, and nothing is executed.
     Failed,
-    /// It is held until [`Watched::release`] or [`Watched::fail`].
+    /// It is held until [`RecordingStore::release`] or [`RecordingStore::fail`].
     Held,
 }
 
-type Rule = Box<dyn FnMut(&'static str) -> Fate + Send>;
+type Rule = Box<dyn FnMut(&'static str) -> Decision + Send>;
 type Changes = Arc<Mutex<Vec<(&'static str, i64)>>>;
 
 /// The recording store.
-pub(super) struct Watched {
+pub(super) struct RecordingStore {
     store: Storage,
     seen: watch::Sender<Vec<&'static str>>,
     rule: Mutex<Rule>,
@@ -40,15 +40,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Watched {
+impl RecordingStore {
     pub(super) fn on(store: Storage) -> Self {
-        let done: Rule = Box::new(|_| Fate::Done);
+        let done: Rule = Box::new(|_| Decision::Done);
         let (seen, _) = watch::channel(Vec::new());
         Self { store, seen, rule: Mutex::new(done), held: Mutex::default(), changes: Arc::default() }
     }
 
     /// Sets the rule that decides the outcome of commands from now on.
-    pub(super) fn let_be(&self, rule: impl FnMut(&'static str) -> Fate + Send + 'static) {
+    pub(super) fn let_be(&self, rule: impl FnMut(&'static str) -> Decision + Send + 'static) {
         *lock(&self.rule) = Box::new(rule);
     }
 
@@ -100,15 +100,15 @@ fn on_purpose(job: Box<dyn WriteJob>) {
     job.finish(Err(StoreError::Unavailable("on purpose".to_owned())));
 }
 
-impl Store for Watched {
+impl Store for RecordingStore {
     fn submit(&self, job: Box<dyn WriteJob>) {
         let name = job.name();
         let fate = (lock(&self.rule))(name);
         let job: Box<dyn WriteJob> = Box::new(Counted { job, changes: Arc::clone(&self.changes), by: 0 });
         match fate {
-            Fate::Done => self.store.submit(job),
-            Fate::Failed => on_purpose(job),
-            Fate::Held => lock(&self.held).push(job),
+            Decision::Done => self.store.submit(job),
+            Decision::Failed => on_purpose(job),
+            Decision::Held => lock(&self.held).push(job),
         }
         // Afterwards: a test that waits for it may release it.
         self.tell(name);

@@ -9,7 +9,7 @@ use terrace_testkit::{Answer, DatabaseKind, TestService};
 const CLOSED: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 /// Asserts that every security header is set once, and that no header names the software.
-pub(super) fn is_dressed(what: &str, answer: &Answer) {
+pub(super) fn has_security_headers(what: &str, answer: &Answer) {
     for (name, value) in [
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "no-referrer"),
@@ -70,7 +70,7 @@ fn every_kind_of_answer_has_security_headers() -> Result<()> {
         ("a problem, explained", visitor.get("/problems/not_found").expect(200)),
         ("HEAD", visitor.ask("HEAD", "/api/teams").send().expect(200)),
     ] {
-        is_dressed(what, &answer);
+        has_security_headers(what, &answer);
         assert_eq!(answer.header("strict-transport-security"), None, "{what}");
     }
     Ok(())
@@ -104,7 +104,7 @@ fn https_is_enforced() -> Result<()> {
         assert!(
             answer.header("strict-transport-security").is_some_and(|value| value.starts_with("max-age="))
         );
-        is_dressed(if path == "/api/docs" { "the page" } else { path }, &answer);
+        has_security_headers(if path == "/api/docs" { "the page" } else { path }, &answer);
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use terrace_testkit::{Answer, CRON_SECRET, Client};
 
 /// A request that is repeated unchanged until it is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Deed {
+enum Action {
     /// Points for a fact that no other award has.
     Award {
         fact: String,
@@ -48,13 +48,13 @@ enum Deed {
 /// A request of a fan, and its answer, if there was one.
 #[derive(Debug)]
 struct Done {
-    deed: Deed,
+    action: Action,
     answer: Option<Value>,
 }
 
-/// The deeds of one fan, in their order.
+/// The actions of one fan, in their order.
 #[derive(Debug, Default)]
-pub(super) struct Deeds {
+pub(super) struct Actions {
     /// The fan's id.
     pub(super) me: String,
     done: Vec<Done>,
@@ -63,7 +63,7 @@ pub(super) struct Deeds {
     follows: BTreeMap<String, (bool, bool)>,
 }
 
-impl Deeds {
+impl Actions {
     pub(super) fn of(me: String) -> Self {
         Self { me, ..Self::default() }
     }
@@ -91,84 +91,84 @@ impl Deeds {
     pub(super) fn play(&mut self, client: &Client, world: &World, dice: &mut Dice) -> Result<Reply> {
         let key = format!("{:016x}", dice.roll());
         let pack = usize::from(dice.below(4) == 0);
-        let deed = match dice.below(13) {
-            0 => Deed::Visit,
-            1..4 => self.next_of_quests(world).unwrap_or(Deed::Visit),
-            4..6 => Deed::Buy { pack, key },
-            6..8 => Deed::Open { pack, key },
+        let action = match dice.below(13) {
+            0 => Action::Visit,
+            1..4 => self.next_of_quests(world).unwrap_or(Action::Visit),
+            4..6 => Action::Buy { pack, key },
+            6..8 => Action::Open { pack, key },
             8..10 => match fill_cart(client, world)? {
-                (Reply::Done, Some(cart)) => Deed::Order { quote: cart.str_at("/cart/quote"), key },
+                (Reply::Done, Some(cart)) => Action::Order { quote: cart.str_at("/cart/quote"), key },
                 (reply, _) => return Ok(reply),
             },
             10 => match self.orders().find(|(_, is_returned)| !is_returned) {
-                Some((order, _)) => Deed::Return { order },
+                Some((order, _)) => Action::Return { order },
                 None => return Ok(Reply::Refused),
             },
-            _ => Deed::Award { fact: key, amount: 1 + i64::try_from(dice.below(9))? },
+            _ => Action::Award { fact: key, amount: 1 + i64::try_from(dice.below(9))? },
         };
-        let (reply, answer) = self.send(client, world, &deed)?;
-        let is_return = matches!(deed, Deed::Return { .. });
-        ensure!(!is_return || reply != Reply::Refused, "{deed:?} is refused");
+        let (reply, answer) = self.send(client, world, &action)?;
+        let is_return = matches!(action, Action::Return { .. });
+        ensure!(!is_return || reply != Reply::Refused, "{action:?} is refused");
         if reply != Reply::Refused {
-            self.done.push(Done { deed, answer: answer.map(|answer| answer.json()) });
+            self.done.push(Done { action, answer: answer.map(|answer| answer.json()) });
         }
         Ok(reply)
     }
 
     /// The action after the last one of quests, answered or not.
-    fn next_of_quests(&self, world: &World) -> Option<Deed> {
-        let last = self.done.iter().rev().find_map(|done| match done.deed {
-            Deed::Start { quest } => Some(Deed::Step { quest, step: 0 }),
-            Deed::Step { quest, step: 0 } => Some(Deed::Step { quest, step: 1 }),
-            Deed::Step { quest, .. } => Some(Deed::Start { quest: quest + 1 }),
-            Deed::Award { .. }
-            | Deed::Visit
-            | Deed::Buy { .. }
-            | Deed::Open { .. }
-            | Deed::Order { .. }
-            | Deed::Return { .. } => None,
+    fn next_of_quests(&self, world: &World) -> Option<Action> {
+        let last = self.done.iter().rev().find_map(|done| match done.action {
+            Action::Start { quest } => Some(Action::Step { quest, step: 0 }),
+            Action::Step { quest, step: 0 } => Some(Action::Step { quest, step: 1 }),
+            Action::Step { quest, .. } => Some(Action::Start { quest: quest + 1 }),
+            Action::Award { .. }
+            | Action::Visit
+            | Action::Buy { .. }
+            | Action::Open { .. }
+            | Action::Order { .. }
+            | Action::Return { .. } => None,
         });
-        let next = last.unwrap_or(Deed::Start { quest: 0 });
-        let is_there = !matches!(next, Deed::Start { quest } if quest >= world.quests.len());
+        let next = last.unwrap_or(Action::Start { quest: 0 });
+        let is_there = !matches!(next, Action::Start { quest } if quest >= world.quests.len());
         is_there.then_some(next)
     }
 
-    fn send(&self, client: &Client, world: &World, deed: &Deed) -> Result<(Reply, Option<Answer>)> {
+    fn send(&self, client: &Client, world: &World, action: &Action) -> Result<(Reply, Option<Answer>)> {
         let post = |path: &str| client.ask("POST", path);
-        match deed {
-            Deed::Award { fact, amount } => {
+        match action {
+            Action::Award { fact, amount } => {
                 let body = json!({
                     "userId": self.me, "amount": amount, "reason": fact, "source": format!("import:{fact}"),
                 });
                 let timer = client.with_bearer(CRON_SECRET);
                 outcome(timer.ask("POST", "/api/cron/award-points").json(&body), 200, &[])
             }
-            Deed::Visit => outcome(post("/api/quests/daily-visit").json(&json!({})), 200, &[]),
-            Deed::Start { quest } => {
+            Action::Visit => outcome(post("/api/quests/daily-visit").json(&json!({})), 200, &[]),
+            Action::Start { quest } => {
                 let body = json!({"questId": world.quest(*quest)?.id});
                 outcome(post("/api/quests/start").json(&body), 200, &[])
             }
-            Deed::Step { quest, step } => {
+            Action::Step { quest, step } => {
                 let body = json!({"stepId": world.quest(*quest)?.steps[*step].id});
                 // The unanswered request may be its start.
                 outcome(post("/api/quests/complete-step").json(&body), 200, &["quest_not_started"])
             }
-            Deed::Buy { pack, key } => {
+            Action::Buy { pack, key } => {
                 let request = post(&format!("/api/packs/{}/purchase", world.packs[*pack].id));
                 let refusals = ["insufficient_balance", "sold_out"];
                 outcome(request.header("idempotency-key", key).json(&json!({})), 201, &refusals)
             }
-            Deed::Open { pack, key } => {
+            Action::Open { pack, key } => {
                 let request = post(&format!("/api/packs/{}/open", world.packs[*pack].id));
                 outcome(request.header("idempotency-key", key).json(&json!({})), 200, &["not_found"])
             }
-            Deed::Order { quote, key } => {
+            Action::Order { quote, key } => {
                 let request = post("/api/checkout").header("idempotency-key", key);
                 // An order before it may have taken what was in the cart.
                 let refusals = ["cart_empty", "quote_changed", "insufficient_balance"];
                 outcome(request.json(&json!({"quote": quote})), 201, &refusals)
             }
-            Deed::Return { order } => {
+            Action::Return { order } => {
                 let request = post(&format!("/api/user/orders/{order}/cancel"));
                 outcome(request.json(&json!({})), 200, &["order_not_cancellable"])
             }
@@ -191,21 +191,21 @@ impl Deeds {
             if done.answer.is_some() && nth < recent {
                 continue;
             }
-            let (reply, answer) = self.send(client, world, &done.deed)?;
+            let (reply, answer) = self.send(client, world, &done.action)?;
             tally.sent_again += u64::from(done.answer.is_none());
             match (&done.answer, answer) {
                 (None, Some(answer)) => {
-                    tally.had_been_done += u64::from(had_been_done(&done.deed, &answer));
+                    tally.had_been_done += u64::from(had_been_done(&done.action, &answer));
                     done.answer = Some(answer.json());
                 }
-                (Some(known), Some(answer)) => repeats(&done.deed, known, &answer),
+                (Some(known), Some(answer)) => repeats(&done.action, known, &answer),
                 // It was returned before: nothing else keeps an order from it.
-                (known, None) if matches!(done.deed, Deed::Return { .. }) => {
+                (known, None) if matches!(done.action, Action::Return { .. }) => {
                     tally.had_been_done += u64::from(known.is_none());
                     done.answer.get_or_insert_with(|| json!({}));
                 }
-                (None, None) => ensure!(reply == Reply::Refused, "{:?}: {reply:?}", done.deed),
-                (Some(_), None) => anyhow::bail!("{:?} was acknowledged, and is refused now", done.deed),
+                (None, None) => ensure!(reply == Reply::Refused, "{:?}: {reply:?}", done.action),
+                (Some(_), None) => anyhow::bail!("{:?} was acknowledged, and is refused now", done.action),
             }
         }
         // A request that had no answer and is refused now was not done.
@@ -234,9 +234,9 @@ impl Deeds {
     fn check_points(&self, client: &Client, world: &World) -> Result<i64> {
         let mut expected: Vec<(String, i64)> = Vec::new();
         for done in &self.done {
-            match &done.deed {
-                Deed::Award { fact, amount } => expected.push((fact.clone(), *amount)),
-                Deed::Step { quest, step } => {
+            match &done.action {
+                Action::Award { fact, amount } => expected.push((fact.clone(), *amount)),
+                Action::Step { quest, step } => {
                     let quest = world.quest(*quest)?;
                     if !expected.iter().any(|(title, _)| *title == quest.steps[*step].title) {
                         expected.push((quest.steps[*step].title.clone(), quest.steps[*step].points));
@@ -244,12 +244,12 @@ impl Deeds {
                         expected.extend((*step == 1).then(|| (quest.title.clone(), quest.bonus)));
                     }
                 }
-                Deed::Visit
-                | Deed::Start { .. }
-                | Deed::Buy { .. }
-                | Deed::Open { .. }
-                | Deed::Order { .. }
-                | Deed::Return { .. } => {}
+                Action::Visit
+                | Action::Start { .. }
+                | Action::Buy { .. }
+                | Action::Open { .. }
+                | Action::Order { .. }
+                | Action::Return { .. } => {}
             }
         }
         let records = read_all(client, "/api/user/points", "history")?;
@@ -263,10 +263,10 @@ impl Deeds {
         let days: BTreeSet<String> =
             visits.iter().map(|visit| text(visit, "createdAt")[..10].to_owned()).collect();
         let paid = self.done.iter().filter(|done| {
-            done.deed == Deed::Visit
+            done.action == Action::Visit
                 && done.answer.as_ref().is_some_and(|answer| answer["alreadyCompleted"] == false)
         });
-        let visited = self.done.iter().any(|done| done.deed == Deed::Visit);
+        let visited = self.done.iter().any(|done| done.action == Action::Visit);
         assert_eq!(days.len(), visits.len(), "{} was paid twice for a day", self.me);
         assert!(visits.len() >= paid.count().max(usize::from(visited)), "a visit of {} is lost", self.me);
         let sum = records.iter().chain(&visits).map(amount_of).sum();
@@ -276,7 +276,7 @@ impl Deeds {
 
     fn bought(&self) -> impl Iterator<Item = (usize, &Value)> {
         self.done.iter().filter_map(|done| {
-            let Deed::Buy { pack, .. } = done.deed else { return None };
+            let Action::Buy { pack, .. } = done.action else { return None };
             Some((pack, done.answer.as_ref()?))
         })
     }
@@ -284,9 +284,9 @@ impl Deeds {
     /// The ids of the acknowledged orders, and whether a request for the return of each was sent.
     fn orders(&self) -> impl Iterator<Item = (String, bool)> {
         let returned = |order: &str| {
-            self.done.iter().any(|done| matches!(&done.deed, Deed::Return { order: of } if of == order))
+            self.done.iter().any(|done| matches!(&done.action, Action::Return { order: of } if of == order))
         };
-        let ordered = self.done.iter().filter(|done| matches!(done.deed, Deed::Order { .. }));
+        let ordered = self.done.iter().filter(|done| matches!(done.action, Action::Order { .. }));
         ordered.filter_map(move |done| {
             let id = text(&done.answer.as_ref()?["order"], "id");
             let is_returned = returned(&id);
@@ -327,7 +327,7 @@ impl Deeds {
         let copies = read_all(client, "/api/user/packs", "packs")?;
         let mut opened = BTreeSet::new();
         let mut given = Vec::new();
-        for answer in self.done.iter().filter(|done| matches!(done.deed, Deed::Open { .. })) {
+        for answer in self.done.iter().filter(|done| matches!(done.action, Action::Open { .. })) {
             let answer = answer.answer.as_ref().context("no answer")?;
             assert!(
                 opened.insert(text(&answer["userPack"], "id")),
@@ -367,29 +367,29 @@ fn fill_cart(client: &Client, world: &World) -> Result<(Reply, Option<Answer>)> 
 }
 
 /// Whether an answer says that it was done before.
-fn had_been_done(deed: &Deed, answer: &Answer) -> bool {
-    match deed {
-        Deed::Buy { .. } | Deed::Open { .. } | Deed::Order { .. } => {
+fn had_been_done(action: &Action, answer: &Answer) -> bool {
+    match action {
+        Action::Buy { .. } | Action::Open { .. } | Action::Order { .. } => {
             answer.header("idempotency-replayed").is_some()
         }
-        Deed::Award { .. } => answer.at("/alreadyAwarded") == true,
-        Deed::Step { .. } => answer.at("/pointsAwarded") == 0,
-        Deed::Visit | Deed::Start { .. } | Deed::Return { .. } => false,
+        Action::Award { .. } => answer.at("/alreadyAwarded") == true,
+        Action::Step { .. } => answer.at("/pointsAwarded") == 0,
+        Action::Visit | Action::Start { .. } | Action::Return { .. } => false,
     }
 }
 
 /// Asserts that the answer is the known one; a request without a key answers that it was done before.
-fn repeats(deed: &Deed, known: &Value, answer: &Answer) {
-    match deed {
-        Deed::Buy { .. } | Deed::Open { .. } | Deed::Order { .. } => {
+fn repeats(action: &Action, known: &Value, answer: &Answer) {
+    match action {
+        Action::Buy { .. } | Action::Open { .. } | Action::Order { .. } => {
             assert_eq!((&answer.json(), answer.header("idempotency-replayed")), (known, Some("true")));
         }
-        Deed::Award { .. } | Deed::Step { .. } => {
-            assert!(had_been_done(deed, answer), "{deed:?} was paid twice");
+        Action::Award { .. } | Action::Step { .. } => {
+            assert!(had_been_done(action, answer), "{action:?} was paid twice");
         }
-        Deed::Return { .. } => panic!("{deed:?} was done twice"),
+        Action::Return { .. } => panic!("{action:?} was done twice"),
         // On another day it pays again.
-        Deed::Visit | Deed::Start { .. } => {}
+        Action::Visit | Action::Start { .. } => {}
     }
 }
 

@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Result of a request to run a job immediately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AtOnce {
+pub enum RequestedRun {
     /// This request ran the job.
     Done,
     /// A run was in progress, and it succeeded.
@@ -46,7 +46,7 @@ impl App {
     /// # Errors
     ///
     /// When the database is unavailable.
-    pub async fn run_now(self: &Arc<Self>, job: Job, patience: Duration) -> Result<AtOnce, StoreError> {
+    pub async fn run_now(self: &Arc<Self>, job: Job, patience: Duration) -> Result<RequestedRun, StoreError> {
         let (app, name) = (Arc::clone(self), job.name);
         // In a separate task: if the caller's disconnect cancelled it, the job would be blocked until its lease
         // expires.
@@ -54,19 +54,19 @@ impl App {
         run.await.unwrap_or_else(|error| Err(StoreError::defect(name, error)))
     }
 
-    async fn do_or_join(self: &Arc<Self>, job: &Job, patience: Duration) -> Result<AtOnce, StoreError> {
+    async fn do_or_join(self: &Arc<Self>, job: &Job, patience: Duration) -> Result<RequestedRun, StoreError> {
         let (_stop_sender, mut stop) = watch::channel(false);
         let since = Instant::now();
         loop {
             match self.attempt(job, &mut stop, true).await? {
-                Turn::Done => return Ok(AtOnce::Done),
-                Turn::Failed => return Ok(AtOnce::Failed),
+                Turn::Done => return Ok(RequestedRun::Done),
+                Turn::Failed => return Ok(RequestedRun::Failed),
                 Turn::HeldElsewhere | Turn::TakenOver | Turn::Interrupted | Turn::NotDue(_) => {}
             }
             match self.await_end(job, since, patience).await? {
-                Ended::Done => return Ok(AtOnce::Joined),
-                Ended::Failed => return Ok(AtOnce::Failed),
-                Ended::NotYet => return Ok(AtOnce::Busy),
+                Ended::Done => return Ok(RequestedRun::Joined),
+                Ended::Failed => return Ok(RequestedRun::Failed),
+                Ended::NotYet => return Ok(RequestedRun::Busy),
                 Ended::Abandoned => {}
             }
         }
