@@ -27,7 +27,6 @@ pub(super) enum Decision {
 type Rule = Box<dyn FnMut(&'static str) -> Decision + Send>;
 type Changes = Arc<Mutex<Vec<(&'static str, i64)>>>;
 
-/// The recording store.
 pub(super) struct RecordingStore {
     store: Storage,
     seen: watch::Sender<Vec<&'static str>>,
