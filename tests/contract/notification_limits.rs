@@ -124,6 +124,8 @@ fn spec_6_ten_thousand_reactions_are_one_group_with_bounded_work(kind: DatabaseK
         work();
         service.storage().statements() - before
     };
+    // The least of some reads: the process executes a statement now and then beside them.
+    let cost_of_a_page = || (0..5).map(|_| cost(&|| drop(inbox(&service, mia)))).min();
     let react_all = |fans: &[UserId]| {
         for some in fans.chunks(500) {
             let reactions = some.iter().map(|fan| {
@@ -137,20 +139,19 @@ fn spec_6_ten_thousand_reactions_are_one_group_with_bounded_work(kind: DatabaseK
     let consume = || service.run(service.app().catch_up_consumers()).expect("working consumers");
     react_all(&fans[..64]);
     let first = cost(&consume);
-    let small = cost(&|| drop(inbox(&service, mia)));
+    let small = cost_of_a_page();
     react_all(&fans[64..9_936]);
     consume();
     react_all(&fans[9_936..]);
     let last = cost(&consume);
     // Other consumers also pass over what was skipped before.
     assert!(last < first + 150, "{last} statements for the last 64 reactions, {first} for the first");
-    let read = cost(&|| drop(inbox(&service, mia)));
+    let read = cost_of_a_page();
     let shown = inbox(&service, mia);
     let [only] = &shown.page.items[..] else { panic!("one group: {:?}", shown.page.items.len()) };
     assert_eq!((only.actor_count, only.actors.len(), shown.unread), (10_000, 3, 1));
     assert!(only.text.ends_with("and 9998 others reacted to your post"), "{}", only.text);
-    // The process executes one now and then beside it.
-    assert!(read <= small + 3, "{read} statements for a page of a large group, {small} of a small one");
+    assert!(read <= small, "{read:?} statements for a page of a large group, {small:?} of a small one");
     verify(&service);
     Ok(())
 }
