@@ -74,6 +74,11 @@ export class Feed implements Paged {
     this.further = new More(this.first);
   }
 
+  /** The posts that it shows, and those that wait. */
+  get ids(): string[] {
+    return [...(this.first.value?.ids ?? []), ...this.#arrived.map(({ id }) => id)];
+  }
+
   /** How many posts wait until the reader asks for them. */
   get arrivedCount(): number {
     return this.#arrived.length;
@@ -90,8 +95,7 @@ export class Feed implements Paged {
 
   /** Keeps a new post back until the reader asks for it. */
   arrive(post: Arrival): void {
-    const known = this.first.value?.ids;
-    if (!known || [...known, ...this.#arrived.map(({ id }) => id)].includes(post.id)) return;
+    if (this.first.value === null || this.ids.includes(post.id)) return;
     const { id, createdAt } = post;
     this.#arrived = [{ id, createdAt }, ...this.#arrived].sort(newestFirst).slice(0, MOST_POSTS);
   }

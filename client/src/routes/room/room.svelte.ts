@@ -21,6 +21,9 @@ export interface Draft {
 /** How many lists are kept for the way back to them. */
 const MOST_FEEDS = 12;
 
+/** How many posts that came by events are kept before those go that no list names: a page may be open for days. */
+const MOST_FROM_EVENTS = 1_000;
+
 /** A reaction that the service has not confirmed yet. */
 interface Wish {
   kind: Reaction | null;
@@ -29,6 +32,8 @@ interface Wish {
 /** The posts of the locker room: the service's rows, and beside them what the reader wishes and is not confirmed. */
 export class Room implements View {
   readonly #posts = new SvelteMap<string, Post>();
+  /** The posts that came by events, the oldest first. */
+  readonly #fromEvents = new Set<string>();
   readonly #wishes = new SvelteMap<string, Wish>();
   readonly #failures = new SvelteMap<string, Failure>();
   readonly #sending = new Set<string>();
@@ -88,7 +93,7 @@ export class Room implements View {
     const known = this.#posts.get(id);
     if (known) this.#posts.set(id, afterEvent(known, event));
     if (event.name !== 'post.created') return;
-    if (!known) this.#posts.set(id, { ...event.data.post, myReaction: null });
+    if (!known) this.#keepFromEvent(event.data.post);
     for (const feed of this.#feeds.values()) {
       const channel = feed.channel(this.#team);
       if (channel !== null && event.data.channels.includes(channel)) feed.arrive(event.data.post);
@@ -109,6 +114,7 @@ export class Room implements View {
     if (this.#reader !== undefined && this.#reader !== reader) {
       for (const feed of this.#feeds.values()) feed.first.reset();
       this.#posts.clear();
+      this.#fromEvents.clear();
       this.#wishes.clear();
       this.#failures.clear();
     }
@@ -206,6 +212,19 @@ export class Room implements View {
   #forget(id: string): void {
     for (const feed of this.#feeds.values()) feed.remove(id);
     this.#posts.delete(id);
+    this.#fromEvents.delete(id);
+  }
+
+  #keepFromEvent(post: Omit<Post, 'myReaction'>): void {
+    this.#posts.set(post.id, { ...post, myReaction: null });
+    this.#fromEvents.add(post.id);
+    if (this.#fromEvents.size <= MOST_FROM_EVENTS) return;
+    const named = new Set([...this.#feeds.values()].flatMap((feed) => feed.ids));
+    for (const id of [...this.#fromEvents].slice(0, MOST_FROM_EVENTS / 2)) {
+      if (named.has(id)) continue;
+      this.#fromEvents.delete(id);
+      this.#posts.delete(id);
+    }
   }
 
   /** Sends a picture. Its key is that of the post: sending both again has no second effect. */

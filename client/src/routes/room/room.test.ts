@@ -220,3 +220,24 @@ test('each list follows its channel, and one without a channel is read again whe
   expect(feeds.tag.first.value?.ids).toEqual(['1']);
   expect(fake.requests.map(({ query }) => query.toString())).toEqual(['tag=derby']);
 });
+
+test('of many posts that come by events those stay that a list names', async () => {
+  const fake = new FakeApi().on('GET /api/locker-room', () => list([aPost('listed')]));
+  const { room: it } = room(fake);
+  const feed = it.feed('all');
+  await feed.first.load();
+  const told = (id: string): void =>
+    it.onevent({ name: 'post.created', data: { post: aPost(id), channels: ['room'] } });
+  told('shown');
+  await feed.showArrived();
+  for (let post = 0; post < 1_000; post += 1) told(String(post));
+  expect(['listed', 'shown', '0', '498', '499', '999'].map((id) => it.post(id) !== null)).toEqual([
+    true,
+    true,
+    false,
+    false,
+    true,
+    true,
+  ]);
+  expect(feed.ids.every((id) => it.post(id) !== null)).toBe(true);
+});
