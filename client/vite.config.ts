@@ -151,9 +151,12 @@ export default defineConfig({
           name: 'browser',
           include: ['tests/browser/*.browser.ts'],
           environment: 'node',
+          globalSetup: 'tests/browser/filled.ts',
           testTimeout: 240_000,
           hookTimeout: 240_000,
-          fileParallelism: false,
+          // Beside a service and a browser for each.
+          maxWorkers: 2,
+          isolate: false,
         },
       },
     ],

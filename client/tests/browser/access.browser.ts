@@ -1,8 +1,8 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RouteName } from '../../src/lib/router/paths';
 import { focused, press, tabTo } from './keyboard';
-import { addresses, open } from './pages';
+import { addresses, open, settle } from './pages';
 import type { Service } from './service';
 import { Stage } from './stage';
 import { Visitor, expectAccessible } from './visitor';
@@ -133,11 +133,46 @@ const VIEWS: [RouteName, string][] = [
   ['balances', '/balances?history=points'],
 ];
 
-/** Shows every page, and a pack that was opened, to a fan who is signed in, and checks each. Two tabs share the work. */
-async function onEveryPage(
-  options: BrowserContextOptions,
-  check: (page: Page) => Promise<void>,
-): Promise<void> {
+const PHONE = { width: 390, height: 844 };
+const WIDE = { width: 1280, height: 800 };
+const SMALL = { width: 320, height: 640 };
+
+/** On a phone in light colours, and readable in dark ones. */
+async function expectPhone(page: Page): Promise<void> {
+  await expectAccessible(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await expectAccessible(page, { runOnly: ['color-contrast'] });
+}
+
+/** On a wide screen in dark colours, and readable in light ones. */
+async function expectWide(page: Page): Promise<void> {
+  await page.setViewportSize(WIDE);
+  await settle(page);
+  await expectAccessible(page);
+  await page.emulateMedia({ colorScheme: 'light' });
+  await expectAccessible(page, { runOnly: ['color-contrast'] });
+}
+
+/** With large text on a small screen, where nothing is cut off. */
+async function expectSmall(page: Page): Promise<void> {
+  await page.setViewportSize(SMALL);
+  await page.evaluate(() => (document.documentElement.style.fontSize = '200%'));
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  expect(overflow, page.url()).toBeLessThanOrEqual(0);
+  await expectAccessible(page, { rules: { 'color-contrast': { enabled: false } } });
+  await page.evaluate(() => (document.documentElement.style.fontSize = ''));
+}
+
+/** Checks a page that is open on the phone, and leaves it there. */
+async function expectEverywhere(page: Page): Promise<void> {
+  await expectPhone(page);
+  await expectWide(page);
+  await expectSmall(page);
+  await page.setViewportSize(PHONE);
+}
+
+test('every page is accessible on a phone, a wide and a small screen, light and dark', async () => {
+  const options = { colorScheme: 'light', viewport: PHONE, reducedMotion: 'reduce' } as const;
   const visitor = await Visitor.arrive(browser, service.url, options);
   const { page } = visitor;
   await visitor.signIn();
@@ -146,40 +181,16 @@ async function onEveryPage(
   const checkNext = async (tab: Page): Promise<void> => {
     for (let next = left.shift(); next; next = left.shift()) {
       await open(tab, ...next);
-      await check(tab);
+      await expectEverywhere(tab);
     }
   };
+  // Two tabs share the work.
   await Promise.all([checkNext(page), checkNext(await visitor.another())]);
   await page.goto(all.find(([name]) => name === 'copy')?.[1] ?? '');
   await page.getByRole('button', { name: 'Open the pack' }).click();
   await page.getByRole('button', { name: 'Compute it again' }).click();
   await page.getByRole('main').getByText('The draw is true').waitFor();
-  await check(page);
+  await expectEverywhere(page);
   visitor.expectNoComplaints();
   await visitor.leave();
-}
-
-test.each([
-  ['a phone', 'light', 'dark', { width: 390, height: 844 }],
-  ['a wide screen', 'dark', 'light', { width: 1280, height: 800 }],
-] as const)(
-  'every page is accessible on %s in %s, and readable in %s',
-  async (_, scheme, other, viewport) => {
-    await onEveryPage({ colorScheme: scheme, viewport, reducedMotion: 'reduce' }, async (page) => {
-      await expectAccessible(page);
-      await page.emulateMedia({ colorScheme: other });
-      await expectAccessible(page, { runOnly: ['color-contrast'] });
-      await page.emulateMedia({ colorScheme: scheme });
-    });
-  },
-);
-
-test('every page is accessible on a small screen with large text, and nothing is cut off', async () => {
-  const viewport = { width: 320, height: 640 };
-  await onEveryPage({ viewport, reducedMotion: 'reduce' }, async (page) => {
-    await page.evaluate(() => (document.documentElement.style.fontSize = '200%'));
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    expect(overflow, page.url()).toBeLessThanOrEqual(0);
-    await expectAccessible(page, { rules: { 'color-contrast': { enabled: false } } });
-  });
 });

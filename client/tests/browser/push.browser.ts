@@ -28,8 +28,39 @@ beforeAll(async () => {
 
 afterAll(() => stage?.close());
 
-/** Delivers a message to the service worker, as the push service of the browser does. */
+/** What a test uses of a service worker's scope. */
+interface Scope {
+  registration: ServiceWorkerRegistration;
+  clients: { openWindow: (url: string) => Promise<null> };
+  opened: string[];
+  shown: Promise<void>;
+  dispatchEvent: (event: Event) => boolean;
+  NotificationEvent: new (name: string, init: { notification: unknown }) => Event;
+}
+
+function workerOf(context: BrowserContext): Worker {
+  const [worker] = context.serviceWorkers();
+  if (!worker) throw new Error('no service worker');
+  return worker;
+}
+
+/**
+ * Delivers a message to the service worker, as the push service of the browser does, and waits until it is shown: a browser
+ * forgets one that a page asks for before.
+ */
 async function deliver(page: Page, message: object): Promise<void> {
+  const worker = workerOf(page.context());
+  await worker.evaluate(() => {
+    const scope = globalThis as unknown as Scope;
+    const { registration } = scope;
+    const show = registration.showNotification.bind(registration);
+    scope.shown = new Promise((resolve) => {
+      registration.showNotification = async (...message_) => {
+        await show(...message_);
+        resolve();
+      };
+    });
+  });
   const session = await page.context().newCDPSession(page);
   const registered = new Promise<string>((resolve) => {
     session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations: [first] }) => {
@@ -42,6 +73,7 @@ async function deliver(page: Page, message: object): Promise<void> {
     registrationId: await registered,
     data: JSON.stringify(message),
   });
+  await worker.evaluate(() => (globalThis as unknown as Scope).shown);
   await session.detach();
 }
 
@@ -60,19 +92,9 @@ function shown(page: Page): Promise<Shown[]> {
   });
 }
 
-/** What a test uses of a service worker's scope. */
-interface Scope {
-  registration: ServiceWorkerRegistration;
-  clients: { openWindow: (url: string) => Promise<null> };
-  opened: string[];
-  dispatchEvent: (event: Event) => boolean;
-  NotificationEvent: new (name: string, init: { notification: unknown }) => Event;
-}
-
 /** Presses the message that is shown, which a browser without a screen can't. Notes which windows are opened then. */
 async function pressMessage(context: BrowserContext): Promise<Worker> {
-  const [worker] = context.serviceWorkers();
-  if (!worker) throw new Error('no service worker');
+  const worker = workerOf(context);
   await worker.evaluate(async () => {
     const scope = globalThis as unknown as Scope;
     scope.opened ??= [];
@@ -106,9 +128,9 @@ test('a message is shown, one of its group replaces it, and it opens its page', 
   await governed(page);
   await deliver(page, message);
   const first = { title: message.title, body: message.text, tag: message.tag };
-  await expect.poll(() => shown(page)).toEqual([first]);
+  expect(await shown(page)).toEqual([first]);
   await deliver(page, { ...message, title: 'Ben and Cal commented on your post' });
-  await expect.poll(() => shown(page)).toEqual([{ ...first, title: 'Ben and Cal commented on your post' }]);
+  expect(await shown(page)).toEqual([{ ...first, title: 'Ben and Cal commented on your post' }]);
 
   // The page that is open goes there without being loaded anew.
   await page.evaluate(() => void Object.assign(globalThis, { marked: true }));
@@ -120,7 +142,7 @@ test('a message is shown, one of its group replaces it, and it opens its page', 
 
   // Without a page there is a new one.
   await deliver(page, { ...message, url: '/table' });
-  await expect.poll(() => shown(page)).toHaveLength(1);
+  expect(await shown(page)).toHaveLength(1);
   const context = page.context();
   await page.close();
   const worker = await pressMessage(context);
@@ -138,7 +160,7 @@ test('what was shown to an account is taken back when it signs out', async () =>
   await begin(page, service, 'leaving');
   await governed(page);
   await deliver(page, message);
-  await expect.poll(() => shown(page)).toHaveLength(1);
+  expect(await shown(page)).toHaveLength(1);
   await page.goto('/account');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByText('You are signed out.').last().waitFor();

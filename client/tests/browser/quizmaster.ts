@@ -68,7 +68,7 @@ export class Quizmaster {
 
   /** Starts a service with the content. */
   async serve(): Promise<Service> {
-    const service = await Service.start(['--rate-limits', 'off', '--content', this.folder]);
+    const service = await Service.startEmpty(['--rate-limits', 'off', '--content', this.folder]);
     // Signing in waits for a post of the room.
     await (await Fan.signUp(service.url, 'opener')).post('Who is in tonight?');
     return service;

@@ -1,10 +1,16 @@
 import { spawn, spawnSync, type ChildProcess, type SpawnSyncReturns } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** How long the service may take to start on a slow machine. */
 const PATIENCE_MS = 180_000;
+
+/** The variable with the folder whose database is filled with the demo content. */
+export const FILLED = 'TERRACE_FILLED';
+
+/** What a test waits for is not the hashing of passwords. */
+const CHEAP_HASHES = { TERRACE_PASSWORD_MEMORY_KIB: '8', TERRACE_PASSWORD_PASSES: '1' };
 
 function variable(name: string): string {
   const value = process.env[name];
@@ -39,7 +45,16 @@ export class Service {
     this.#start = start;
   }
 
+  /** Starts it with the demo content, in a copy of the database that is filled already where there is one. */
   static start(settings: string[] = []): Promise<Service> {
+    const folder = emptyFolder();
+    const filled = process.env[FILLED];
+    if (filled !== undefined) cpSync(filled, folder, { recursive: true });
+    return Service.#in(folder, { program: terrace(), settings, environment: process.env });
+  }
+
+  /** Starts it in an empty folder: the settings name the content. */
+  static startEmpty(settings: string[] = []): Promise<Service> {
     return Service.#in(emptyFolder(), { program: terrace(), settings, environment: process.env });
   }
 
@@ -111,9 +126,14 @@ export class Service {
     return spawnSync(this.#start.program, words, { cwd: this.#folder, input, encoding: 'utf8' });
   }
 
-  async stop(): Promise<void> {
+  /** Ends the process and returns the folder with its database. */
+  async leave(): Promise<string> {
     await end(this.#process, 'SIGTERM');
-    rmSync(this.#folder, { recursive: true, force: true });
+    return this.#folder;
+  }
+
+  async stop(): Promise<void> {
+    rmSync(await this.leave(), { recursive: true, force: true });
   }
 }
 
@@ -126,7 +146,7 @@ function run(folder: string, address: string, { program, settings, environment }
   return spawn(program, ['--listen', address, ...settings], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...environment, RUST_LOG: 'error' },
+    env: { ...environment, ...CHEAP_HASHES, RUST_LOG: 'error' },
   });
 }
 
