@@ -7,6 +7,9 @@ const RAW_COLOUR = /#[\da-f]{3,8}\b|\b(?:rgba?|hsla?|oklch|oklab|lab|lch|color)\
 /** Sides that do not turn with the direction of the text. */
 const PHYSICAL =
   /(?:^|[\s;{])(?:left|right|(?:margin|padding|border)-(?:left|right|top|bottom)|(?:min-|max-)?(?:width|height)):/;
+const VALUE = String.raw`(?:[\w-]+\((?:[^()]|\([^()]*\))*\)|[^\s;()]+)`;
+/** Four values of which those of the left and the right differ. */
+const LOPSIDED = new RegExp(`(?:padding|margin|inset): ${VALUE} (${VALUE}) ${VALUE} (?!\\1;)${VALUE};`);
 const Z_INDEX = /z-index:\s*-?\d/;
 
 const root = new URL('.', import.meta.url);
@@ -40,6 +43,7 @@ function setByMarkup(): string[] {
 test.each([
   ['raw colours', RAW_COLOUR],
   ['physical sides', PHYSICAL],
+  ['values for left and right that differ', LOPSIDED],
   ['layers by number', Z_INDEX],
 ])('styles hold no %s', (_, forbidden) => {
   const all = styles().filter(({ name }) => name !== TOKENS);
@@ -64,4 +68,11 @@ test('every token that is used exists', () => {
   );
   const missing = used.filter(({ token }) => !defined.has(token) && !set.has(token ?? ''));
   expect(missing).toEqual([]);
+});
+
+test('values for left and right are found where they differ', () => {
+  const lopsided = 'padding: calc(var(--s2) + env(safe-area-inset-top)) var(--s3) 0 var(--gutter);';
+  expect(LOPSIDED.test(lopsided)).toBe(true);
+  expect(LOPSIDED.test('inset: 0 auto 0 0;')).toBe(true);
+  expect(LOPSIDED.test('padding: var(--s1) var(--s2) 0 var(--s2);')).toBe(false);
 });

@@ -1,0 +1,90 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addresses, settle } from './pages';
+import type { Service } from './service';
+import { Stage } from './stage';
+import { Visitor } from './visitor';
+
+const MODULES = import.meta.glob<Record<string, unknown>>('../../src/lib/i18n/{en,de}{,-*}.ts', {
+  eager: true,
+});
+
+let stage: Stage | undefined;
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  stage = await Stage.open();
+  ({ service, browser } = stage);
+});
+
+afterAll(() => stage?.close());
+
+/** The texts of a catalogue that are the same whatever they are about. */
+function textsOf(language: 'en' | 'de'): Set<string> {
+  const leaves = (value: unknown): string[] => {
+    if (typeof value === 'string') return [value];
+    return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [];
+  };
+  const own = Object.entries(MODULES).filter(([file]) => file.includes(`/i18n/${language}`));
+  return new Set(own.flatMap(([, module]) => leaves(module)));
+}
+
+/** The texts that a page shows, each in one piece. */
+function shownTexts(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (walker.nextNode()) found.push(walker.currentNode.textContent?.trim() ?? '');
+    return found.filter((text) => text !== '');
+  });
+}
+
+/** What of the page lies beside the screen, and how far its heading is from where it would be in a mirror, when it is read from right to left. */
+function readFromTheRight(page: Page): Promise<{ overflow: number; heading: number }> {
+  return page.evaluate(() => {
+    const heading = document.querySelector('h1') ?? document.body;
+    const { left } = heading.getBoundingClientRect();
+    document.documentElement.dir = 'rtl';
+    const { right } = heading.getBoundingClientRect();
+    const overflow = document.documentElement.scrollWidth - innerWidth;
+    return { overflow, heading: Math.round(innerWidth - right - left) };
+  });
+}
+
+test('every page is German where its reader is, and can be read from right to left', async () => {
+  const german = textsOf('de');
+  const english = [...textsOf('en')].filter((text) => !german.has(text));
+  expect(english.length).toBeGreaterThan(500);
+  const options = { locale: 'de-DE', viewport: { width: 390, height: 844 } };
+  const visitor = await Visitor.arrive(browser, service.url, options);
+  const { page } = visitor;
+  await page.goto('/sign-in?next=/room');
+  await page.getByLabel('Name', { exact: true }).fill('mia');
+  await page.getByLabel('Passwort', { exact: true }).fill('terrace-demo');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/room');
+  await page.getByRole('article').first().waitFor();
+  const left = await addresses(page, service);
+  const seen = new Set<string>();
+  const checkNext = async (tab: Page): Promise<void> => {
+    for (let next = left.shift(); next; next = left.shift()) {
+      const [, address] = next;
+      await tab.goto(address);
+      await settle(tab);
+      const texts = await shownTexts(tab);
+      for (const text of texts) if (german.has(text)) seen.add(text);
+      expect(
+        texts.filter((text) => english.includes(text)),
+        address,
+      ).toEqual([]);
+      expect(await readFromTheRight(tab), address).toEqual({ overflow: 0, heading: 0 });
+    }
+  };
+  // Two tabs share the work.
+  await Promise.all([checkNext(page), checkNext(await visitor.another())]);
+  expect(seen.size).toBeGreaterThan(100);
+  expect(await page.evaluate(() => document.documentElement.lang)).toBe('de');
+  visitor.expectNoComplaints();
+  await visitor.leave();
+});
