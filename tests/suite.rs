@@ -190,6 +190,7 @@ mod http {
     mod payment_messages;
     mod payments;
     mod pictures;
+    mod previews;
     mod problems;
     mod products;
     mod profiles;

@@ -1,7 +1,9 @@
 //! The web client: its files, and its one page for navigations to the paths of its route table.
 
-use crate::edge::{ErrorPage, RouteTable, Shell, Tag, constant, fallback};
+use crate::edge::{ErrorPage, RouteTable, Shell, Tag, constant, fallback, tagged};
 use crate::error::{ApiError, Code};
+use crate::platform::club_name;
+use crate::preview::Site;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Data, ServiceConfig};
@@ -10,6 +12,7 @@ use bytes::Bytes;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
+use terrace_app::App;
 use terrace_client::Asset;
 
 /// The folder of the files with a digest in their names.
@@ -84,11 +87,39 @@ pub(crate) fn add_paths(table: RouteTable) -> RouteTable {
 }
 
 /// Returns the page of the client to a navigation: a script that expects something else gets 404.
-async fn page(req: HttpRequest, shell: Data<Shell>) -> Result<HttpResponse, ApiError> {
+async fn page(
+    req: HttpRequest,
+    shell: Data<Shell>,
+    app: Option<Data<App>>,
+) -> Result<HttpResponse, ApiError> {
     let page = CLIENT.page.as_ref().filter(|_| accepts_html(req.headers())).ok_or(Code::NotFound)?;
-    let mut answer = send(&req, &shell, page).await?;
+    let previewed = match &app {
+        Some(app) => with_preview(&req, &shell, app, page).await,
+        None => None,
+    };
+    let mut answer = match previewed {
+        Some(answer) => answer,
+        None => send(&req, &shell, page).await?,
+    };
     answer.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
     Ok(answer)
+}
+
+/// The page with what other apps show of a link to it; `None` if it shows nothing with a name, or nothing that a guest may
+/// read. The client, and not the service, tells the reader when something fails.
+async fn with_preview(req: &HttpRequest, shell: &Shell, app: &App, page: &File) -> Option<HttpResponse> {
+    let path = req.match_pattern()?;
+    let (_, read) = crate::PREVIEWS.iter().find(|(known, _)| *known == path)?;
+    let (_, parameter) = req.match_info().iter().next()?;
+    shell.check_guest_read(req).ok()?;
+    let preview = read(app, parameter).await.ok()?;
+    let club = app.club().await.ok()?;
+    let site = Site { name: club_name(&club, shell), url: shell.config().public_url.as_ref() };
+    let text = std::str::from_utf8(&page.body).ok()?;
+    let body = Bytes::from(preview.add_to(text, site, req.uri().path()));
+    let mut answer = tagged(false, &Tag::of(None, &body), page.content_type, body);
+    answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, POLICY);
+    Some(answer)
 }
 
 /// Handles every request that matches no route: a navigation to a path that does not exist gets the page of the client,

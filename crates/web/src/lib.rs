@@ -19,12 +19,14 @@ mod error;
 mod extract;
 mod grants;
 mod graph;
+mod html;
 mod media;
 mod minting;
 mod notifications;
 mod packs;
 mod payments;
 mod platform;
+mod preview;
 mod problem;
 mod push;
 mod quests;
@@ -57,6 +59,7 @@ pub use trivia::{RoundResponseFault, is_round_proof, verify_round_response};
 pub use wheels::{SpinResponseFault, is_spin, verify_spin_response};
 
 use crate::account_data::ExportPart;
+use crate::preview::ReadPreview;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 /// The routes of every area. The router tries them in this order, and each route with a placeholder costs it a regular
@@ -86,6 +89,19 @@ const ROUTES: &[fn(&mut ServiceConfig<'_>)] = &[
     platform::routes,
     payments::routes,
     minting::routes,
+];
+
+/// What other apps show of a link, by the path of the page in the client's route table.
+const PREVIEWS: &[(&str, ReadPreview)] = &[
+    ("/posts/{id}", |app, id| Box::pin(room::preview(app, id))),
+    ("/fans/{username}", |app, username| Box::pin(accounts::preview(app, username))),
+    ("/teams/{id}", |app, id| Box::pin(teams::preview(app, id))),
+    ("/quests/{id}", |app, id| Box::pin(quests::preview(app, id))),
+    ("/packs/{id}", |app, id| Box::pin(packs::preview(app, id))),
+    ("/shop/products/{id}", |app, id| Box::pin(shop::preview(app, id))),
+    ("/rewards/{id}", |app, id| Box::pin(rewards::preview(app, id))),
+    ("/wheels/{id}", |app, id| Box::pin(wheels::preview(app, id))),
+    ("/trivia/{id}", |app, id| Box::pin(trivia::preview(app, id))),
 ];
 
 /// The areas that clients may offer, as `/api/club` lists them.

@@ -3,12 +3,14 @@
 pub(crate) mod dto;
 mod export;
 mod own_account;
+mod preview;
 mod profile;
 mod refusals;
 mod routes;
 mod sessions;
 
 pub(crate) use export::EXPORT;
+pub(crate) use preview::preview;
 pub(crate) use profile::public_profile;
 
 use utoipa_actix_web::service_config::ServiceConfig;

@@ -102,6 +102,11 @@ impl Shell {
         self.limits.check_register(address_of(req))
     }
 
+    /// Counts a read by a client that is signed out; refuses it with 429 if its address has exceeded the limit.
+    pub(crate) fn check_guest_read(&self, req: &HttpRequest) -> Result<(), ApiError> {
+        self.limits.check_request(None, address_of(req), false)
+    }
+
     /// Refuses the login with 429 if the client's address or the name has exceeded its limit. `name_key` is the
     /// username in the form in which names are compared.
     pub(crate) fn check_login(&self, req: &HttpRequest, name_key: &str) -> Result<(), ApiError> {

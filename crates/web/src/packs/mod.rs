@@ -6,6 +6,7 @@ mod export;
 mod own_packs;
 mod own_packs_dto;
 mod pages;
+mod preview;
 mod refusals;
 mod routes;
 mod verify;
@@ -13,6 +14,7 @@ mod verify;
 pub(crate) use export::EXPORT;
 pub(crate) use own_packs_dto::{OwnedCollectible, PurchaseStatus, UserPack};
 pub(crate) use pages::PackPage;
+pub(crate) use preview::preview;
 pub use verify::{OpeningFault, VerifiedSlot, verify_opening};
 
 use utoipa_actix_web::service_config::ServiceConfig;

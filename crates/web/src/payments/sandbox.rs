@@ -3,6 +3,7 @@
 
 use crate::error::{ApiError, Code};
 use crate::extract::{PathId, RawBody, SignedIn, is_form};
+use crate::html::escaped;
 use actix_web::http::header::{self, ContentType};
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
@@ -178,22 +179,6 @@ fn price(money: Money) -> String {
         return format!("{whole} {code}");
     }
     format!("{whole}.{:0digits$} {code}", money.amount.rem_euclid(unit))
-}
-
-/// The text with HTML special characters escaped.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ pub(crate) async fn get_club(
 ) -> Result<HttpResponse, ApiError> {
     let current = app.club().await?;
     let club = Club {
-        name: name(&current, &shell).to_owned(),
+        name: club_name(&current, &shell).to_owned(),
         colors: current.club.colors.to_vec(),
         logo_url: current.logo_url.clone(),
         texts: current.club.texts.clone(),
@@ -134,7 +134,7 @@ pub(crate) async fn get_theme(app: Data<App>) -> Result<HttpResponse, ApiError> 
 pub(crate) async fn get_manifest(shell: Data<Shell>, app: Data<App>) -> Result<HttpResponse, ApiError> {
     let current = app.club().await?;
     let mut manifest = terrace_client::manifest().ok_or(Code::NotFound)?;
-    let name = name(&current, &shell);
+    let name = club_name(&current, &shell);
     manifest.insert("name".to_owned(), name.into());
     manifest.insert("short_name".to_owned(), name.into());
     manifest.insert("theme_color".to_owned(), current.club.colors[0].as_str().into());
@@ -143,6 +143,6 @@ pub(crate) async fn get_manifest(shell: Data<Shell>, app: Data<App>) -> Result<H
 }
 
 /// The club's name: that of its content, otherwise that of the settings.
-fn name<'a>(current: &'a CurrentClub, shell: &'a Shell) -> &'a str {
+pub(crate) fn club_name<'a>(current: &'a CurrentClub, shell: &'a Shell) -> &'a str {
     if current.club.version > 0 { &current.club.name } else { &shell.config().club_name }
 }

@@ -10,6 +10,7 @@ mod page;
 mod refusals;
 mod routes;
 
+pub(crate) use club::club_name;
 pub(crate) use export::EXPORT;
 pub(crate) use kept::Kept;
 pub(crate) use once::{REPLAYED, created, done, keyed, needed, respond};

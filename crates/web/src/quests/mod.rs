@@ -3,11 +3,13 @@
 pub(crate) mod dto;
 mod export;
 mod pages;
+mod preview;
 mod refusals;
 mod routes;
 
 pub(crate) use export::EXPORT;
 pub(crate) use pages::QuestPage;
+pub(crate) use preview::preview;
 
 use crate::edge::fallback;
 use actix_web::web;

@@ -2,11 +2,13 @@
 
 pub(crate) mod dto;
 mod export;
+mod preview;
 mod refusals;
 mod routes;
 
 pub(crate) use dto::{ClaimStatus, RewardCard};
 pub(crate) use export::EXPORT;
+pub(crate) use preview::preview;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 

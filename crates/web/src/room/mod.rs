@@ -5,11 +5,13 @@ pub(crate) mod dto;
 mod export;
 mod lists;
 mod pages;
+mod preview;
 mod refusals;
 mod routes;
 
 pub(crate) use export::EXPORT;
 pub(crate) use pages::FeedPages;
+pub(crate) use preview::preview;
 pub(crate) use routes::{Scope, feed_scope};
 
 use utoipa_actix_web::service_config::ServiceConfig;

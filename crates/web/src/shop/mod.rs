@@ -7,6 +7,7 @@ mod export;
 pub(crate) mod order_dto;
 mod order_routes;
 mod pages;
+mod preview;
 mod refusals;
 mod routes;
 
@@ -14,6 +15,7 @@ pub(crate) use cart_dto::Total;
 pub(crate) use export::EXPORT;
 pub(crate) use order_dto::OrderStatus;
 pub(crate) use pages::ProductPages;
+pub(crate) use preview::preview;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 

@@ -1,7 +1,10 @@
 //! Leagues and teams over HTTP.
 
 pub(crate) mod dto;
+mod preview;
 mod routes;
+
+pub(crate) use preview::preview;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 

@@ -4,11 +4,13 @@ pub(crate) mod dto;
 mod event_dto;
 mod export;
 mod lists;
+mod preview;
 mod refusals;
 mod routes;
 mod verify;
 
 pub(crate) use export::EXPORT;
+pub(crate) use preview::preview;
 pub use verify::{RoundResponseFault, is_round_proof, verify_round_response};
 
 use utoipa_actix_web::service_config::ServiceConfig;

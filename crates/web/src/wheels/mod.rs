@@ -2,11 +2,13 @@
 
 pub(crate) mod dto;
 mod export;
+mod preview;
 mod refusals;
 mod routes;
 mod verify;
 
 pub(crate) use export::EXPORT;
+pub(crate) use preview::preview;
 pub use verify::{SpinResponseFault, is_spin, verify_spin_response};
 
 use utoipa_actix_web::service_config::ServiceConfig;
