@@ -11,6 +11,7 @@ mod licences;
 mod lines;
 mod maintain;
 mod migrate;
+mod postgres;
 mod prove;
 mod python;
 mod seed;

@@ -2,17 +2,12 @@
 
 use crate::cargo::{self, Built, EMBEDDED};
 use crate::client;
+use crate::postgres::{self, Postgres};
 use crate::tools::Tools;
 use anyhow::{Result, ensure};
 use clap::Args;
-use std::env;
 use std::path::Path;
 use std::process::{Command, ExitCode};
-use terrace_pgtemp::ThrowawayPostgres;
-
-/// The variable with the URL of a PostgreSQL server: set for the tests, and read here where a server exists
-/// already.
-const SERVER: &str = "TEST_DATABASE_URL";
 
 #[derive(Args, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -84,11 +79,9 @@ pub(crate) fn run(test: &Test, tools: Tools) -> Result<ExitCode> {
     };
     let status = cargo::status(&mut cargo_test(test, terrace.as_deref(), &postgres, mounts)?)?;
     let client = terrace.filter(|_| is_whole(test) && !test.no_client);
-    let of_client = client.map_or(Ok(()), |terrace| client::run_all(tools, &terrace));
+    let of_client = client.map_or(Ok(()), |terrace| client::run_all(tools, &terrace, &postgres));
     let left_out = matches!(postgres, Postgres::LeftOut);
-    if let Postgres::Ours(server) = postgres {
-        server.stop()?;
-    }
+    postgres.stop()?;
     if left_out {
         println!(
             "\nLEFT OUT: every test on PostgreSQL. `cargo xtask test` without --sqlite-only runs them too."
@@ -135,25 +128,6 @@ fn may_mount() -> bool {
         && mount(&mut Command::new("umount"))
 }
 
-/// The PostgreSQL server that the tests run on.
-enum Postgres {
-    /// Started by this program.
-    Ours(Box<ThrowawayPostgres>),
-    /// The one that `TEST_DATABASE_URL` names; the tests read the variable themselves.
-    Theirs,
-    LeftOut,
-}
-
-impl Postgres {
-    fn obtain() -> Result<Self> {
-        if env::var_os(SERVER).is_some() {
-            return Ok(Self::Theirs);
-        }
-        let server = ThrowawayPostgres::start()?;
-        Ok(Self::Ours(Box::new(server)))
-    }
-}
-
 /// The package whose tests run the program.
 const RUNS_PROGRAM: &str = "terrace-tests";
 
@@ -197,12 +171,9 @@ fn cargo_test(test: &Test, terrace: Option<&Path>, postgres: &Postgres, mounts: 
     if let Some(terrace) = terrace {
         tests.env("TERRACE_BIN", terrace);
     }
-    match postgres {
-        Postgres::Ours(server) => {
-            tests.env(SERVER, server.url("postgres")).env("TERRACE_TEST_DATABASES", "sqlite,postgres")
-        }
-        Postgres::Theirs => tests.env("TERRACE_TEST_DATABASES", "sqlite,postgres"),
-        Postgres::LeftOut => tests.env_remove(SERVER).env("TERRACE_TEST_DATABASES", "sqlite"),
+    match postgres.url() {
+        Some(url) => tests.env(postgres::SERVER, url).env("TERRACE_TEST_DATABASES", "sqlite,postgres"),
+        None => tests.env_remove(postgres::SERVER).env("TERRACE_TEST_DATABASES", "sqlite"),
     };
     Ok(tests)
 }

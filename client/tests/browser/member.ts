@@ -8,7 +8,7 @@ export async function readAs<Answer>(page: Page, path: string): Promise<Answer> 
 }
 
 /** Waits until the page shows that something was earned, and goes on. */
-export async function carryOn(page: Page, title: string): Promise<void> {
+export async function carryOn(page: Page, title: string | RegExp): Promise<void> {
   const moment = page.getByRole('dialog', { name: title });
   await moment.getByRole('button', { name: 'Carry on' }).click();
   await moment.waitFor({ state: 'hidden' });

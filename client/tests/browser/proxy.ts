@@ -14,7 +14,7 @@ export interface Passing {
   answer?: { type: string; body: Uint8Array | string };
 }
 
-/** Stands between a browser and the service. */
+/** Stands between a browser and the service, of which each process gets the next request in turn. */
 export class Proxy {
   readonly url: string;
   readonly #server: Server;
@@ -27,7 +27,9 @@ export class Proxy {
     this.url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
   }
 
-  static async before(target: string): Promise<Proxy> {
+  static async before(target: string | readonly string[]): Promise<Proxy> {
+    const targets = typeof target === 'string' ? [target] : target;
+    let count = 0;
     let change: (request: Passing) => void = () => undefined;
     const server = createServer((incoming, outgoing) => {
       const passing: Passing = {
@@ -47,7 +49,9 @@ export class Proxy {
         return;
       }
       const { method, path, headers } = passing;
-      const onward = send(target + path, { method, headers }, (answer) => {
+      const process = targets[count % targets.length] ?? '';
+      count += 1;
+      const onward = send(process + path, { method, headers }, (answer) => {
         outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
         if (passing.isCutOff) {
           // An answer that has begun: without one a browser may send the request again by itself.

@@ -2,6 +2,7 @@ import { spawn, spawnSync, type ChildProcess, type SpawnSyncReturns } from 'node
 import { copyFileSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Proxy } from './proxy';
 
 /** How long the service may take to start on a slow machine. */
 const PATIENCE_MS = 180_000;
@@ -37,12 +38,21 @@ export class Service {
   #process: ChildProcess;
   readonly #folder: string;
   readonly #start: Start;
+  /** Ends what else was started. */
+  readonly #endRest: () => Promise<void>;
 
-  private constructor(url: string, process: ChildProcess, folder: string, start: Start) {
+  private constructor(
+    url: string,
+    process: ChildProcess,
+    folder: string,
+    start: Start,
+    endRest = () => Promise.resolve(),
+  ) {
     this.url = url;
     this.#process = process;
     this.#folder = folder;
     this.#start = start;
+    this.#endRest = endRest;
   }
 
   /** Starts it with the demo content, in a copy of the database that is filled already where there is one. */
@@ -64,6 +74,27 @@ export class Service {
     const program = join(folder, 'terrace');
     copyFileSync(terrace(), program);
     return Service.#in(folder, { program, settings: [], environment: { PATH: folder } });
+  }
+
+  /** Starts two processes on an empty database of PostgreSQL, behind a proxy that gives each the next request. */
+  static async pair(database: string): Promise<Service> {
+    const urls: string[] = [];
+    const proxy = await Proxy.before(urls);
+    const start = {
+      program: terrace(),
+      settings: ['--rate-limits', 'off', '--public-url', proxy.url],
+      environment: { ...process.env, DATABASE_URL: database },
+    };
+    const folder = emptyFolder();
+    // The first one fills the database.
+    const first = run(folder, '127.0.0.1:0', start);
+    urls.push(await listening(first));
+    const second = run(folder, '127.0.0.1:0', start);
+    urls.push(await listening(second));
+    return new Service(proxy.url, first, folder, start, async () => {
+      await proxy.close();
+      await end(second, 'SIGTERM');
+    });
   }
 
   static async #in(folder: string, start: Start): Promise<Service> {
@@ -123,7 +154,8 @@ export class Service {
   }
 
   #command(words: string[], input = ''): SpawnSyncReturns<string> {
-    return spawnSync(this.#start.program, words, { cwd: this.#folder, input, encoding: 'utf8' });
+    const { program, environment: env } = this.#start;
+    return spawnSync(program, words, { cwd: this.#folder, env, input, encoding: 'utf8' });
   }
 
   /** Ends the process and returns the folder with its database. */
@@ -133,6 +165,7 @@ export class Service {
   }
 
   async stop(): Promise<void> {
+    await this.#endRest();
     rmSync(await this.leave(), { recursive: true, force: true });
   }
 }

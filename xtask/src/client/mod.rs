@@ -8,6 +8,7 @@ mod prove;
 
 use crate::bench::released_terrace;
 use crate::cargo::{self, Built};
+use crate::postgres::Postgres;
 use crate::tools::Tools;
 use anyhow::{Context, Result, bail, ensure};
 pub(crate) use bench::run as bench;
@@ -20,6 +21,8 @@ use std::process::{Command, ExitCode};
 
 /// The address at which the service listens unless it is configured otherwise.
 const SERVICE: &str = "http://127.0.0.1:3004";
+/// The variable with the URL of an empty database on PostgreSQL, for the browser tests that run two processes on it.
+const DATABASE: &str = "TERRACE_BROWSER_DATABASE_URL";
 /// A copy of the lock file whose packages are installed.
 const INSTALLED: &str = "node_modules/.installed-lock.json";
 
@@ -44,6 +47,10 @@ pub(crate) enum Client {
         /// Run the browser tests on the program as it is released and installed
         #[arg(long, conflicts_with = "no_browser")]
         release: bool,
+
+        /// Leave out the browser tests that need PostgreSQL
+        #[arg(long)]
+        sqlite_only: bool,
     },
     /// Take pictures of ten pages into `docs/screenshots`, on a phone and a desktop, light and dark, and those of the
     /// manifest into `client/public/screenshots`
@@ -65,13 +72,13 @@ pub(crate) fn run(client: &Client, tools: Tools) -> Result<ExitCode> {
         }
         Client::Build => project.build(&dist()?)?,
         Client::Check => project.check()?,
-        Client::Test { no_browser, release } => {
+        Client::Test { no_browser, release, sqlite_only } => {
             project.test()?;
             if *no_browser {
                 println!(
                     "\nLEFT OUT: the browser tests. `cargo xtask client test` without --no-browser runs them."
                 );
-            } else if let Some(failed) = project.test_in_browser(tools, *release)? {
+            } else if let Some(failed) = project.test_in_browser(tools, *release, *sqlite_only)? {
                 return Ok(failed);
             }
         }
@@ -92,12 +99,12 @@ pub(crate) fn run(client: &Client, tools: Tools) -> Result<ExitCode> {
 }
 
 /// Runs every check and test of the client, the browser tests on the built program `terrace`.
-pub(crate) fn run_all(tools: Tools, terrace: &Path) -> Result<()> {
+pub(crate) fn run_all(tools: Tools, terrace: &Path, postgres: &Postgres) -> Result<()> {
     let project = Project::prepare(tools)?;
     let browser = browser::find(tools, &project.node)?;
     project.check()?;
     project.test()?;
-    project.test_on(terrace, &browser)
+    project.test_on(terrace, &browser, postgres)
 }
 
 fn dist() -> Result<PathBuf> {
@@ -193,17 +200,28 @@ impl Project {
     }
 
     /// Builds `terrace` and runs the browser tests; returns the exit code of a failed build.
-    fn test_in_browser(&self, tools: Tools, release: bool) -> Result<Option<ExitCode>> {
+    fn test_in_browser(&self, tools: Tools, release: bool, sqlite_only: bool) -> Result<Option<ExitCode>> {
         let browser = browser::find(tools, &self.node)?;
+        let postgres = if sqlite_only { Postgres::LeftOut } else { Postgres::obtain()? };
         let mut build = if release { released_terrace() } else { cargo::tested_terrace() }?;
         match cargo::build_terrace(&mut build)? {
-            Built::Program(terrace) => self.test_on(&terrace, &browser).map(|()| None),
+            Built::Program(terrace) => self.test_on(&terrace, &browser, &postgres).map(|()| None),
             Built::Failed(status) => Ok(Some(cargo::exit_code(status))),
         }
     }
 
-    fn test_on(&self, terrace: &Path, browser: &Path) -> Result<()> {
+    fn test_on(&self, terrace: &Path, browser: &Path, postgres: &Postgres) -> Result<()> {
         let mut command = self.npm(&["run", "test:browser"]);
-        self.finish(command.env("TERRACE_BIN", terrace).env("CHROMIUM", browser))
+        command.env("TERRACE_BIN", terrace).env("CHROMIUM", browser);
+        let database = postgres.empty_database("terrace_browser")?;
+        match &database {
+            Some(url) => command.env(DATABASE, url),
+            None => command.env_remove(DATABASE),
+        };
+        self.finish(&mut command)?;
+        if database.is_none() {
+            println!("\nLEFT OUT: the browser tests on PostgreSQL. Without --sqlite-only they run too.");
+        }
+        Ok(())
     }
 }
