@@ -148,6 +148,15 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'busy',
+          include: ['tests/bench/busy.ts'],
+          environment: 'node',
+          testTimeout: 36_000_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'browser',
           include: ['tests/browser/*.browser.ts'],
           environment: 'node',

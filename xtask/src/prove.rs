@@ -23,7 +23,8 @@ pub(crate) enum Prove {
     Faults(Faults),
     /// Send requests made up from the published contract, signed in and signed out, to services of their own
     Fuzz(Fuzz),
-    /// Break the web client's promises one by one, and look whether a browser test fails for each
+    /// Break the web client's promises one by one, and look whether a browser test fails for each; or read in a busy
+    /// room for some minutes, and look whether it stays in place, quick and small
     Client(Client),
 }
 
@@ -32,6 +33,10 @@ pub(crate) struct Client {
     /// Only those whose description contains this
     #[arg(long)]
     only: Option<String>,
+
+    /// Read for so many minutes instead, more than 3, in a room with 500 posts a minute
+    #[arg(long, conflicts_with = "only", value_parser = clap::value_parser!(u32).range(4..))]
+    minutes: Option<u32>,
 }
 
 #[derive(Args)]
@@ -126,7 +131,8 @@ pub(crate) fn run(prove: &Prove, tools: Tools) -> Result<ExitCode> {
         }
         Prove::Faults(faults) => faults.common.test(&FAULTS),
         Prove::Fuzz(fuzz) => return fuzz::run(fuzz),
-        Prove::Client(Client { only }) => return client::prove(only.as_deref(), tools),
+        Prove::Client(Client { minutes: Some(minutes), .. }) => return client::prove_busy(*minutes, tools),
+        Prove::Client(Client { only, .. }) => return client::prove(only.as_deref(), tools),
     };
     test::run(&test, tools)
 }

@@ -140,6 +140,10 @@ pub enum Carrier {
     Users,
     /// Teams: number of followers.
     Teams,
+    /// Inboxes of fans: number of notifications, and of unread ones. The ids are those of the fans.
+    Inboxes,
+    /// Notifications: number of fans who caused them.
+    Notifications,
 }
 
 /// A page of checked rows.

@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail, ensure};
 pub(crate) use bench::run as bench;
 use clap::Subcommand;
 use node::Node;
-pub(crate) use prove::run as prove;
+pub(crate) use prove::{busy as prove_busy, run as prove};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};

@@ -1,6 +1,7 @@
 //! `cargo xtask prove client`: the browser tests notice when the client breaks a promise.
 
 use super::{Project, browser, dist};
+use crate::bench::released_terrace;
 use crate::cargo::{self, Built};
 use crate::tools::Tools;
 use anyhow::{Context, Result, bail, ensure};
@@ -67,6 +68,20 @@ pub(crate) fn run(only: Option<&str>, tools: Tools) -> Result<ExitCode> {
     }
     println!("\nprove: no test noticed:\n{}", unnoticed.join("\n"));
     Ok(ExitCode::FAILURE)
+}
+
+/// Reads for some minutes in a room with 500 posts a minute.
+pub(crate) fn busy(minutes: u32, tools: Tools) -> Result<ExitCode> {
+    let project = Project::prepare(tools)?;
+    let browser = browser::find(tools, &project.node)?;
+    let terrace = match cargo::build_terrace(&mut released_terrace()?)? {
+        Built::Program(path) => path,
+        Built::Failed(status) => return Ok(cargo::exit_code(status)),
+    };
+    let mut command = project.npm(&["run", "busy"]);
+    command.env("TERRACE_BIN", terrace).env("CHROMIUM", browser).env("TERRACE_MINUTES", minutes.to_string());
+    project.finish(&mut command)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// A debug build that serves `crates/client/dist` as it is when it starts, so that a sabotage needs no build of it.

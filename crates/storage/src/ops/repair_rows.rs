@@ -3,7 +3,7 @@
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::ops::audit::{COUNTERS, Counter};
-use crate::schema::{comments, posts, teams, users};
+use crate::schema::{comments, notification_inboxes, notifications, posts, teams, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
@@ -101,6 +101,16 @@ const fn table(carrier: Carrier) -> &'static str {
         Carrier::Comments => "comments",
         Carrier::Users => "users",
         Carrier::Teams => "teams",
+        Carrier::Inboxes => "notification_inboxes",
+        Carrier::Notifications => "notifications",
+    }
+}
+
+/// The primary key of the carrier's table.
+const fn key(carrier: Carrier) -> &'static str {
+    match carrier {
+        Carrier::Inboxes => "user_id",
+        Carrier::Posts | Carrier::Comments | Carrier::Users | Carrier::Teams | Carrier::Notifications => "id",
     }
 }
 
@@ -183,6 +193,18 @@ impl DieselTx<'_> {
                 .select(teams::id)
                 .for_no_key_update()
                 .load(*conn),
+            Carrier::Inboxes => notification_inboxes::table
+                .filter(notification_inboxes::user_id.eq_any(ids))
+                .order(notification_inboxes::user_id)
+                .select(notification_inboxes::user_id)
+                .for_no_key_update()
+                .load(*conn),
+            Carrier::Notifications => notifications::table
+                .filter(notifications::id.eq_any(ids))
+                .order(notifications::id)
+                .select(notifications::id)
+                .for_no_key_update()
+                .load(*conn),
         };
         locked.map(drop).map_err(broken("lock what carries counters"))
     }
@@ -203,8 +225,8 @@ impl RowsAudit for DieselTx<'_> {
         limit: u32,
     ) -> Result<LookedAt, StoreError> {
         let fail = broken("look for counters that are off");
-        let (table, after) = (table(carrier), place(after));
-        let portion = format!("SELECT id FROM {table} WHERE id > $1 ORDER BY id LIMIT $2");
+        let (table, key, after) = (table(carrier), key(carrier), place(after));
+        let portion = format!("SELECT {key} AS id FROM {table} WHERE {key} > $1 ORDER BY {key} LIMIT $2");
         let portion = self.ids_after(&portion, after, limit).map_err(&fail)?;
         let Some(last) = portion.last().copied() else { return Ok(LookedAt::default()) };
         let Some(of) = counters(carrier).map(|counter| counter.of).next() else {
@@ -303,20 +325,35 @@ impl RowsRepair for DieselTx<'_> {
         // The lock is a separate statement, so that the counting statement sees everything that the previous holder of
         // the lock committed. A transaction that has added a row but not counted it yet counts it after this one ends.
         self.lock_carriers(carrier, ids)?;
+        let (table, key) = (table(carrier), key(carrier));
+        // All counters of a row in one statement: a constraint may compare them.
+        let all: Vec<_> = counters(carrier)
+            .map(|counter| format!("{} = {}", counter.stored, counter.counted("$1")))
+            .collect();
+        let recount = format!("UPDATE {table} SET {} WHERE {key} = $1", all.join(", "));
+        let off: Vec<_> = counters(carrier)
+            .map(|counter| {
+                let (stored, counted) = (counter.stored, counter.counted("$1"));
+                let rows =
+                    format!("SELECT {key} AS id FROM {table} WHERE {key} = $1 AND {stored} <> {counted}");
+                (counter.name, rows)
+            })
+            .collect();
         let mut counts = Counts::new();
-        for counter in counters(carrier) {
-            let Counter { name, stored, .. } = counter;
-            let (table, counted) = (table(carrier), counter.counted("$1"));
-            let recount =
-                format!("UPDATE {table} SET {stored} = {counted} WHERE id = $1 AND {stored} <> {counted}");
-            for id in ids {
-                let rows = on!(self.conn, |conn| {
-                    diesel::sql_query(&recount).bind::<Uid, _>(Key(*id)).execute(conn)
-                })
-                .map_err(broken("count again"))?;
-                if rows > 0 {
-                    *counts.entry(name).or_default() += num::to_u64(rows);
+        for id in ids {
+            let mut is_off = false;
+            for (name, rows) in &off {
+                let rows: Vec<IdRow> =
+                    on!(self.conn, |conn| diesel::sql_query(rows).bind::<Uid, _>(Key(*id)).load(conn))
+                        .map_err(broken("compare a counter"))?;
+                if !rows.is_empty() {
+                    is_off = true;
+                    *counts.entry(name).or_default() += 1;
                 }
+            }
+            if is_off {
+                on!(self.conn, |conn| diesel::sql_query(&recount).bind::<Uid, _>(Key(*id)).execute(conn))
+                    .map_err(broken("count again"))?;
             }
         }
         Ok(counts)

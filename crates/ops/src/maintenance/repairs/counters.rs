@@ -7,13 +7,19 @@ use terrace_kernel::{Ctx, Uuid};
 use terrace_store::OpsTx;
 
 pub(in crate::maintenance) fn counters() -> Task {
-    let about =
-        "Recounts the comments, reactions, likes, follows and followers of posts, comments, fans and teams";
+    let about = "Recounts the comments, reactions, likes, follows and followers of posts, comments, fans and teams, and notifications";
     Task::new("repair-counters", Category::Repair, about, |work: Work| async move {
         work.expect_all(Extent::Posts).await?;
         work.expect_all(Extent::Comments).await?;
         work.expect_all(Extent::Accounts).await?;
-        for carrier in [Carrier::Posts, Carrier::Comments, Carrier::Users, Carrier::Teams] {
+        for carrier in [
+            Carrier::Posts,
+            Carrier::Comments,
+            Carrier::Users,
+            Carrier::Teams,
+            Carrier::Inboxes,
+            Carrier::Notifications,
+        ] {
             work.walk(Counters { carrier }).await?;
         }
         Ok::<(), TaskFailure>(())
