@@ -32,6 +32,7 @@ on_each_database! {
     a_checkout_names_each_line_and_nothing_else_can_be_paid,
     a_checkout_of_another_amount_is_closed_and_never_shown,
     a_stored_error_gets_another_key_and_a_lost_answer_the_same,
+    a_checkout_can_be_repeated_from_another_origin,
     a_refund_is_made_once_however_its_answers_are_lost,
     currencies_without_decimals_are_paid_and_refunded_exactly,
     events_count_once_in_any_order_and_others_are_acknowledged,
@@ -52,7 +53,17 @@ fn shown(shown: &ShownOrder) -> StoredAnswer {
 }
 
 pub(super) fn begin_checkout(service: &TestApp, order: &Order) -> Result<String, CheckoutRefusal> {
-    let begun = service.app().begin_order_checkout(order.user, order.id, None, None, shown);
+    begin_checkout_at(service, order, None)
+}
+
+/// Begins the checkout of a buyer who came by this origin.
+fn begin_checkout_at(
+    service: &TestApp,
+    order: &Order,
+    site: Option<&str>,
+) -> Result<String, CheckoutRefusal> {
+    let site = site.map(str::to_owned);
+    let begun = service.app().begin_order_checkout(order.user, order.id, site, None, shown);
     match service.run(begun) {
         Ok(answer) => Ok(answer.body),
         Err(Failure::Refused(refusal)) => Err(refusal),
@@ -192,6 +203,25 @@ fn a_stored_error_gets_another_key_and_a_lost_answer_the_same(kind: DatabaseKind
     let attempts: Vec<String> =
         stand_in.keys().iter().map(|key| key.rsplit(':').next().unwrap_or_default().to_owned()).collect();
     assert_eq!(attempts, ["0", "0", "1", "1", "1", "2", "2"]);
+    assert!(stand_in.pay(&url));
+    deliver_all(&service, &stand_in);
+    assert_eq!(now(&service, order.id).state, OrderState::Completed);
+    assert_eq!(movements(&stand_in, order.id).payments, 1);
+    Ok(())
+}
+
+fn a_checkout_can_be_repeated_from_another_origin(kind: DatabaseKind) -> Result<()> {
+    let (service, stand_in) = stripe_shop(kind)?;
+    let mia = service.fan("mia").id;
+    put(&service, mia, "purse", 1);
+    let order = place(&service, mia);
+    stand_in.fail_next(StripeFault::Lost { after: true });
+    let begun = begin_checkout_at(&service, &order, Some("http://localhost:3004"));
+    assert_eq!(begun, Err(CheckoutRefusal::NotNow), "the answer is lost");
+    let begun = begin_checkout_at(&service, &order, Some("http://127.0.0.1:3004"));
+    assert_eq!(begun, Err(CheckoutRefusal::NotNow), "the key is that of another request");
+    assert_eq!(now(&service, order.id).state, OrderState::Pending);
+    let url = begin_checkout_at(&service, &order, Some("http://127.0.0.1:3004")).expect("a checkout");
     assert!(stand_in.pay(&url));
     deliver_all(&service, &stand_in);
     assert_eq!(now(&service, order.id).state, OrderState::Completed);

@@ -113,7 +113,8 @@ pub enum ProviderFault {
     /// Temporary: unreachable, too slow or overloaded.
     #[error("not for the moment: {0}")]
     Passing(String),
-    /// The provider failed, and answers the same to every request of this idempotency key: another key is needed.
+    /// The provider failed, or knows the idempotency key from a request that differs. It answers the same to every request
+    /// of this key: another key is needed.
     #[error("failed: {0}")]
     Stored(String),
     /// Permanent: retrying does not help.

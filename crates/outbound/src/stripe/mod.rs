@@ -1,8 +1,9 @@
 //! Stripe as the payment provider: Checkout Sessions in the mode `payment`, for cards.
 //!
 //! A request that changes something carries an idempotency key, so that it can be repeated until it is answered. Stripe
-//! answers a key with its first answer for 24 hours, also if that was an error of its own: a checkout gets another key then,
-//! and a refund is looked up once its key may be forgotten. `docs/operations/payments.md` says what maps to what.
+//! answers a key with its first answer for 24 hours, also if that was an error of its own, and refuses it for a request that
+//! differs: a checkout gets another key then, and a refund is looked up once its key may be forgotten.
+//! `docs/operations/payments.md` says what maps to what.
 
 mod amount;
 mod notices;
@@ -302,6 +303,10 @@ fn read<T: DeserializeOwned>(answer: Result<Answer, CallFault>) -> Result<T, Fai
             let error: Option<ErrorBody> = serde_json::from_slice(&body).ok();
             let summary = error.as_ref().map(ErrorBody::summary).unwrap_or_default();
             let summary = format!("answered {status}: {summary}");
+            // Such as a request that is repeated from another origin, to which the buyer then returns.
+            if error.as_ref().is_some_and(ErrorBody::is_of_another_request) {
+                return Err(Failure::Fault(ProviderFault::Stored(summary)));
+            }
             Err(match error.as_ref().and_then(ErrorBody::code) {
                 Some(code) => Failure::Coded(code.to_owned(), summary),
                 None => Failure::Fault(ProviderFault::Refused(summary)),

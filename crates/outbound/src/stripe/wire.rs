@@ -195,6 +195,11 @@ impl ErrorBody {
         self.error.code.as_deref()
     }
 
+    /// Whether an earlier request with the same idempotency key asked for something else.
+    pub(super) fn is_of_another_request(&self) -> bool {
+        self.error.kind.as_deref() == Some("idempotency_error")
+    }
+
     /// For logs: type, code and parameter.
     pub(super) fn summary(&self) -> String {
         let parts = [&self.error.kind, &self.error.code, &self.error.param];

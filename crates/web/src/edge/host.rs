@@ -95,12 +95,21 @@ fn named(req: &HttpRequest) -> impl Iterator<Item = Option<&str>> {
 
 /// The host and port that a browser on this machine used, if the host is a loopback name or address and the port is
 /// that of the listener.
-pub(crate) fn local_authority(req: &HttpRequest) -> Option<&str> {
+fn local_authority(req: &HttpRequest) -> Option<&str> {
     let listened = ListenedOn::of(req)?;
     let mut names = named(req);
     let (authority, None) = (names.next()??, names.next()) else { return None };
     let (host, port) = Host::split(authority)?;
     (host.is_loopback() && port.unwrap_or(80) == listened.address.port()).then_some(authority)
+}
+
+/// The origin of a buyer, if it is a loopback origin on which the service listens: the session cookie is valid there and
+/// not under another loopback name. `None` with a public URL, which is used whatever the request's host is.
+pub(crate) fn loopback_origin(req: &HttpRequest, config: &WebConfig) -> Option<String> {
+    if config.public_url.is_some() {
+        return None;
+    }
+    local_authority(req).map(|authority| format!("http://{}", authority.to_ascii_lowercase()))
 }
 
 /// Whether the request has at least one host and all its hosts are loopback names or addresses.

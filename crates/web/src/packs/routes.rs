@@ -1,6 +1,5 @@
 //! Packs: the list, purchases and openings.
 
-use crate::edge::WebConfig;
 use crate::edge::{Shell, conditional_json, host};
 use crate::error::{ApiError, Code, Invalid};
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, OptionalBody, PathId, Query, SignedIn};
@@ -161,19 +160,10 @@ pub(crate) async fn purchase_pack(
     if let Ok(purchase) = answered.answer.body.parse::<PurchaseId>() {
         // The purchase is new, or the process that stored it stopped before the checkout. The checkout is begun between
         // transactions and replaces the stored answer.
-        let site = own_site(&http, shell.config());
+        let site = host::loopback_origin(&http, shell.config());
         answered.answer = app.begin_checkout(viewer.user_id, purchase, site, request, purchased).await?;
     }
     Ok(respond(answered))
-}
-
-/// The origin of the buyer, if it is a loopback origin on which the service listens: the session cookie is valid
-/// there and not under another loopback name. `None` with a public URL, which is used whatever the request's host is.
-fn own_site(http: &HttpRequest, config: &WebConfig) -> Option<String> {
-    if config.public_url.is_some() {
-        return None;
-    }
-    host::local_authority(http).map(|authority| format!("http://{}", authority.to_ascii_lowercase()))
 }
 
 /// Complete the purchase of a pack.

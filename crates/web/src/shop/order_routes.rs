@@ -1,6 +1,6 @@
 //! Checkout, and the orders of the signed-in account.
 
-use crate::edge::{Shell, WebConfig, host};
+use crate::edge::{Shell, host};
 use crate::error::ApiError;
 use crate::extract::{IdempotencyKey, JsonBody, PathId, Query, SignedIn};
 use crate::platform::{asked, created, keyed, needed, next_cursor, respond};
@@ -16,14 +16,6 @@ use terrace_shop::{OrderId, OrderState};
 use utoipa::IntoParams;
 
 const ORDERS: &str = "orders";
-
-/// The origin of the buyer, if it is a loopback origin on which the service listens. `None` with a public URL.
-fn own_site(http: &HttpRequest, config: &WebConfig) -> Option<String> {
-    if config.public_url.is_some() {
-        return None;
-    }
-    host::local_authority(http).map(|authority| format!("http://{}", authority.to_ascii_lowercase()))
-}
 
 fn placed(shown: &ShownOrder) -> StoredAnswer {
     created(format!("/api/user/orders/{}", shown.order.id), &OrderEnvelope::from(shown))
@@ -73,7 +65,7 @@ pub(crate) async fn check_out(
     if let Ok(order) = answered.answer.body.parse::<OrderId>() {
         // The order is new, or the process that stored it stopped before the checkout. The checkout is begun between
         // transactions and replaces the stored answer.
-        let site = own_site(&http, shell.config());
+        let site = host::loopback_origin(&http, shell.config());
         answered.answer = app.begin_order_checkout(user, order, site, request, placed).await?;
     }
     Ok(respond(answered))
