@@ -55,7 +55,7 @@ fn spec_1_rule_13_counters_are_recounted(kind: DatabaseKind) -> Result<()> {
     let fans = lively(&service);
     let deleted = post(&service, fans[0]);
     service.done(DeletePost { user: fans[0], post: deleted });
-    // Notifies the fans.
+    // Their consumers fill the inboxes.
     catch_up(&service);
     let right = stored(&service, &[]);
     let nothing: Vec<(&str, u64)> = Vec::new();

@@ -1,9 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { CDPSession, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { Fan } from '../browser/fan';
 import { signIn } from '../browser/profile';
 import { Stage } from '../browser/stage';
-import { startVitals, vitalsOf } from './vitals';
+import { slowDown, startVitals, vitalsOf } from './vitals';
 
 /** 500 posts a minute. */
 const EVERY_MS = 120;
@@ -12,13 +13,8 @@ const TAP_MS = 10_000;
 const READ_MS = 60_000;
 /** The reading that the last one is compared with: everything that is kept up to a number is there by then. */
 const SETTLED = 3;
-/** How many times slower the processor is than that of the machine. */
-const SLOWER = 4;
 const MOST_INP_MS = 200;
 const MOST_GROWTH = 1.1;
-
-const pause = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** The bytes that are in use once everything is freed that can be. */
 async function heap(session: CDPSession): Promise<number> {
@@ -87,7 +83,7 @@ test('a room with 500 posts a minute stays in place, quick and small while one r
     await signIn(page);
     const session = await context.newCDPSession(page);
     await session.send('HeapProfiler.enable');
-    await session.send('Emulation.setCPUThrottlingRate', { rate: SLOWER });
+    await slowDown(session);
     await page.getByRole('article').nth(5).scrollIntoViewIfNeeded();
     let isOver = false;
     const writing = write(fans, () => isOver);

@@ -9,12 +9,10 @@ import { loaded, total } from '../browser/sizes';
 import { Stage } from '../browser/stage';
 import type { RouteName } from '../../src/lib/router/paths';
 import { JOURNEYS, leave } from './journeys';
-import { startVitals, vitalsOf, type Vitals } from './vitals';
+import { slowDown, startVitals, vitalsOf, type Vitals } from './vitals';
 
 /** What docs/client.md demands of every page. */
 const BUDGET: Vitals = { lcp: 1800, inp: 150, cls: 0.02 };
-/** How many times slower the processor is than that of the machine. */
-const SLOWER = 4;
 /** A slow mobile network: milliseconds for each request, and bytes a second. */
 const NETWORK = { latency: 150, downloadThroughput: 1_600_000 / 8, uploadThroughput: 750_000 / 8 };
 const PHONE = { width: 390, height: 844 };
@@ -56,7 +54,7 @@ async function visit(
     const session = await context.newCDPSession(page);
     await session.send('Network.enable');
     await session.send('Network.emulateNetworkConditions', { offline: false, ...NETWORK });
-    await session.send('Emulation.setCPUThrottlingRate', { rate: SLOWER });
+    await slowDown(session);
     return await use(page);
   } finally {
     await context.close();

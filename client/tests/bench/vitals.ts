@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { CDPSession, Page } from 'playwright-core';
 
 /** What a reader feels of a page: milliseconds, and a score without a unit. */
 export interface Vitals {
@@ -45,6 +45,11 @@ function observe(): void {
     shifts = { ...shifts, end: at, sum: shifts.sum + Number(entry.value) };
     vitals.cls = Math.max(vitals.cls, shifts.sum);
   });
+}
+
+/** Makes the processor of a page four times slower than that of the machine. */
+export async function slowDown(session: CDPSession): Promise<void> {
+  await session.send('Emulation.setCPUThrottlingRate', { rate: 4 });
 }
 
 export async function startVitals(page: Page): Promise<void> {

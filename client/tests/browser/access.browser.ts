@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RouteName } from '../../src/lib/router/paths';
 import { focused, press, tabTo } from './keyboard';
-import { addresses, open, settle } from './pages';
+import { addresses, inTwoTabs, open, settle } from './pages';
 import type { Service } from './service';
 import { Stage } from './stage';
 import { Visitor, expectAccessible } from './visitor';
@@ -177,15 +177,10 @@ test('every page is accessible on a phone, a wide and a small screen, light and 
   const { page } = visitor;
   await visitor.signIn();
   const all = await addresses(page, service);
-  const left = [...all, ...VIEWS];
-  const checkNext = async (tab: Page): Promise<void> => {
-    for (let next = left.shift(); next; next = left.shift()) {
-      await open(tab, ...next);
-      await expectEverywhere(tab);
-    }
-  };
-  // Two tabs share the work.
-  await Promise.all([checkNext(page), checkNext(await visitor.another())]);
+  await inTwoTabs(visitor, [...all, ...VIEWS], async (tab, [name, address]) => {
+    await open(tab, name, address);
+    await expectEverywhere(tab);
+  });
   await page.goto(all.find(([name]) => name === 'copy')?.[1] ?? '');
   await page.getByRole('button', { name: 'Open the pack' }).click();
   await page.getByRole('button', { name: 'Compute it again' }).click();

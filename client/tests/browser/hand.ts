@@ -72,5 +72,5 @@ export const touch: Hand = {
   answer: async (page) => {
     await page.getByRole('list', { name: 'Answers' }).getByRole('button').first().tap();
   },
-  carryOn: async (page, title) => carryOn(page, title),
+  carryOn,
 };

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addresses, settle } from './pages';
+import { addresses, inTwoTabs, settle } from './pages';
 import type { Service } from './service';
 import { Stage } from './stage';
 import { Visitor } from './visitor';
@@ -68,23 +68,19 @@ test('every page is German where its reader is, and can be read from right to le
   await page.keyboard.press('Enter');
   await page.waitForURL('**/room');
   await page.getByRole('article').first().waitFor();
-  const left = await addresses(page, service);
+  const all = await addresses(page, service);
   const seen = new Set<string>();
   const mistakes: string[] = [];
-  const checkNext = async (tab: Page): Promise<void> => {
-    for (let next = left.shift(); next; next = left.shift()) {
-      const [, address] = next;
-      await tab.goto(address);
-      await settle(tab);
-      const texts = await shownTexts(tab);
-      for (const text of texts) if (german.has(text)) seen.add(text);
-      for (const text of texts) if (english.includes(text)) mistakes.push(`${address}: ${text}`);
-      const { overflow, heading } = await readFromTheRight(tab);
-      if (overflow !== 0 || heading !== 0) mistakes.push(`${address}: ${overflow}, ${heading} pixels`);
+  await inTwoTabs(visitor, all, async (tab, [, address]) => {
+    await tab.goto(address);
+    await settle(tab);
+    for (const text of await shownTexts(tab)) {
+      if (german.has(text)) seen.add(text);
+      if (english.includes(text)) mistakes.push(`${address}: ${text}`);
     }
-  };
-  // Two tabs share the work.
-  await Promise.all([checkNext(page), checkNext(await visitor.another())]);
+    const { overflow, heading } = await readFromTheRight(tab);
+    if (overflow !== 0 || heading !== 0) mistakes.push(`${address}: ${overflow}, ${heading} pixels`);
+  });
   expect(mistakes).toEqual([]);
   expect(seen.size).toBeGreaterThan(100);
   expect(await page.evaluate(() => document.documentElement.lang)).toBe('de');

@@ -7,6 +7,7 @@ import { ordered, productOf, put } from './shopper';
 import { claimed } from './claimant';
 import { joined } from './quizmaster';
 import { spun } from './spinner';
+import type { Visitor } from './visitor';
 
 type Signs = Record<RouteName, (main: Locator) => Locator>;
 
@@ -124,4 +125,17 @@ export async function open(page: Page, name: RouteName, address: string): Promis
   await page.goto(address);
   await signs[name](page.getByRole('main')).waitFor();
   await settle(page);
+}
+
+/** Does the same for each of some items in the page of a visitor and in a second tab, which share the work. */
+export async function inTwoTabs<Item>(
+  visitor: Visitor,
+  items: readonly Item[],
+  check: (tab: Page, item: Item) => Promise<void>,
+): Promise<void> {
+  const left = items.values();
+  const checkLeft = async (tab: Page): Promise<void> => {
+    for (const item of left) await check(tab, item);
+  };
+  await Promise.all([checkLeft(visitor.page), checkLeft(await visitor.another())]);
 }

@@ -96,9 +96,12 @@ pub struct Product {
 impl Product {
     /// Whether the product is on sale at `now`.
     pub fn is_on_sale(&self, now: Timestamp) -> bool {
-        !self.is_retired
-            && self.opens_at.is_none_or(|opens| opens.is_over(now))
-            && self.closes_at.is_none_or(|closes| !closes.is_over(now))
+        !self.is_retired && self.was_on_sale(now) && self.closes_at.is_none_or(|closes| !closes.is_over(now))
+    }
+
+    /// Whether the sale had begun at `now`, even if it is over.
+    pub fn was_on_sale(&self, now: Timestamp) -> bool {
+        self.opens_at.is_none_or(|opens| opens.is_over(now))
     }
 
     /// The variants that are not retired, in the order of the content.

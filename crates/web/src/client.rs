@@ -93,11 +93,8 @@ async fn page(
     app: Option<Data<App>>,
 ) -> Result<HttpResponse, ApiError> {
     let page = CLIENT.page.as_ref().filter(|_| accepts_html(req.headers())).ok_or(Code::NotFound)?;
-    let previewed = match &app {
-        Some(app) => with_preview(&req, &shell, app, page).await,
-        None => None,
-    };
-    let mut answer = match previewed {
+    let app = app.as_ref().map(Data::get_ref);
+    let mut answer = match with_preview(&req, &shell, app, page).await {
         Some(answer) => answer,
         None => send(&req, &shell, page).await?,
     };
@@ -107,7 +104,13 @@ async fn page(
 
 /// The page with what other apps show of a link to it; `None` if it shows nothing with a name, or nothing that a guest may
 /// read. The client, and not the service, tells the reader when something fails.
-async fn with_preview(req: &HttpRequest, shell: &Shell, app: &App, page: &File) -> Option<HttpResponse> {
+async fn with_preview(
+    req: &HttpRequest,
+    shell: &Shell,
+    app: Option<&App>,
+    page: &File,
+) -> Option<HttpResponse> {
+    let app = app?;
     let path = req.match_pattern()?;
     let (_, read) = crate::PREVIEWS.iter().find(|(known, _)| *known == path)?;
     let (_, parameter) = req.match_info().iter().next()?;

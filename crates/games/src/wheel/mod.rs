@@ -180,9 +180,12 @@ impl Wheel {
 
     /// Whether the wheel can be spun at this instant.
     pub fn is_open(&self, now: Timestamp) -> bool {
-        !self.is_retired
-            && self.opens_at.is_none_or(|opens| opens <= now)
-            && self.closes_at.is_none_or(|closes| now < closes)
+        !self.is_retired && self.was_open(now) && self.closes_at.is_none_or(|closes| now < closes)
+    }
+
+    /// Whether the wheel had opened at this instant, even if it is closed since.
+    pub fn was_open(&self, now: Timestamp) -> bool {
+        self.opens_at.is_none_or(|opens| opens <= now)
     }
 
     /// Whether the number of some grants is limited, so that new accounts may not spin.

@@ -3,11 +3,10 @@
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::ops::audit::{COUNTERS, Counter};
-use crate::schema::{comments, notification_inboxes, notifications, posts, teams, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Text};
+use diesel::sql_types::{Array, BigInt, Text};
 use std::collections::BTreeMap;
 use terrace_kernel::{PostId, StoreError, Timestamp, UserId, Uuid, num};
 use terrace_store::repair::{Carrier, Counts, LeftBehind, LookedAt, RowsAudit, RowsRepair};
@@ -167,45 +166,11 @@ impl DieselTx<'_> {
             // The SQLite writer has exclusive access to the database.
             return Ok(());
         };
-        let ids = ids.iter().map(|id| Key(*id));
-        let locked: QueryResult<Vec<Key>> = match carrier {
-            Carrier::Posts => posts::table
-                .filter(posts::id.eq_any(ids))
-                .order(posts::id)
-                .select(posts::id)
-                .for_no_key_update()
-                .load(*conn),
-            Carrier::Comments => comments::table
-                .filter(comments::id.eq_any(ids))
-                .order(comments::id)
-                .select(comments::id)
-                .for_no_key_update()
-                .load(*conn),
-            Carrier::Users => users::table
-                .filter(users::id.eq_any(ids))
-                .order(users::id)
-                .select(users::id)
-                .for_no_key_update()
-                .load(*conn),
-            Carrier::Teams => teams::table
-                .filter(teams::id.eq_any(ids))
-                .order(teams::id)
-                .select(teams::id)
-                .for_no_key_update()
-                .load(*conn),
-            Carrier::Inboxes => notification_inboxes::table
-                .filter(notification_inboxes::user_id.eq_any(ids))
-                .order(notification_inboxes::user_id)
-                .select(notification_inboxes::user_id)
-                .for_no_key_update()
-                .load(*conn),
-            Carrier::Notifications => notifications::table
-                .filter(notifications::id.eq_any(ids))
-                .order(notifications::id)
-                .select(notifications::id)
-                .for_no_key_update()
-                .load(*conn),
-        };
+        let (table, key) = (table(carrier), key(carrier));
+        let lock =
+            format!("SELECT {key} AS id FROM {table} WHERE {key} = ANY($1) ORDER BY {key} FOR NO KEY UPDATE");
+        let ids: Vec<Key> = ids.iter().copied().map(Key).collect();
+        let locked: QueryResult<Vec<IdRow>> = diesel::sql_query(lock).bind::<Array<Uid>, _>(ids).load(*conn);
         locked.map(drop).map_err(broken("lock what carries counters"))
     }
 

@@ -7,9 +7,8 @@ use terrace_shop::ProductId;
 
 pub(crate) async fn preview(app: &App, id: &str) -> Result<Preview, ApiError> {
     let id = id.parse::<ProductId>().map_err(|_| Code::NotFound)?;
-    let (book, now) = (app.product_book().await?, app.now());
-    let product = book.product(id).filter(|product| product.opens_at.is_none_or(|opens| opens.is_over(now)));
-    let product = product.ok_or(Code::NotFound)?;
+    let book = app.product_book().await?;
+    let product = book.product(id).filter(|product| product.was_on_sale(app.now())).ok_or(Code::NotFound)?;
     Ok(Preview {
         title: product.name.clone(),
         description: product.description.clone(),

@@ -236,7 +236,7 @@ pub(crate) async fn get_product(
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
     let (book, now) = (app.product_book().await?, app.now());
-    let product = book.product(id).filter(|product| product.opens_at.is_none_or(|opens| opens.is_over(now)));
+    let product = book.product(id).filter(|product| product.was_on_sale(now));
     let product = product.ok_or(ApiError::new(Code::NotFound, "there is no such product"))?;
     let stocks = stocks(&app, &[product]).await?;
     conditional_json(viewer.0.as_ref(), &ProductEnvelope { product: Product::new(product, &stocks, now) })

@@ -99,7 +99,7 @@ pub(crate) async fn get_wheel(
     app: Data<App>,
 ) -> Result<HttpResponse, ApiError> {
     let (book, now) = (app.wheel_book().await?, app.now());
-    let wheel = book.wheel(wheel).filter(|wheel| wheel.opens_at.is_none_or(|opens| opens <= now));
+    let wheel = book.wheel(wheel).filter(|wheel| wheel.was_open(now));
     let wheel = wheel.ok_or_else(no_wheel)?;
     let given = app.query(ReadSegmentsGiven).await?;
     let own = Own::read(&app, viewer.0.as_ref()).await?;
