@@ -38,6 +38,7 @@ on_each_database! {
     open_disputes_are_listed_until_they_are_decided,
     a_lost_dispute_settles_what_is_owed,
     notices_of_disputes_count_in_any_order,
+    a_refund_that_failed_before_a_lost_dispute_is_owed_no_more_in_whatever_order,
 }
 
 const PINS: &str = r#"
@@ -498,6 +499,38 @@ fn notices_of_disputes_count_in_any_order(kind: DatabaseKind) -> Result<()> {
         let all = [AccountKind::Points, AccountKind::Coins].map(|kind| balance(&service, mia, kind));
         assert_eq!((all, states(&service, order.id)), ([5, 5], vec![RefundState::Given]), "{places:?}");
         holds_fit(&service, order.id);
+    }
+    in_order(&service);
+    Ok(())
+}
+
+/// The provider tells a failure twice, and the bank has returned the money in between. An operator has what failed requested
+/// again as soon as it shows; the provider makes no refund of what is disputed.
+fn a_refund_that_failed_before_a_lost_dispute_is_owed_no_more_in_whatever_order(
+    kind: DatabaseKind,
+) -> Result<()> {
+    let (service, cashier) = paid_shop(kind)?;
+    for (nth, places) in
+        [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]].into_iter().enumerate()
+    {
+        cashier.books().fault = None;
+        let (_, order) = disputed_order(&service, &format!("mia{nth}"));
+        let card = order.paid_by.card;
+        service.done(refund(order.id, None));
+        cashier.books().refund = RefundState::Given;
+        assert_eq!(reconcile(&service), 1);
+        cashier.books().fault = Some(ProviderFault::Passing("charge_disputed".to_owned()));
+        let [given] = refunds(&service, order.id).try_into().expect("one refund");
+        let failed = of_refund(NoticeKind::RefundFailed, &order, &given, 0);
+        let updated = PaymentNotice { event_id: format!("{}_updated", failed.event_id), ..failed.clone() };
+        let notices = [failed, updated, of_dispute(NoticeKind::DisputeLost, &order, card)];
+        for place in places {
+            take(&service, notices[place].clone());
+            let _ = service.run(service.app().retry_refunds(order.id.into()));
+            assert_eq!(reconcile(&service), 0, "{places:?}");
+        }
+        assert_eq!(states(&service, order.id), [RefundState::Given], "{places:?}");
+        assert_eq!(journal(&service, &order), [Some(card); 2], "{places:?}");
     }
     in_order(&service);
     Ok(())

@@ -587,9 +587,6 @@ pub trait PaymentRead {
         after: Option<(Timestamp, Uuid)>,
     ) -> Result<Vec<Refund>, StoreError>;
 
-    /// A dispute by the provider's id of it.
-    fn dispute(&mut self, provider: &str, reference: &str) -> Result<Option<Dispute>, StoreError>;
-
     /// The disputes of what these pay for, the oldest first.
     fn disputes(&mut self, of: &[Payable]) -> Result<Vec<Dispute>, StoreError>;
 

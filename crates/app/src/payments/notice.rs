@@ -1,7 +1,8 @@
 //! Decides what a payment notice changes.
 
 use crate::payments::{
-    Charge, ChargeState, DisputeState, NoticeDetail, NoticeKind, Payment, PaymentNotice, Refund, RefundState,
+    Charge, ChargeState, Dispute, DisputeState, NoticeDetail, NoticeKind, Payment, PaymentNotice, Refund,
+    RefundState,
 };
 use terrace_shop::RefundId;
 
@@ -52,6 +53,8 @@ pub(crate) enum Decision {
     RefundConfirmed,
     /// A refund reached another state.
     RefundMoved(RefundId, RefundState),
+    /// A refund has failed whose money was returned with a lost dispute.
+    RefundReturned(RefundId),
     /// A dispute reached another state. If it is lost, the fan has the money back.
     Dispute(DisputeState),
     /// No change.
@@ -63,8 +66,8 @@ pub(crate) struct KnownPayment<'k> {
     pub(crate) charge: &'k Charge,
     pub(crate) payment: &'k Payment,
     pub(crate) refunds: &'k [Refund],
-    /// The state of the dispute that the notice is about.
-    pub(crate) dispute: Option<DisputeState>,
+    /// The disputes of the payment.
+    pub(crate) disputes: &'k [Dispute],
 }
 
 /// Checks a notice against what it names and returns its effect (spec §3, rule 4). In whatever order
@@ -74,15 +77,17 @@ pub(crate) fn decide(
     provider: &str,
     known: &KnownPayment<'_>,
 ) -> Result<Decision, Mismatch> {
-    let KnownPayment { charge, payment, refunds, dispute } = known;
+    let KnownPayment { charge, payment, refunds, disputes } = known;
     fits(notice, provider, charge, payment)?;
     match (&notice.detail, notice.kind) {
         (Some(NoticeDetail::Refund { id, attempt }), kind) => {
-            return decide_refund((*id, *attempt), notice, kind, refunds);
+            return decide_refund((*id, *attempt), notice, kind, known);
         }
-        (Some(NoticeDetail::Dispute(_)), kind) => {
+        (Some(NoticeDetail::Dispute(reference)), kind) => {
             let to = kind.dispute().ok_or(Mismatch::Event)?;
-            let is_new = dispute.is_none_or(|from| from == DisputeState::Open && to != DisputeState::Open);
+            let mut before = disputes.iter().filter(|dispute| dispute.reference == *reference);
+            let is_new =
+                before.all(|dispute| dispute.state == DisputeState::Open && to != DisputeState::Open);
             return Ok(if is_new { Decision::Dispute(to) } else { Decision::Nothing });
         }
         (None, _) => {}
@@ -126,9 +131,9 @@ fn decide_refund(
     (id, attempt): (RefundId, u32),
     notice: &PaymentNotice,
     kind: NoticeKind,
-    refunds: &[Refund],
+    known: &KnownPayment<'_>,
 ) -> Result<Decision, Mismatch> {
-    let refund = refunds.iter().find(|refund| refund.id == id).ok_or(Mismatch::Refund)?;
+    let refund = known.refunds.iter().find(|refund| refund.id == id).ok_or(Mismatch::Refund)?;
     if refund.card() != Some(notice.money) {
         return Err(Mismatch::Amount);
     }
@@ -136,11 +141,34 @@ fn decide_refund(
         return Ok(Decision::Nothing);
     }
     Ok(match (refund.state, kind) {
+        // The notice is late: the buyer's bank has returned the money since.
+        (RefundState::Owed | RefundState::Given, NoticeKind::RefundFailed)
+            if lost_with(refund, known.refunds, known.disputes).is_some() =>
+        {
+            Decision::RefundReturned(id)
+        }
         (RefundState::Owed, NoticeKind::RefundGiven) => Decision::RefundMoved(id, RefundState::Given),
         (RefundState::Owed | RefundState::Given, NoticeKind::RefundFailed) => {
             Decision::RefundMoved(id, RefundState::Failed)
         }
         _ => Decision::Nothing,
+    })
+}
+
+/// The lost dispute with which the money of a refund was returned: the one whose reference the refund has, or one whose
+/// money the other refunds with its reference leave for it.
+pub(crate) fn lost_with<'d>(
+    refund: &Refund,
+    refunds: &[Refund],
+    disputes: &'d [Dispute],
+) -> Option<&'d Dispute> {
+    let mut lost = disputes.iter().filter(|dispute| dispute.state == DisputeState::Lost);
+    lost.find(|dispute| {
+        let others = refunds
+            .iter()
+            .filter(|other| other.id != refund.id && other.reference.as_ref() == Some(&dispute.reference));
+        let taken = others.fold(0_i64, |sum, other| sum.saturating_add(other.parts.card));
+        refund.parts.card <= dispute.money.amount.saturating_sub(taken)
     })
 }
 
@@ -212,8 +240,20 @@ mod tests {
         Refund { currency: Some(Currency::EUR), attempt, ..refund }
     }
 
+    fn dispute(state: DisputeState, amount: i64) -> Dispute {
+        Dispute {
+            provider: "bank".to_owned(),
+            reference: "dp_1".to_owned(),
+            payable: payment().payable,
+            state,
+            money: Money { amount, currency: Currency::EUR },
+            opened_at: at(0),
+            changed_at: at(0),
+        }
+    }
+
     fn decided(notice: &PaymentNotice, charge: &Charge, refunds: &[Refund]) -> Result<Decision, Mismatch> {
-        decide(notice, "bank", &KnownPayment { charge, payment: &payment(), refunds, dispute: None })
+        decide(notice, "bank", &KnownPayment { charge, payment: &payment(), refunds, disputes: &[] })
     }
 
     fn notice(kind: NoticeKind) -> PaymentNotice {
@@ -285,6 +325,31 @@ mod tests {
     }
 
     #[test]
+    fn a_late_failure_of_a_refund_changes_nothing_that_a_lost_dispute_has_returned() {
+        let charge = purchase(PurchaseState::Refunded);
+        let own = refund(RefundState::Given, 0);
+        let detail = Some(NoticeDetail::Refund { id: own.id, attempt: 0 });
+        let failed = PaymentNotice { detail, ..notice(NoticeKind::RefundFailed) };
+        let by_dispute = Refund { reference: Some("dp_1".to_owned()), ..own.clone() };
+        let other = Refund { id: RefundId::from_uuid(Uuid::from_u128(9)), ..by_dispute.clone() };
+        let moved = Decision::RefundMoved(own.id, RefundState::Failed);
+        for (state, amount, refunds, decision) in [
+            (DisputeState::Lost, 998, vec![own.clone()], Decision::RefundReturned(own.id)),
+            (DisputeState::Lost, 998, vec![by_dispute], Decision::RefundReturned(own.id)),
+            // The dispute returned something else.
+            (DisputeState::Lost, 997, vec![own.clone()], moved),
+            (DisputeState::Lost, 998, vec![own.clone(), other], moved),
+            (DisputeState::Open, 998, vec![own.clone()], moved),
+            (DisputeState::Won, 998, vec![own], moved),
+        ] {
+            let disputes = [dispute(state, amount)];
+            let known =
+                KnownPayment { charge: &charge, payment: &payment(), refunds: &refunds, disputes: &disputes };
+            assert_eq!(decide(&failed, "bank", &known), Ok(decision), "{state} {amount}");
+        }
+    }
+
+    #[test]
     fn a_dispute_is_opened_and_decided_once_in_whatever_order() {
         use DisputeState::{Lost, Open, Won};
         let (charge, payment) = (purchase(PurchaseState::Completed), payment());
@@ -299,7 +364,9 @@ mod tests {
         ] {
             let detail = Some(NoticeDetail::Dispute("dp_1".to_owned()));
             let notice = PaymentNotice { detail, ..notice(kind) };
-            let known = KnownPayment { charge: &charge, payment: &payment, refunds: &[], dispute: known };
+            let disputes = known.map(|state| dispute(state, 998));
+            let disputes = disputes.as_slice();
+            let known = KnownPayment { charge: &charge, payment: &payment, refunds: &[], disputes };
             let to = to.map_or(Decision::Nothing, Decision::Dispute);
             assert_eq!(decide(&notice, "bank", &known), Ok(to), "{kind}");
         }
@@ -325,7 +392,7 @@ mod tests {
         let of_bank = payment();
         // While no checkout is recorded here, any reference is accepted.
         let unknown = Payment { reference: None, ..payment() };
-        let known = |payment| KnownPayment { charge: &purchase, payment, refunds: &[], dispute: None };
+        let known = |payment| KnownPayment { charge: &purchase, payment, refunds: &[], disputes: &[] };
         assert_eq!(decide(&paid, "mint", &known(&of_bank)), Err(Mismatch::Provider));
         assert_eq!(decide(&paid, "bank", &known(&unknown)), Ok(Decision::Complete));
     }

@@ -3,7 +3,7 @@
 use crate::grants::Granter;
 use crate::payments::{
     Charge, ChargeState, Decision, Dispute, DisputeState, KnownPayment, Locked, Mismatch, NoticeDetail,
-    NoticeKind, NoticeOutcome, PaymentNotice, Refund, RefundState, can_be_confirmed, decide,
+    NoticeKind, NoticeOutcome, PaymentNotice, Refund, RefundState, can_be_confirmed, decide, lost_with,
 };
 use crate::store::payments::PaymentWrite;
 use crate::store::{Command, PaymentTx};
@@ -75,12 +75,12 @@ impl Command for TakeNotice {
         };
         let charge = locked.charge();
         let refunds = tx.refunds(&[charge.payable])?;
-        let dispute = match &self.notice.detail {
-            Some(NoticeDetail::Dispute(reference)) => tx.dispute(self.provider, reference)?,
-            Some(NoticeDetail::Refund { .. }) | None => None,
+        let disputes = match &self.notice.detail {
+            Some(_) => tx.disputes(&[charge.payable])?,
+            None => Vec::new(),
         };
-        let state = dispute.as_ref().map(|dispute| dispute.state);
-        let known = KnownPayment { charge: &charge, payment: &payment, refunds: &refunds, dispute: state };
+        let known =
+            KnownPayment { charge: &charge, payment: &payment, refunds: &refunds, disputes: &disputes };
         let decision = decide(&self.notice, self.provider, &known);
         if let Some(outcome) = self.note(tx, ctx, decision)? {
             return Ok(outcome);
@@ -119,16 +119,28 @@ impl Command for TakeNotice {
                 moved.map_or(Ok(()), |refund| tx.put_refund(&refund))?;
                 locked.publish(tx, ctx)?;
             }
+            Decision::RefundReturned(id) => {
+                let refund = refunds.iter().find(|refund| refund.id == id);
+                let by = refund.and_then(|refund| lost_with(refund, &refunds, &disputes));
+                if let Some((refund, dispute)) = refund.cloned().zip(by) {
+                    put_returned(tx, refund, &dispute.reference)?;
+                }
+            }
             Decision::Dispute(state) => {
-                self.dispute(tx, ctx, dispute, state)?;
+                let reference = self.dispute(tx, ctx, &disputes, state)?;
                 if state == DisputeState::Lost && charge.state != ChargeState::Refunded {
                     locked.refund(tx, ctx, &mut payment, book, RefundState::Given)?;
                 } else {
                     locked.publish(tx, ctx)?;
                 }
                 if state == DisputeState::Lost {
-                    let returned = covered(&refunds, &charge, self.notice.money.amount);
-                    settle_refunds(tx, refunds, |refund| returned.contains(&refund.id))?;
+                    let before = covered(&refunds, &charge, self.notice.money.amount);
+                    let is_new = |refund: &Refund| refunds.iter().all(|known| known.id != refund.id);
+                    for refund in tx.refunds(&[charge.payable])? {
+                        if is_new(&refund) || before.contains(&refund.id) {
+                            put_returned(tx, refund, &reference)?;
+                        }
+                    }
                 }
             }
             Decision::Nothing => {}
@@ -163,26 +175,35 @@ fn settle_refunds(
     settled.try_for_each(|refund| tx.put_refund(&refund.moved(RefundState::Given, None)))
 }
 
+/// Notes that the fan has the money of a refund by a lost dispute, whose reference the refund gets.
+fn put_returned(tx: &mut dyn PaymentTx, refund: Refund, reference: &str) -> Result<(), StoreError> {
+    let refund = refund.moved(RefundState::Given, None);
+    tx.put_refund(&Refund { reference: Some(reference.to_owned()), ..refund })
+}
+
 impl TakeNotice {
-    /// Stores the state of the dispute that the notice is about.
+    /// Stores the state of the dispute that the notice is about; returns its reference.
     fn dispute(
         &self,
         tx: &mut dyn PaymentWrite,
         ctx: &Ctx,
-        known: Option<Dispute>,
+        known: &[Dispute],
         state: DisputeState,
-    ) -> Result<(), StoreError> {
-        let Some(NoticeDetail::Dispute(reference)) = &self.notice.detail else { return Ok(()) };
-        let new = Dispute {
+    ) -> Result<String, StoreError> {
+        let Some(NoticeDetail::Dispute(reference)) = &self.notice.detail else {
+            return Err(StoreError::defect("take a notice", "it names no dispute"));
+        };
+        let known = known.iter().find(|dispute| dispute.reference == *reference);
+        tx.put_dispute(&Dispute {
             provider: self.provider.to_owned(),
             reference: reference.clone(),
             payable: self.notice.payable,
             state,
             money: self.notice.money,
-            opened_at: ctx.now(),
+            opened_at: known.map_or(ctx.now(), |known| known.opened_at),
             changed_at: ctx.now(),
-        };
-        tx.put_dispute(&Dispute { opened_at: known.map_or(ctx.now(), |known| known.opened_at), ..new })
+        })?;
+        Ok(reference.clone())
     }
 
     /// Stores the notice with its outcome; returns the outcome if it was stored before.

@@ -41,22 +41,6 @@ impl DisputeRow {
 }
 
 impl DieselTx<'_> {
-    pub(super) fn find_dispute(
-        &mut self,
-        provider: &str,
-        reference: &str,
-    ) -> Result<Option<Dispute>, StoreError> {
-        let row: Option<DisputeRow> = on!(self.conn, |conn| {
-            payment_disputes::table
-                .find((provider, reference))
-                .select(DisputeRow::as_select())
-                .first(conn)
-                .optional()
-        })
-        .map_err(broken("read a dispute"))?;
-        row.map(DisputeRow::into_dispute).transpose()
-    }
-
     pub(super) fn list_disputes(&mut self, of: &[Payable]) -> Result<Vec<Dispute>, StoreError> {
         if of.is_empty() {
             return Ok(Vec::new());

@@ -181,10 +181,6 @@ impl PaymentRead for DieselTx<'_> {
         self.list_due_refunds(by, limit, after)
     }
 
-    fn dispute(&mut self, provider: &str, reference: &str) -> Result<Option<Dispute>, StoreError> {
-        self.find_dispute(provider, reference)
-    }
-
     fn disputes(&mut self, of: &[Payable]) -> Result<Vec<Dispute>, StoreError> {
         self.list_disputes(of)
     }
