@@ -9,7 +9,7 @@ use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use utoipa::openapi::OpenApi;
 use utoipa_swagger_ui::Config;
 
@@ -57,6 +57,13 @@ pub(crate) struct Document {
 }
 
 impl Document {
+    /// The document that this program serves, which all services of a process share.
+    pub(crate) fn of_this_version() -> Arc<Self> {
+        static DOCUMENT: LazyLock<Arc<Document>> =
+            LazyLock::new(|| Arc::new(Document::of(&crate::openapi())));
+        Arc::clone(&DOCUMENT)
+    }
+
     pub(crate) fn of(document: &OpenApi) -> Self {
         let json = Bytes::from(document.to_json().unwrap_or_default());
         let tag = etag::Tag::of(None, &json);

@@ -3,6 +3,7 @@
 use crate::edge::Area;
 use crate::platform::REPLAYED;
 use crate::problem::{self, Problem, ProblemPart};
+use crate::register::Routes;
 use std::collections::BTreeMap;
 use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::header::{Header, HeaderBuilder};
@@ -18,18 +19,14 @@ use utoipa::openapi::{
     RefOr, Required, Response, ResponseBuilder, Schema,
 };
 use utoipa::{PartialSchema, ToSchema};
-use utoipa_actix_web::AppExt;
 
 const ETAG: &str = "ETag";
 const RETRY_AFTER: &str = "Retry-After";
 
 /// The OpenAPI document of the service.
 pub fn openapi() -> OpenApi {
-    let (_, mut document) = actix_web::App::new()
-        .into_utoipa_app()
-        .openapi(preamble())
-        .configure(crate::routes)
-        .split_for_parts();
+    let mut document = preamble();
+    crate::routes(&mut Routes::Describe(&mut document));
     crate::streams::add_events(&mut document);
     let mut components = document.components.take().unwrap_or_default();
     for (path, item) in &mut document.paths.paths {

@@ -30,6 +30,7 @@ mod preview;
 mod problem;
 mod push;
 mod quests;
+mod register;
 mod rewards;
 mod room;
 mod search;
@@ -60,11 +61,11 @@ pub use wheels::{SpinResponseFault, is_spin, verify_spin_response};
 
 use crate::account_data::ExportPart;
 use crate::preview::ReadPreview;
-use utoipa_actix_web::service_config::ServiceConfig;
+use crate::register::Routes;
 
 /// The routes of every area. The router tries them in this order, and each route with a placeholder costs it a regular
 /// expression, so the areas with the most requests come first.
-const ROUTES: &[fn(&mut ServiceConfig<'_>)] = &[
+const ROUTES: &[fn(&mut Routes<'_>)] = &[
     quests::routes,
     boards::routes,
     dashboard::routes,
@@ -152,7 +153,7 @@ const EXPORT: &[&[ExportPart]] = &[
 ];
 
 /// Registers all routes under `/api`.
-fn routes(config: &mut ServiceConfig<'_>) {
+fn routes(config: &mut Routes<'_>) {
     for area in ROUTES {
         area(config);
     }

@@ -26,6 +26,7 @@ use crate::packs::PackPage;
 use crate::payments::sandbox;
 use crate::problem;
 use crate::quests::QuestPage;
+use crate::register::Routes;
 use crate::room::FeedPages;
 use crate::shop::ProductPages;
 use crate::streams::{Hub, Streams};
@@ -38,7 +39,6 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 use terrace_app::{App, OnDemand};
 use terrace_kernel::{Clock, Entropy};
-use utoipa_actix_web::service_config::ServiceConfig;
 
 /// Dependencies of the HTTP server.
 #[derive(Clone)]
@@ -70,7 +70,7 @@ pub(crate) struct Service {
     pub(crate) streams: Arc<Streams>,
     document: Data<Document>,
     pages: Pages,
-    routes: fn(&mut ServiceConfig<'_>),
+    routes: fn(&mut Routes<'_>),
 }
 
 /// The encoded pages that areas keep.
@@ -103,7 +103,7 @@ impl Pages {
 impl Service {
     pub(crate) fn new(wiring: Wiring, config: WebConfig) -> Self {
         let Wiring { app, on_demand, clock, entropy, metrics } = wiring;
-        let document = Document::of(&crate::openapi());
+        let document = Document::of_this_version();
         let contract = document.contract.clone();
         let shell = Shell::new(Arc::<App>::clone(&app), clock, entropy, metrics, config, contract);
         let use_cases = UseCases { app: Data::from(app), on_demand: Data::from(on_demand) };
@@ -113,13 +113,13 @@ impl Service {
     /// A service on any shell, with any routes.
     pub(crate) fn of(
         shell: Shell,
-        document: Document,
+        document: Arc<Document>,
         use_cases: Option<UseCases>,
-        routes: fn(&mut ServiceConfig<'_>),
+        routes: fn(&mut Routes<'_>),
     ) -> Self {
         let config = shell.config();
         let streams = Arc::new(Streams::new(config.streams.clone(), config.limits.enabled));
-        let (shell, document) = (Data::new(shell), Data::new(document));
+        let (shell, document) = (Data::new(shell), Data::from(document));
         Self { shell, use_cases, streams, document, pages: Pages::new(), routes }
     }
 
@@ -153,7 +153,7 @@ impl Service {
             .wrap(from_fn(edge::edge))
             .configure(|config| {
                 pages.register(config);
-                routes(&mut ServiceConfig::new(config));
+                routes(&mut Routes::Serve(config));
                 docs::configure(config);
                 health::configure(config, metrics);
                 sandbox::configure(config);

@@ -3,14 +3,14 @@
 use crate::docs::Document;
 use crate::edge::WebConfig;
 use crate::edge::{Backend, Shell};
+use crate::register::Routes;
 use crate::service::Service;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use terrace_app::store::BoxFuture;
 use terrace_identity::{Role, Secret, Token, TokenKind, Viewer};
 use terrace_kernel::{Clock, CtxSeed, Entropy, StoreError, Timestamp};
-use utoipa_actix_web::AppExt;
-use utoipa_actix_web::service_config::ServiceConfig;
+use utoipa::openapi::OpenApi;
 use uuid::Uuid;
 
 /// A signed-in viewer with arbitrary ids.
@@ -78,14 +78,11 @@ impl Entropy for Counting {
 }
 
 /// A service on `backend` with these routes and their document.
-pub(crate) fn service(
-    backend: Arc<FakeBackend>,
-    config: WebConfig,
-    routes: fn(&mut ServiceConfig<'_>),
-) -> Service {
-    let (_, document) = actix_web::App::new().into_utoipa_app().configure(routes).split_for_parts();
+pub(crate) fn service(backend: Arc<FakeBackend>, config: WebConfig, routes: fn(&mut Routes<'_>)) -> Service {
+    let mut document = OpenApi::default();
+    routes(&mut Routes::Describe(&mut document));
     let entropy = Arc::new(Counting(AtomicU64::new(0)));
-    let document = Document::of(&document);
+    let document = Arc::new(Document::of(&document));
     let contract = document.contract.clone();
     let shell = Shell::new(backend, Arc::new(Fixed), entropy, None, config, contract);
     Service::of(shell, document, None, routes)

@@ -10,10 +10,10 @@ pub(crate) use export::EXPORT;
 pub(crate) use pages::BoardPages;
 pub(crate) use routes::{choice, id};
 
-use utoipa_actix_web::service_config::ServiceConfig;
+use crate::register::Routes;
 
 /// The routes of the area, in the order in which the router tries them.
-pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+pub(crate) fn routes(config: &mut Routes<'_>) {
     config
         .service(routes::read_leaderboard)
         .service(routes::list_leaderboards)

@@ -5,6 +5,7 @@ use crate::edge::config::WebConfig;
 use crate::edge::limits::LimitConfig;
 use crate::error::ApiError;
 use crate::extract::JsonBody;
+use crate::register::Routes;
 use crate::server::{Listeners, run};
 use crate::test_support::{FakeBackend, service};
 use actix_web::body::{BodySize, MessageBody};
@@ -19,7 +20,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use utoipa_actix_web::service_config::ServiceConfig;
 
 /// Longer than any step here takes, even on a slow machine.
 const EVER: Duration = Duration::from_secs(30);
@@ -51,7 +51,7 @@ async fn late() -> HttpResponse {
     HttpResponse::Ok().insert_header(("content-encoding", "identity")).body(Late)
 }
 
-fn routes(config: &mut ServiceConfig<'_>) {
+fn routes(config: &mut Routes<'_>) {
     config.service(write_note).service(endless).service(late);
 }
 

@@ -6,6 +6,7 @@ use crate::edge::limits::{LimitConfig, Rate};
 use crate::edge::shell::Shell;
 use crate::error::{ApiError, Code, Invalid};
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, SignedIn};
+use crate::register::Routes;
 use crate::server::{Listeners, run};
 use crate::test_support::{FakeBackend, service};
 use actix_web::body::MessageBody;
@@ -21,7 +22,6 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use terrace_kernel::PostId;
-use utoipa_actix_web::service_config::ServiceConfig;
 
 #[derive(Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -74,7 +74,7 @@ async fn fail_strangely() -> Result<HttpResponse, actix_web::Error> {
     Err(actix_web::error::ErrorInternalServerError("secret cause"))
 }
 
-fn routes(config: &mut ServiceConfig<'_>) {
+fn routes(config: &mut Routes<'_>) {
     config
         .service(read_notes)
         .service(write_note)

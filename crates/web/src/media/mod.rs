@@ -7,10 +7,10 @@ mod routes;
 
 pub(crate) use picture_bodies::PictureBodies;
 
-use utoipa_actix_web::service_config::ServiceConfig;
+use crate::register::Routes;
 
 /// The routes of the area, in the order in which the router tries them.
-pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+pub(crate) fn routes(config: &mut Routes<'_>) {
     config
         .service(routes::set_picture)
         .service(routes::remove_picture)

@@ -17,10 +17,10 @@ pub(crate) use pages::PackPage;
 pub(crate) use preview::preview;
 pub use verify::{OpeningFault, VerifiedSlot, verify_opening};
 
-use utoipa_actix_web::service_config::ServiceConfig;
+use crate::register::Routes;
 
 /// The routes of the area, in the order in which the router tries them.
-pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+pub(crate) fn routes(config: &mut Routes<'_>) {
     config
         .service(routes::list_packs)
         .service(routes::get_pack)

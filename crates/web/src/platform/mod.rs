@@ -17,10 +17,10 @@ pub(crate) use once::{REPLAYED, created, done, keyed, needed, respond};
 pub(crate) use page::{PageQuery, PageRequest, asked, next_cursor};
 pub(crate) use refusals::{no_fan, no_longer, unknown_team};
 
-use utoipa_actix_web::service_config::ServiceConfig;
+use crate::register::Routes;
 
 /// The routes of the area, in the order in which the router tries them.
-pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+pub(crate) fn routes(config: &mut Routes<'_>) {
     config
         .service(club::get_club)
         .service(club::get_theme)

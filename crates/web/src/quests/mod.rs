@@ -12,8 +12,8 @@ pub(crate) use pages::QuestPage;
 pub(crate) use preview::preview;
 
 use crate::edge::fallback;
+use crate::register::Routes;
 use actix_web::web;
-use utoipa_actix_web::service_config::ServiceConfig;
 
 /// Paths that other methods must not reach as a quest with such an id: these get 405.
 const COMMANDS: [&str; 4] = [
@@ -24,7 +24,7 @@ const COMMANDS: [&str; 4] = [
 ];
 
 /// The routes of the area, in the order in which the router tries them.
-pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+pub(crate) fn routes(config: &mut Routes<'_>) {
     config
         .service(routes::list_quests)
         .service(routes::start_quest)

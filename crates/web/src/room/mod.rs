@@ -14,10 +14,10 @@ pub(crate) use pages::FeedPages;
 pub(crate) use preview::preview;
 pub(crate) use routes::{Scope, feed_scope};
 
-use utoipa_actix_web::service_config::ServiceConfig;
+use crate::register::Routes;
 
 /// The routes of the area, in the order in which the router tries them.
-pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+pub(crate) fn routes(config: &mut Routes<'_>) {
     config
         .service(routes::read_feed)
         .service(routes::create_post)

@@ -17,10 +17,10 @@ pub(crate) use order_dto::OrderStatus;
 pub(crate) use pages::ProductPages;
 pub(crate) use preview::preview;
 
-use utoipa_actix_web::service_config::ServiceConfig;
+use crate::register::Routes;
 
 /// The routes of the area, in the order in which the router tries them.
-pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+pub(crate) fn routes(config: &mut Routes<'_>) {
     config
         .service(routes::list_categories)
         .service(routes::list_products)

@@ -37,6 +37,7 @@ pub(crate) use routes::StreamQuery;
 pub(crate) use view::Part;
 
 use crate::edge::fallback;
+use crate::register::Routes;
 use crate::streams::kind::{ByKind, Kind};
 use crate::streams::log::{Bounds, Log, Snapshot};
 use crate::streams::readers::{Caps, Readers};
@@ -45,11 +46,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
-use utoipa_actix_web::service_config::ServiceConfig;
 
 /// The routes of the area, in the order in which the router tries them. They precede those of other areas whose paths with
 /// a placeholder would match them.
-pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+pub(crate) fn routes(config: &mut Routes<'_>) {
     config
         .service(routes::stream_leaderboard)
         .service(routes::stream_own)

@@ -6,10 +6,10 @@ mod routes;
 
 pub(crate) use preview::preview;
 
-use utoipa_actix_web::service_config::ServiceConfig;
+use crate::register::Routes;
 
 /// The routes of the area, in the order in which the router tries them.
-pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+pub(crate) fn routes(config: &mut Routes<'_>) {
     config
         .service(routes::list_leagues)
         .service(routes::get_league)

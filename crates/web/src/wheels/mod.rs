@@ -11,10 +11,10 @@ pub(crate) use export::EXPORT;
 pub(crate) use preview::preview;
 pub use verify::{SpinResponseFault, is_spin, verify_spin_response};
 
-use utoipa_actix_web::service_config::ServiceConfig;
+use crate::register::Routes;
 
 /// The routes of the area, in the order in which the router tries them.
-pub(crate) fn routes(config: &mut ServiceConfig<'_>) {
+pub(crate) fn routes(config: &mut Routes<'_>) {
     config
         .service(routes::list_wheels)
         .service(routes::get_wheel)
