@@ -8,9 +8,6 @@ use clap::Args;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-/// The optional features of the program.
-const OPTIONAL: &str = "terrace-server/s3,terrace-server/postgres-tls";
-
 #[derive(Args)]
 pub(crate) struct Ci {
     /// Fail where a test would have to be left out
@@ -20,7 +17,7 @@ pub(crate) struct Ci {
 
 /// Runs every check.
 pub(crate) fn run(ci: &Ci, tools: Tools) -> Result<ExitCode> {
-    for check in [format()?, lints()?, defaults()?, documentation()?] {
+    for check in [format()?, lints()?, documentation()?] {
         let failed = step(check.name, || Ok(cargo::exit_code(cargo::status(&mut { check.command })?)))?;
         if failed != ExitCode::SUCCESS {
             return Ok(failed);
@@ -44,23 +41,18 @@ fn format() -> Result<Check> {
     Ok(Check { name: "formatting", command })
 }
 
-/// With the optional features.
+/// The optional features, which the lints and the documentation share. The tests are built without them.
+const OPTIONAL: &str = "terrace-server/s3,terrace-server/postgres-tls";
+
 fn lints() -> Result<Check> {
     let mut command = cargo::cargo("clippy")?;
     command.args(["--workspace", "--all-targets", "--features", OPTIONAL, "--", "-D", "warnings"]);
     Ok(Check { name: "lints", command })
 }
 
-/// Without the optional features, of the only package whose code depends on them.
-fn defaults() -> Result<Check> {
-    let mut command = cargo::cargo("clippy")?;
-    command.args(["--package", "terrace-storage", "--", "-D", "warnings"]);
-    Ok(Check { name: "lints without optional features", command })
-}
-
 fn documentation() -> Result<Check> {
     let mut command = cargo::cargo("doc")?;
-    command.args(["--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
+    command.args(["--workspace", "--no-deps", "--features", OPTIONAL]).env("RUSTDOCFLAGS", "-D warnings");
     Ok(Check { name: "documentation", command })
 }
 
