@@ -471,7 +471,7 @@ pub struct Refund {
     pub with_shipping: bool,
     /// How far it is.
     pub state: RefundState,
-    /// Id that the provider assigned to it.
+    /// Id that the provider assigned to it, or to the lost dispute with which the buyer's bank has returned the money.
     pub reference: Option<String>,
     /// How often an operator had it requested again.
     pub attempt: u32,

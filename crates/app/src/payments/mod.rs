@@ -62,7 +62,7 @@ pub use asking::{CheckoutRefusal, Payments};
 pub(crate) use bookings::{awaited, close, record_refund, take_in};
 pub use notice::Mismatch;
 pub use notice::is_name;
-pub(crate) use notice::{Decision, KnownPayment, can_be_confirmed, decide, lost_with};
+pub(crate) use notice::{Decision, KnownPayment, can_be_confirmed, decide};
 pub use provider::{
     BegunCheckout, Checkout, CheckoutLine, CheckoutOrder, Header, NoticeFault, PaymentProvider, PaymentState,
     ProviderFault, RefundAnswer, RefundOrder,

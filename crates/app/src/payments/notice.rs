@@ -39,7 +39,7 @@ pub enum Mismatch {
 
 /// The effect of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Decision {
+pub(crate) enum Decision<'k> {
     /// It is paid: the fan gets what it was for.
     Complete,
     /// It will not be paid.
@@ -54,7 +54,7 @@ pub(crate) enum Decision {
     /// A refund reached another state.
     RefundMoved(RefundId, RefundState),
     /// A refund has failed whose money was returned with a lost dispute.
-    RefundReturned(RefundId),
+    RefundReturned(&'k Refund, &'k Dispute),
     /// A dispute reached another state. If it is lost, the fan has the money back.
     Dispute(DisputeState),
     /// No change.
@@ -62,9 +62,9 @@ pub(crate) enum Decision {
 }
 
 /// What is known of the payment that a notice names.
-pub(crate) struct KnownPayment<'k> {
-    pub(crate) charge: &'k Charge,
-    pub(crate) payment: &'k Payment,
+pub(crate) struct KnownPayment<'p, 'k> {
+    pub(crate) charge: &'p Charge,
+    pub(crate) payment: &'p Payment,
     pub(crate) refunds: &'k [Refund],
     /// The disputes of the payment.
     pub(crate) disputes: &'k [Dispute],
@@ -72,11 +72,11 @@ pub(crate) struct KnownPayment<'k> {
 
 /// Checks a notice against what it names and returns its effect (spec §3, rule 4). In whatever order
 /// notices arrive, every payment is either completed or refunded.
-pub(crate) fn decide(
+pub(crate) fn decide<'k>(
     notice: &PaymentNotice,
     provider: &str,
-    known: &KnownPayment<'_>,
-) -> Result<Decision, Mismatch> {
+    known: &KnownPayment<'_, 'k>,
+) -> Result<Decision<'k>, Mismatch> {
     let KnownPayment { charge, payment, refunds, disputes } = known;
     fits(notice, provider, charge, payment)?;
     match (&notice.detail, notice.kind) {
@@ -127,12 +127,12 @@ pub(crate) fn can_be_confirmed(refund: &Refund) -> bool {
 }
 
 /// A provider reports on one attempt of a refund. A refund that was given may come back from the buyer's bank.
-fn decide_refund(
+fn decide_refund<'k>(
     (id, attempt): (RefundId, u32),
     notice: &PaymentNotice,
     kind: NoticeKind,
-    known: &KnownPayment<'_>,
-) -> Result<Decision, Mismatch> {
+    known: &KnownPayment<'_, 'k>,
+) -> Result<Decision<'k>, Mismatch> {
     let refund = known.refunds.iter().find(|refund| refund.id == id).ok_or(Mismatch::Refund)?;
     if refund.card() != Some(notice.money) {
         return Err(Mismatch::Amount);
@@ -141,15 +141,13 @@ fn decide_refund(
         return Ok(Decision::Nothing);
     }
     Ok(match (refund.state, kind) {
-        // The notice is late: the buyer's bank has returned the money since.
-        (RefundState::Owed | RefundState::Given, NoticeKind::RefundFailed)
-            if lost_with(refund, known.refunds, known.disputes).is_some() =>
-        {
-            Decision::RefundReturned(id)
-        }
         (RefundState::Owed, NoticeKind::RefundGiven) => Decision::RefundMoved(id, RefundState::Given),
         (RefundState::Owed | RefundState::Given, NoticeKind::RefundFailed) => {
-            Decision::RefundMoved(id, RefundState::Failed)
+            match lost_with(refund, known.refunds, known.disputes) {
+                // The notice is late: the buyer's bank has returned the money since.
+                Some(dispute) => Decision::RefundReturned(refund, dispute),
+                None => Decision::RefundMoved(id, RefundState::Failed),
+            }
         }
         _ => Decision::Nothing,
     })
@@ -157,11 +155,7 @@ fn decide_refund(
 
 /// The lost dispute with which the money of a refund was returned: the one whose reference the refund has, or one whose
 /// money the other refunds with its reference leave for it.
-pub(crate) fn lost_with<'d>(
-    refund: &Refund,
-    refunds: &[Refund],
-    disputes: &'d [Dispute],
-) -> Option<&'d Dispute> {
+fn lost_with<'d>(refund: &Refund, refunds: &[Refund], disputes: &'d [Dispute]) -> Option<&'d Dispute> {
     let mut lost = disputes.iter().filter(|dispute| dispute.state == DisputeState::Lost);
     lost.find(|dispute| {
         let others = refunds
@@ -252,7 +246,11 @@ mod tests {
         }
     }
 
-    fn decided(notice: &PaymentNotice, charge: &Charge, refunds: &[Refund]) -> Result<Decision, Mismatch> {
+    fn decided<'k>(
+        notice: &PaymentNotice,
+        charge: &Charge,
+        refunds: &'k [Refund],
+    ) -> Result<Decision<'k>, Mismatch> {
         decide(notice, "bank", &KnownPayment { charge, payment: &payment(), refunds, disputes: &[] })
     }
 
@@ -332,19 +330,23 @@ mod tests {
         let failed = PaymentNotice { detail, ..notice(NoticeKind::RefundFailed) };
         let by_dispute = Refund { reference: Some("dp_1".to_owned()), ..own.clone() };
         let other = Refund { id: RefundId::from_uuid(Uuid::from_u128(9)), ..by_dispute.clone() };
-        let moved = Decision::RefundMoved(own.id, RefundState::Failed);
-        for (state, amount, refunds, decision) in [
-            (DisputeState::Lost, 998, vec![own.clone()], Decision::RefundReturned(own.id)),
-            (DisputeState::Lost, 998, vec![by_dispute], Decision::RefundReturned(own.id)),
+        for (state, amount, refunds, is_returned) in [
+            (DisputeState::Lost, 998, vec![own.clone()], true),
+            (DisputeState::Lost, 998, vec![by_dispute], true),
             // The dispute returned something else.
-            (DisputeState::Lost, 997, vec![own.clone()], moved),
-            (DisputeState::Lost, 998, vec![own.clone(), other], moved),
-            (DisputeState::Open, 998, vec![own.clone()], moved),
-            (DisputeState::Won, 998, vec![own], moved),
+            (DisputeState::Lost, 997, vec![own.clone()], false),
+            (DisputeState::Lost, 998, vec![own.clone(), other], false),
+            (DisputeState::Open, 998, vec![own.clone()], false),
+            (DisputeState::Won, 998, vec![own], false),
         ] {
             let disputes = [dispute(state, amount)];
             let known =
                 KnownPayment { charge: &charge, payment: &payment(), refunds: &refunds, disputes: &disputes };
+            let decision = if is_returned {
+                Decision::RefundReturned(&refunds[0], &disputes[0])
+            } else {
+                Decision::RefundMoved(refunds[0].id, RefundState::Failed)
+            };
             assert_eq!(decide(&failed, "bank", &known), Ok(decision), "{state} {amount}");
         }
     }

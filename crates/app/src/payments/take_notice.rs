@@ -3,7 +3,7 @@
 use crate::grants::Granter;
 use crate::payments::{
     Charge, ChargeState, Decision, Dispute, DisputeState, KnownPayment, Locked, Mismatch, NoticeDetail,
-    NoticeKind, NoticeOutcome, PaymentNotice, Refund, RefundState, can_be_confirmed, decide, lost_with,
+    NoticeKind, NoticeOutcome, PaymentNotice, Refund, RefundState, can_be_confirmed, decide,
 };
 use crate::store::payments::PaymentWrite;
 use crate::store::{Command, PaymentTx};
@@ -109,22 +109,18 @@ impl Command for TakeNotice {
                 let state = if confirmed { RefundState::Given } else { RefundState::Owed };
                 locked.refund(tx, ctx, &mut payment, book, state)?;
                 if confirmed {
-                    settle_refunds(tx, refunds, can_be_confirmed)?;
+                    settle_refunds(tx, refunds)?;
                 }
             }
-            Decision::RefundConfirmed => settle_refunds(tx, refunds, can_be_confirmed)?,
+            Decision::RefundConfirmed => settle_refunds(tx, refunds)?,
             Decision::RefundMoved(id, state) => {
                 let moved = refunds.into_iter().find(|refund| refund.id == id);
                 let moved = moved.map(|refund| refund.moved(state, None));
                 moved.map_or(Ok(()), |refund| tx.put_refund(&refund))?;
                 locked.publish(tx, ctx)?;
             }
-            Decision::RefundReturned(id) => {
-                let refund = refunds.iter().find(|refund| refund.id == id);
-                let by = refund.and_then(|refund| lost_with(refund, &refunds, &disputes));
-                if let Some((refund, dispute)) = refund.cloned().zip(by) {
-                    put_returned(tx, refund, &dispute.reference)?;
-                }
+            Decision::RefundReturned(refund, dispute) => {
+                put_returned(tx, refund.clone(), &dispute.reference)?;
             }
             Decision::Dispute(state) => {
                 let reference = self.dispute(tx, ctx, &disputes, state)?;
@@ -165,13 +161,9 @@ fn covered(refunds: &[Refund], charge: &Charge, amount: i64) -> Vec<RefundId> {
     refunds.iter().filter(|refund| is_covered(refund)).map(|refund| refund.id).collect()
 }
 
-/// Notes that the fan has the money of these refunds.
-fn settle_refunds(
-    tx: &mut dyn PaymentTx,
-    refunds: Vec<Refund>,
-    which: impl Fn(&Refund) -> bool,
-) -> Result<(), StoreError> {
-    let mut settled = refunds.into_iter().filter(which);
+/// Notes that the fan has the money of the refunds that a notice of the whole payment confirms.
+fn settle_refunds(tx: &mut dyn PaymentTx, refunds: Vec<Refund>) -> Result<(), StoreError> {
+    let mut settled = refunds.into_iter().filter(can_be_confirmed);
     settled.try_for_each(|refund| tx.put_refund(&refund.moved(RefundState::Given, None)))
 }
 
