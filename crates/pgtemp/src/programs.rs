@@ -31,7 +31,7 @@ impl Programs {
     /// Finds an installation that can create and run a server: on PATH, else the newest in the usual places, else the
     /// one that `pg_config` reports. Fails with advice on what to install.
     pub fn find() -> Result<Self> {
-        folder_with(&["initdb", "postgres", "psql"])
+        first_with(&["initdb", "postgres", "psql"], on_path().chain(versioned()))
             .map(|folder| Self { folder })
             .with_context(|| format!("no PostgreSQL server is installed: {INSTALL}"))
     }
@@ -45,18 +45,16 @@ impl Programs {
 /// The path of `psql`, which may be installed without a server. One that is installed for a version comes first: on Debian,
 /// that on PATH is a script in Perl which takes ten times as long to start.
 pub fn psql() -> Result<PathBuf> {
-    static PSQL: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let is_there = |folder: &PathBuf| folder.join("psql").is_file();
-    let find = || {
-        let found = versioned().chain(on_path()).find(is_there).or_else(|| pg_config().filter(is_there));
-        found.map(|folder| folder.join("psql"))
-    };
-    PSQL.get_or_init(find).clone().with_context(|| format!("`psql` is not installed: {INSTALL}"))
+    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| first_with(&["psql"], versioned().chain(on_path())));
+    let folder = folder.as_ref().with_context(|| format!("`psql` is not installed: {INSTALL}"))?;
+    Ok(folder.join("psql"))
 }
 
-fn folder_with(programs: &[&str]) -> Option<PathBuf> {
+/// The first of the folders that has all programs, else the one that `pg_config` reports.
+fn first_with(programs: &[&str], mut folders: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
     let complete = |folder: &PathBuf| programs.iter().all(|program| folder.join(program).is_file());
-    on_path().chain(versioned()).find(complete).or_else(|| pg_config().filter(complete))
+    folders.find(complete).or_else(|| pg_config().filter(complete))
 }
 
 fn on_path() -> impl Iterator<Item = PathBuf> {
