@@ -9,9 +9,9 @@ use utoipa_actix_web::OpenApiFactory;
 /// The same functions register handlers with a worker and describe them in the document. A worker does not describe them: the
 /// descriptions of all schemas take longer than everything else that it does before its first request.
 pub(crate) enum Routes<'r> {
-    /// Of a worker.
+    /// Registers the handlers with a worker.
     Serve(&'r mut ServiceConfig),
-    /// In a document.
+    /// Adds the operations and their schemas to the document.
     Describe(&'r mut OpenApi),
 }
 
