@@ -46,13 +46,18 @@ pub(crate) const UNREAD: &str = concat!(
 );
 
 /// The actor of a group that is shown in the place `offset`, from 0. One whose newest comment is gone is not shown.
+///
+/// The conditions are scalar subqueries: PostgreSQL makes a join of `EXISTS`, and one that begins with the users reads
+/// every actor of the group for each of them.
 fn actor(offset: u8) -> String {
     format!(
-        "(SELECT a.actor_id FROM notification_actors AS a JOIN users AS u ON u.id = a.actor_id \
-         WHERE a.notification_id = n.id AND u.status = 'active' \
-         AND (a.source_id IS NULL OR EXISTS (SELECT 1 FROM comments AS c WHERE c.id = a.source_id)) \
-         AND NOT EXISTS (SELECT 1 FROM blocks AS b WHERE b.blocker_id = n.user_id AND b.blocked_id = a.actor_id) \
-         AND NOT EXISTS (SELECT 1 FROM blocks AS b WHERE b.blocker_id = a.actor_id AND b.blocked_id = n.user_id) \
+        "(SELECT a.actor_id FROM notification_actors AS a WHERE a.notification_id = n.id \
+         AND (SELECT u.status FROM users AS u WHERE u.id = a.actor_id) = 'active' \
+         AND (a.source_id IS NULL OR (SELECT c.id FROM comments AS c WHERE c.id = a.source_id) IS NOT NULL) \
+         AND (SELECT b.blocked_id FROM blocks AS b \
+              WHERE b.blocker_id = n.user_id AND b.blocked_id = a.actor_id) IS NULL \
+         AND (SELECT b.blocked_id FROM blocks AS b \
+              WHERE b.blocker_id = a.actor_id AND b.blocked_id = n.user_id) IS NULL \
          ORDER BY a.position DESC, a.actor_id LIMIT 1 OFFSET {offset})"
     )
 }
