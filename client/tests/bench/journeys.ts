@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import type { RouteName } from '../../src/lib/router/paths';
 
 /** What a visitor does on a page, before the way to another one. */
-type Doing = (page: Page) => Promise<void>;
+export type Doing = (page: Page) => Promise<void>;
 
 const tap =
   (name: string | RegExp): Doing =>
@@ -37,6 +37,9 @@ export const JOURNEYS: Partial<Record<RouteName, Doing[]>> = {
   balances: [follow('Points for the table')],
   account: [],
 };
+
+/** What a guest does in the room. */
+export const AS_GUEST: Doing[] = [follow('Trending')];
 
 /** Leaves a page by the main navigation. */
 export async function leave(page: Page): Promise<void> {

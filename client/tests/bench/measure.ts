@@ -8,7 +8,7 @@ import { noteSession, signIn } from '../browser/profile';
 import { loaded, total } from '../browser/sizes';
 import { Stage } from '../browser/stage';
 import type { RouteName } from '../../src/lib/router/paths';
-import { JOURNEYS, leave } from './journeys';
+import { AS_GUEST, JOURNEYS, leave, type Doing } from './journeys';
 import { slowDown, startVitals, vitalsOf, type Vitals } from './vitals';
 
 /** What docs/client.md demands of every page. */
@@ -20,6 +20,16 @@ const PHONE = { width: 390, height: 844 };
 interface Visit extends Vitals {
   /** Bytes of scripts after gzip. */
   js: number;
+}
+
+/** A page, and what is done on it. */
+interface Planned {
+  page: string;
+  name: RouteName;
+  address: string;
+  acts: readonly Doing[];
+  /** Of the fan who visits it; `null` is a guest. */
+  cookie: string | null;
 }
 
 interface Row {
@@ -62,7 +72,7 @@ async function visit(
 }
 
 /** Opens a page, does on it what is done there, and leaves it. */
-async function measured(page: Page, name: RouteName, address: string): Promise<Visit> {
+async function measured(page: Page, { name, address, acts }: Planned): Promise<Visit> {
   const { files, settled } = loaded(page);
   await open(page, name, address);
   await page.waitForFunction(() =>
@@ -72,7 +82,7 @@ async function measured(page: Page, name: RouteName, address: string): Promise<V
   // An input ends the search for the largest part.
   const { lcp } = await vitalsOf(page);
   const js = total(files, '.js');
-  for (const act of [...(JOURNEYS[name] ?? []), leave]) {
+  for (const act of [...acts, leave]) {
     await act(page);
     await vitalsOf(page);
   }
@@ -140,16 +150,23 @@ async function measureAll({ service, browser }: Stage, runs: number): Promise<Ro
   await signIn(page);
   const all = await addresses(page, service);
   await context.close();
-  const chosen = all.filter(([name]) => name in JOURNEYS);
-  const plan = [
-    { page: 'room, as a guest', name: 'room', address: '/room', cookie: null } as const,
-    ...chosen.map(([name, address]) => ({ page: name, name, address, cookie: fan.cookie })),
-  ];
+  const asFan = all.flatMap(([name, address]): Planned[] => {
+    const acts = JOURNEYS[name];
+    return acts === undefined ? [] : [{ page: name, name, address, acts, cookie: fan.cookie }];
+  });
+  const asGuest = {
+    page: 'room, as a guest',
+    name: 'room',
+    address: '/room',
+    acts: AS_GUEST,
+    cookie: null,
+  } as const;
+  const plan: Planned[] = [asGuest, ...asFan];
   const rows: Row[] = plan.map((row) => ({ page: row.page, visits: [] }));
   for (let run = 0; run < runs; run += 1) {
-    for (const [place, { name, address, cookie }] of plan.entries()) {
+    for (const [place, planned] of plan.entries()) {
       rows[place]?.visits.push(
-        await visit(browser, service.url, cookie, (shown) => measured(shown, name, address)),
+        await visit(browser, service.url, planned.cookie, (shown) => measured(shown, planned)),
       );
     }
   }
