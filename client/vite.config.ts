@@ -19,11 +19,51 @@ interface Built {
   code?: string;
   source?: string | Uint8Array;
   imports?: string[];
+  facadeModuleId?: string | null;
+  viteMetadata?: { importedCss: Set<string> };
+}
+
+type Bundle = Record<string, Built>;
+
+/** The scripts and styles that a chunk needs, with its own. */
+function needed(bundle: Bundle, name: string, found = new Set<string>()): Set<string> {
+  if (found.has(name)) return found;
+  found.add(name);
+  const { imports = [], viteMetadata } = bundle[name] ?? {};
+  for (const style of viteMetadata?.importedCss ?? []) found.add(style);
+  for (const other of imports) needed(bundle, other, found);
+  return found;
 }
 
 /**
- * Writes what the service needs to know of a build, the pages' paths and the digest of the sources, and into the service
- * worker which files there are, with a digest over them.
+ * The paths of all pages, each with the files that its page needs beside those of the start. Where a page can lead to
+ * another one at once, nothing is known before the start has run.
+ */
+function routes(bundle: Bundle): Record<string, string[]> {
+  const table = readFileSync(join(import.meta.dirname, 'src/routes/table.ts'), 'utf8');
+  const chunkOf = (module: string): string => {
+    const known = Object.entries(bundle).find(([, { facadeModuleId: id }]) => id?.endsWith(module));
+    if (known === undefined) throw new Error(`no chunk of ${module}`);
+    return known[0];
+  };
+  const start = needed(bundle, chunkOf('/index.html'));
+  return Object.fromEntries(
+    Object.entries(paths).map(([name, path]) => {
+      const line = new RegExp(`^  ${name}: \\{ load: \\(\\) => import\\('\\.(.+?)'\\)(.*) \\},$`, 'm').exec(
+        table,
+      );
+      const [, module, more] = line ?? [];
+      if (module === undefined) throw new Error(`src/routes/table.ts has no line for ${name}`);
+      if (more !== '') return [path, []];
+      const files = [...needed(bundle, chunkOf(`/src/routes${module}`))].filter((file) => !start.has(file));
+      return [path, files];
+    }),
+  );
+}
+
+/**
+ * Writes what the service needs to know of a build, the pages' paths with their files and the digest of the sources, and
+ * into the service worker which files there are, with a digest over them.
  */
 function manifest() {
   const open = join(import.meta.dirname, 'public');
@@ -35,9 +75,8 @@ function manifest() {
       handler(
         this: { emitFile: (file: { type: 'asset'; fileName: string; source: string }) => void },
         _: unknown,
-        bundle: Record<string, Built>,
+        bundle: Bundle,
       ) {
-        const routes = JSON.stringify(Object.values(paths), null, 2);
         const published = readdirSync(open, { recursive: true, encoding: 'utf8' })
           .filter((name) => statSync(join(open, name)).isFile())
           .map((name) => [name, readFileSync(join(open, name))] as const);
@@ -58,7 +97,8 @@ function manifest() {
           pages: Object.values(paths),
         };
         worker.code = `const SHELL=${JSON.stringify(shell)};${worker.code}`;
-        this.emitFile({ type: 'asset', fileName: 'routes.json', source: `${routes}\n` });
+        const known = JSON.stringify(routes(bundle), null, 2);
+        this.emitFile({ type: 'asset', fileName: 'routes.json', source: `${known}\n` });
         this.emitFile({
           type: 'asset',
           fileName: '.inputs',

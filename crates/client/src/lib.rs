@@ -6,6 +6,7 @@
 
 use rust_embed::{Embed, EmbeddedFile};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// The policy under which the client runs: nothing is loaded from elsewhere, no inline script or style runs, and
 /// scripts write no markup except through the two policies that are named.
@@ -15,7 +16,7 @@ pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'
 
 /// The page that shows the client.
 const INDEX: &str = "index.html";
-/// The paths of the client's pages, as templates.
+/// The paths of the client's pages, as templates, each with the files that the page needs.
 const ROUTES: &str = "routes.json";
 /// The manifest of the installable app.
 const MANIFEST: &str = "manifest.webmanifest";
@@ -61,8 +62,9 @@ pub fn manifest() -> Option<serde_json::Map<String, serde_json::Value>> {
     serde_json::from_slice(&Dist::get(MANIFEST)?.data).ok()
 }
 
-/// The paths of the client's pages, as templates such as `/posts/{id}`.
-pub fn routes() -> Vec<String> {
+/// The paths of the client's pages, as templates such as `/posts/{id}`. Each has the names of the scripts and styles that
+/// the page needs beside those that the page of the client names, if they are known before it runs.
+pub fn routes() -> BTreeMap<String, Vec<String>> {
     let routes = Dist::get(ROUTES).map(|file| serde_json::from_slice(&file.data));
     routes.and_then(Result::ok).unwrap_or_default()
 }
@@ -193,10 +195,27 @@ mod tests {
     #[test]
     fn pages_are_known_by_their_paths() {
         let routes = routes();
-        assert!(routes.iter().any(|route| route == "/") && routes.len() > 5, "{routes:?}");
+        assert!(routes.contains_key("/") && routes.len() > 5, "{routes:?}");
         assert!(
-            routes.iter().all(|route| route.starts_with('/') && !route.starts_with("/api/")),
+            routes.keys().all(|route| route.starts_with('/') && !route.starts_with("/api/")),
             "{routes:?}"
         );
+    }
+
+    #[test]
+    fn pages_name_files_that_exist_and_that_the_start_does_not_load() {
+        let names: Vec<_> = assets().into_iter().map(|asset| asset.name).collect();
+        let start = String::from_utf8(index().unwrap().body.into_owned()).unwrap();
+        for (route, files) in routes() {
+            // A guest who opens this one is led on to another.
+            assert_eq!(files.is_empty(), route == "/", "{route}");
+            for file in files {
+                assert!(
+                    names.iter().any(|known| *known == file) && !start.contains(&file),
+                    "{route}: {file}"
+                );
+                assert!(file.ends_with(".js") || file.ends_with(".css"), "{route}: {file}");
+            }
+        }
     }
 }

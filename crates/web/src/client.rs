@@ -48,7 +48,8 @@ impl From<Asset> for File {
 struct Client {
     page: Option<File>,
     files: HashMap<String, File>,
-    routes: Vec<String>,
+    /// The paths of the pages, each with the header that makes a browser load the page's files while it loads the start.
+    routes: HashMap<String, Option<HeaderValue>>,
 }
 
 static CLIENT: LazyLock<Client> = LazyLock::new(|| {
@@ -56,9 +57,19 @@ static CLIENT: LazyLock<Client> = LazyLock::new(|| {
     Client {
         page: terrace_client::index().map(File::from),
         files: files.map(|file| (file.path.clone(), file)).collect(),
-        routes: terrace_client::routes(),
+        routes: terrace_client::routes().into_iter().map(|(path, files)| (path, preloads(&files))).collect(),
     }
 });
+
+/// The value of `Link` that names these files; `None` if there are none.
+fn preloads(files: &[String]) -> Option<HeaderValue> {
+    let link = |name: &String| match name.ends_with(".js") {
+        true => format!("</{name}>; rel=modulepreload"),
+        false => format!("</{name}>; rel=preload; as=style"),
+    };
+    let links: Vec<String> = files.iter().map(link).collect();
+    HeaderValue::try_from(links.join(", ")).ok().filter(|value| !value.is_empty())
+}
 
 impl Client {
     /// The paths of the files outside the folder.
@@ -72,14 +83,14 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
     for path in CLIENT.root_files() {
         config.route(path, web::get().to(file));
     }
-    for route in &CLIENT.routes {
+    for route in CLIENT.routes.keys() {
         config.route(route, web::get().to(page));
     }
 }
 
 /// Adds the client's paths to those that exist.
 pub(crate) fn add_paths(table: RouteTable) -> RouteTable {
-    let routes = CLIENT.routes.iter().map(String::as_str).filter(|route| *route != "/");
+    let routes = CLIENT.routes.keys().map(String::as_str).filter(|route| *route != "/");
     routes
         .chain(CLIENT.root_files())
         .chain([ASSETS])
@@ -99,6 +110,10 @@ async fn page(
         None => send(&req, &shell, page).await?,
     };
     answer.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
+    let preloads = req.match_pattern().and_then(|path| CLIENT.routes.get(&path)?.clone());
+    if let Some(preloads) = preloads {
+        answer.headers_mut().insert(header::LINK, preloads);
+    }
     Ok(answer)
 }
 
@@ -254,6 +269,30 @@ mod tests {
         assert_eq!((status, kind.as_str()), (StatusCode::NOT_FOUND, "application/problem+json"));
         let ((status, ..), _) = call!(service, TestRequest::post().uri("/room"));
         assert_eq!(status, StatusCode::METHOD_NOT_ALLOWED);
+    }
+
+    #[actix_web::test]
+    async fn navigations_are_told_which_files_their_page_needs() {
+        let service = started!();
+        let link = async |path: &str| {
+            let request = TestRequest::get().uri(path).insert_header(NAVIGATION).to_request();
+            let res = try_call_service(&service, request).await.unwrap();
+            res.headers().get(header::LINK).map(|value| value.to_str().unwrap().to_owned())
+        };
+        assert_eq!([link("/").await, link("/nowhere").await], [None, None]);
+        let room = link("/room?scope=team").await.unwrap();
+        assert_ne!(link("/posts/7").await.unwrap(), room);
+        for one in room.split(", ") {
+            let (name, relation) = one.split_once(">; ").unwrap();
+            let name = name.strip_prefix('<').unwrap();
+            assert!(CLIENT.files.contains_key(name), "{name}");
+            let is_script = name.ends_with(".js");
+            assert_eq!(
+                relation,
+                if is_script { "rel=modulepreload" } else { "rel=preload; as=style" },
+                "{name}"
+            );
+        }
     }
 
     #[actix_web::test]
