@@ -102,6 +102,15 @@ fn the_demo_fan_has_something_to_open_buy_and_answer(kind: DatabaseKind) -> Resu
     assert_eq!(mia.post(&comments, &answer).expect(201).at("/comment/replyTo"), asked["id"]);
     assert!(!mia.get("/api/locker-room?scope=following").expect(200).list("/posts").is_empty());
 
+    // To learn: what the others did since her last look, and before it.
+    let inbox = all(&mia, "/api/notifications", "notifications");
+    for kind in ["follow", "comment", "reply", "reaction", "mention"] {
+        assert!(inbox.iter().any(|one| one["kind"] == kind), "{kind}: {inbox:?}");
+    }
+    let (read, unread): (Vec<_>, Vec<_>) = inbox.iter().partition(|one| one["readAt"].is_string());
+    assert!(read.len() > 5 && (3..30).contains(&unread.len()), "{} and {}", read.len(), unread.len());
+    assert_eq!(mia.get("/api/notifications").expect(200).at("/unread"), unread.len());
+
     let checks = service.run(service.app().query(Verify)).unwrap_or_default();
     assert!(!checks.is_empty() && checks.iter().all(|check| check.wrong == 0), "{checks:?}");
     let ledger = service.run(ops::verify_ledger(service.app()))?;

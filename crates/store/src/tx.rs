@@ -566,6 +566,7 @@ ports! {
         + WalletTx
         + RewardContentTx
         + ClaimTx
+        + NotificationTx
         + Audit
 }
 

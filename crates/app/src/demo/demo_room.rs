@@ -10,6 +10,13 @@ use terrace_social::{
     NewComment, NewPost, ReactionCounts, ReactionKind, ReactionWrite, comment_body, post_body,
 };
 
+/// A post with its comments, in the order of the content.
+pub(super) struct LoadedPost {
+    pub(super) id: PostId,
+    pub(super) comments: Vec<CommentId>,
+    pub(super) created_at: Timestamp,
+}
+
 impl LoadDemo {
     pub(super) fn load_post(
         &self,
@@ -19,7 +26,7 @@ impl LoadDemo {
         fans: &HashMap<&str, UserId>,
         nth: usize,
         entry: &DemoPost,
-    ) -> Result<PostId, StoreError> {
+    ) -> Result<LoadedPost, StoreError> {
         let created_at = ctx.now().minus(minutes(entry.minutes_ago));
         let author = find(fans, &entry.author)?;
         let post = NewPost {
@@ -41,7 +48,7 @@ impl LoadDemo {
             comments.push(self.load_comment(tx, ctx, fans, &post, &comments, comment)?);
         }
         self.load_reactions(tx, fans, nth, entry, &post.id, created_at)?;
-        Ok(post.id)
+        Ok(LoadedPost { id: post.id, comments, created_at })
     }
 
     /// Inserts a comment on a post, after those `before`, with its likes.
@@ -81,7 +88,7 @@ impl LoadDemo {
     }
 
     /// The fans who like a comment: none to four.
-    fn likers(&self, entry: &DemoComment) -> impl Iterator<Item = &str> {
+    pub(super) fn likers(&self, entry: &DemoComment) -> impl Iterator<Item = &str> {
         let count = number("likes", &entry.author, &entry.body) % 7;
         let first = num::to_usize(number("likers", &entry.author, &entry.body)) % self.demo.fan.len().max(1);
         let others = self.demo.fan.iter().cycle().skip(first).take(self.demo.fan.len());

@@ -2,6 +2,7 @@
 //! every time, except for ids, the contents of sealed packs, and timestamps, which are relative to the time of loading.
 
 mod demo_graph;
+mod demo_inbox;
 mod demo_packs;
 mod demo_pictures;
 mod demo_points;
@@ -261,7 +262,8 @@ impl Command for LoadDemo {
             comments += post.comments.len();
         }
         tx.index_users(&fans.values().copied().collect::<Vec<_>>())?;
-        tx.index_posts(&posts)?;
+        tx.index_posts(&posts.iter().map(|post| post.id).collect::<Vec<_>>())?;
+        self.load_inbox(tx, ctx, &fans, &posts)?;
         // Earlier facts would count on no board.
         let since = tx.seasons()?.active().map_or(ctx.now(), |season| season.starts_at);
         let awards = self.load_points(tx, ctx, &teams, &fans, since)?;
@@ -309,6 +311,11 @@ impl LoadDemo {
         Ok(Some(fans))
     }
 
+    /// The fans with their favourite teams.
+    fn teams_of_fans(&self) -> Vec<(&str, &str)> {
+        self.demo.fan.iter().map(|fan| (fan.username.as_str(), fan.favorite_team.as_str())).collect()
+    }
+
     /// Inserts the follows between fans, and of teams.
     fn load_graph(
         &self,
@@ -317,8 +324,7 @@ impl LoadDemo {
         teams: &HashMap<&str, TeamId>,
         fans: &HashMap<&str, UserId>,
     ) -> Result<(), StoreError> {
-        let people: Vec<_> =
-            self.demo.fan.iter().map(|fan| (fan.username.as_str(), fan.favorite_team.as_str())).collect();
+        let people = self.teams_of_fans();
         for edge in demo_graph::follows(&people) {
             let (fan, other) = (find(fans, edge.from)?, find(fans, edge.to)?);
             if tx.insert_follow(fan, other, ctx.now().minus(minutes(edge.minutes_ago)))? {
@@ -343,8 +349,7 @@ impl LoadDemo {
         fans: &HashMap<&str, UserId>,
         since: Timestamp,
     ) -> Result<usize, StoreError> {
-        let people: Vec<_> =
-            self.demo.fan.iter().map(|fan| (fan.username.as_str(), fan.favorite_team.as_str())).collect();
+        let people = self.teams_of_fans();
         let mut given = 0;
         for entry in demo_points::awards(&people) {
             let award = NewAward {

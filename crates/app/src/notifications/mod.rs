@@ -26,6 +26,7 @@ pub use mark::{MarkRead, NotActive, SetPreferences};
 pub use push::render_pushes;
 pub use read::{InboxPage, ReadPreferences, ShownNotification, ShownSubject};
 pub(crate) use read::{Shown, gather};
+pub(crate) use record::notify;
 pub use text::SUBJECTS;
 pub(crate) use text::render;
 
@@ -57,5 +58,5 @@ pub const NOTIFY: Consumer = Consumer {
         EventKind::ContentRemoved,
         EventKind::RoundSoon,
     ],
-    handle: Handle::Many(|tx, ctx, events| record::notify(tx, ctx, events)),
+    handle: Handle::Many(|tx, ctx, events| notify(tx, ctx, events)),
 };

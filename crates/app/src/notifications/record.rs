@@ -11,7 +11,7 @@ use terrace_social::notifications::{
 };
 
 /// Notifies the fans whom the events concern.
-pub(super) fn notify(tx: &mut dyn NotificationTx, ctx: &mut Ctx, events: &[Event]) -> Result<(), StoreError> {
+pub(crate) fn notify(tx: &mut dyn NotificationTx, ctx: &mut Ctx, events: &[Event]) -> Result<(), StoreError> {
     let Sources { mut notices, shared, blocks, levels } = sources(tx, events)?;
     notices.retain(|notice| notice.actor != Some(notice.recipient));
     keep_reachable(tx, &mut notices)?;
