@@ -46,29 +46,37 @@ impl From<Asset> for File {
 }
 
 struct Client {
-    page: Option<File>,
+    /// The page for an address that does not exist.
+    unknown: Option<File>,
+    /// The page by the paths at which it is served. Each names the files that are needed there, so that a browser loads
+    /// them beside those of the start.
+    pages: HashMap<String, File>,
     files: HashMap<String, File>,
-    /// The paths of the pages, each with the header that makes a browser load the page's files while it loads the start.
-    routes: HashMap<String, Option<HeaderValue>>,
 }
 
 static CLIENT: LazyLock<Client> = LazyLock::new(|| {
     let files = terrace_client::assets().into_iter().map(File::from);
+    let index = terrace_client::index();
+    let pages = index.iter().flat_map(|index| {
+        let page = |(path, files): (String, Vec<String>)| (path.clone(), page_with(index, path, &files));
+        terrace_client::routes().into_iter().map(page)
+    });
     Client {
-        page: terrace_client::index().map(File::from),
+        pages: pages.collect(),
         files: files.map(|file| (file.path.clone(), file)).collect(),
-        routes: terrace_client::routes().into_iter().map(|(path, files)| (path, preloads(&files))).collect(),
+        unknown: index.map(File::from),
     }
 });
 
-/// The value of `Link` that names these files; `None` if there are none.
-fn preloads(files: &[String]) -> Option<HeaderValue> {
-    let link = |name: &String| match name.ends_with(".js") {
-        true => format!("</{name}>; rel=modulepreload"),
-        false => format!("</{name}>; rel=preload; as=style"),
-    };
-    let links: Vec<String> = files.iter().map(link).collect();
-    HeaderValue::try_from(links.join(", ")).ok().filter(|value| !value.is_empty())
+/// The page with links to these files, after those to the files of the start: these are needed first.
+fn page_with(index: &Asset, path: String, files: &[String]) -> File {
+    let text = String::from_utf8_lossy(&index.body);
+    let links = files.iter().map(|name| match name.ends_with(".js") {
+        true => format!("  <link rel=\"modulepreload\" crossorigin href=\"/{name}\">\n  "),
+        false => format!("  <link rel=\"preload\" as=\"style\" crossorigin href=\"/{name}\">\n  "),
+    });
+    let body = Bytes::from(text.replacen("</head>", &format!("{}</head>", links.collect::<String>()), 1));
+    File { path, tag: Tag::of(None, &body), body, content_type: index.content_type, is_immutable: false }
 }
 
 impl Client {
@@ -83,14 +91,14 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
     for path in CLIENT.root_files() {
         config.route(path, web::get().to(file));
     }
-    for route in CLIENT.routes.keys() {
+    for route in CLIENT.pages.keys() {
         config.route(route, web::get().to(page));
     }
 }
 
 /// Adds the client's paths to those that exist.
 pub(crate) fn add_paths(table: RouteTable) -> RouteTable {
-    let routes = CLIENT.routes.keys().map(String::as_str).filter(|route| *route != "/");
+    let routes = CLIENT.pages.keys().map(String::as_str).filter(|route| *route != "/");
     routes
         .chain(CLIENT.root_files())
         .chain([ASSETS])
@@ -103,17 +111,14 @@ async fn page(
     shell: Data<Shell>,
     app: Option<Data<App>>,
 ) -> Result<HttpResponse, ApiError> {
-    let page = CLIENT.page.as_ref().filter(|_| accepts_html(req.headers())).ok_or(Code::NotFound)?;
+    let page = req.match_pattern().and_then(|path| CLIENT.pages.get(&path));
+    let page = page.filter(|_| accepts_html(req.headers())).ok_or(Code::NotFound)?;
     let app = app.as_ref().map(Data::get_ref);
     let mut answer = match with_preview(&req, &shell, app, page).await {
         Some(answer) => answer,
         None => send(&req, &shell, page).await?,
     };
     answer.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
-    let preloads = req.match_pattern().and_then(|path| CLIENT.routes.get(&path)?.clone());
-    if let Some(preloads) = preloads {
-        answer.headers_mut().insert(header::LINK, preloads);
-    }
     Ok(answer)
 }
 
@@ -147,7 +152,7 @@ pub(crate) async fn unmatched(req: HttpRequest, shell: Data<Shell>) -> Result<Ht
         && accepts_html(req.headers())
         && !req.path().starts_with("/api")
         && shell.contract.table.allowed(req.path()).is_none();
-    let Some(page) = CLIENT.page.as_ref().filter(|_| is_navigation) else {
+    let Some(page) = CLIENT.unknown.as_ref().filter(|_| is_navigation) else {
         return fallback::answer(req, shell).await;
     };
     let mut answer = send(&req, &shell, page).await?;
@@ -272,27 +277,30 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn navigations_are_told_which_files_their_page_needs() {
+    async fn the_page_of_an_address_names_the_files_that_are_needed_there() {
         let service = started!();
-        let link = async |path: &str| {
-            let request = TestRequest::get().uri(path).insert_header(NAVIGATION).to_request();
-            let res = try_call_service(&service, request).await.unwrap();
-            res.headers().get(header::LINK).map(|value| value.to_str().unwrap().to_owned())
+        let page = async |path: &str| {
+            let request = TestRequest::get().uri(path).insert_header(NAVIGATION);
+            let (_, body) = call!(service, request);
+            String::from_utf8(body.to_vec()).unwrap()
         };
-        assert_eq!([link("/").await, link("/nowhere").await], [None, None]);
-        let room = link("/room?scope=team").await.unwrap();
-        assert_ne!(link("/posts/7").await.unwrap(), room);
-        for one in room.split(", ") {
-            let (name, relation) = one.split_once(">; ").unwrap();
-            let name = name.strip_prefix('<').unwrap();
+        let start = page("/").await;
+        assert_eq!(start, page("/nowhere").await);
+        let room = page("/room?scope=team").await;
+        assert_ne!(page("/posts/7").await, room);
+        let (head, rest) = start.split_once("</head>").unwrap();
+        let links =
+            room.strip_prefix(head).unwrap().strip_suffix(rest).unwrap().strip_suffix("</head>").unwrap();
+        let mut kinds = Vec::new();
+        for link in links.lines().filter(|line| !line.trim().is_empty()) {
+            let (relation, name) = link.trim().split_once(" crossorigin href=\"").unwrap();
+            let name = name.strip_suffix("\">").unwrap();
             assert!(CLIENT.files.contains_key(name), "{name}");
-            let is_script = name.ends_with(".js");
-            assert_eq!(
-                relation,
-                if is_script { "rel=modulepreload" } else { "rel=preload; as=style" },
-                "{name}"
-            );
+            let expected = if name.ends_with(".js") { "modulepreload\"" } else { "preload\" as=\"style\"" };
+            assert_eq!(relation, format!("<link rel=\"{expected}"), "{name}");
+            kinds.push(expected);
         }
+        assert!(kinds.len() > 2 && kinds.iter().any(|kind| *kind != kinds[0]), "{links}");
     }
 
     #[actix_web::test]

@@ -295,10 +295,10 @@ impl Seen {
 /// The number that [`crate::rows::new_body`] puts into the text of a post or question.
 fn number(data: &[u8]) -> Option<u64> {
     const BEFORE: &[u8] = b"minute: number ";
-    // Most events have none, and need not be searched.
-    let post = data.strip_prefix(b"{\"post\":").or_else(|| data.strip_prefix(b"{\"question\":"))?;
-    let at = post.windows(BEFORE.len()).position(|window| window == BEFORE)?;
-    let digits = post.get(at + BEFORE.len()..)?.get(..12)?;
+    // Most events have none, and need not be searched. Those of rounds begin with the id of the round.
+    let event = data.strip_prefix(b"{\"post\":").or_else(|| data.strip_prefix(b"{\"roundId\":"))?;
+    let at = event.windows(BEFORE.len()).position(|window| window == BEFORE)?;
+    let digits = event.get(at + BEFORE.len()..)?.get(..12)?;
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
@@ -407,6 +407,8 @@ mod tests {
     fn posts_of_the_harness_are_found_by_their_number() {
         let data = format!("{{\"post\":{{\"id\":\"x\",\"body\":\"{}\"}}}}", rows::new_body(4711));
         assert_eq!(number(data.as_bytes()), Some(4711));
+        let question = format!("{{\"roundId\":\"7\",\"question\":{{\"text\":\"{}\"}}}}", rows::new_body(2));
+        assert_eq!(number(question.as_bytes()), Some(2));
         for other in ["{\"post\":{}}", "{}", "{\"post\":{\"body\":\"minute: number 12\"}}"] {
             assert_eq!(number(other.as_bytes()), None, "{other}");
         }
