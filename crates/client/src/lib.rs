@@ -214,7 +214,8 @@ mod tests {
                     names.iter().any(|known| *known == file) && !start.contains(&file),
                     "{route}: {file}"
                 );
-                assert!(file.ends_with(".js") || file.ends_with(".css"), "{route}: {file}");
+                let kind = file.rsplit_once('.').map(|(_, kind)| kind);
+                assert!(matches!(kind, Some("js" | "css")), "{route}: {file}");
             }
         }
     }

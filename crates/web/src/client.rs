@@ -71,9 +71,9 @@ static CLIENT: LazyLock<Client> = LazyLock::new(|| {
 /// The page with links to these files, after those to the files of the start: these are needed first.
 fn page_with(index: &Asset, path: String, files: &[String]) -> File {
     let text = String::from_utf8_lossy(&index.body);
-    let links = files.iter().map(|name| match name.ends_with(".js") {
-        true => format!("  <link rel=\"modulepreload\" crossorigin href=\"/{name}\">\n  "),
-        false => format!("  <link rel=\"preload\" as=\"style\" crossorigin href=\"/{name}\">\n  "),
+    let links = files.iter().map(|name| match name.rsplit_once('.') {
+        Some((_, "css")) => format!("  <link rel=\"preload\" as=\"style\" crossorigin href=\"/{name}\">\n  "),
+        _ => format!("  <link rel=\"modulepreload\" crossorigin href=\"/{name}\">\n  "),
     });
     let body = Bytes::from(text.replacen("</head>", &format!("{}</head>", links.collect::<String>()), 1));
     File { path, tag: Tag::of(None, &body), body, content_type: index.content_type, is_immutable: false }
@@ -296,7 +296,10 @@ mod tests {
             let (relation, name) = link.trim().split_once(" crossorigin href=\"").unwrap();
             let name = name.strip_suffix("\">").unwrap();
             assert!(CLIENT.files.contains_key(name), "{name}");
-            let expected = if name.ends_with(".js") { "modulepreload\"" } else { "preload\" as=\"style\"" };
+            let expected = match name.rsplit_once('.') {
+                Some((_, "js")) => "modulepreload\"",
+                _ => "preload\" as=\"style\"",
+            };
             assert_eq!(relation, format!("<link rel=\"{expected}"), "{name}");
             kinds.push(expected);
         }
