@@ -13,9 +13,6 @@ use terrace_social::notifications::ReadMark;
 /// The fan has read what is older.
 const LAST_LOOK: Duration = Duration::from_hours(36);
 
-/// An event that was not appended, with its time.
-type Past = (Timestamp, NewEvent);
-
 impl LoadDemo {
     /// Notifies of follows, mentions, reactions, comments, replies and likes that concern the fan.
     pub(super) fn load_inbox(
@@ -26,7 +23,7 @@ impl LoadDemo {
         posts: &[LoadedPost],
     ) -> Result<(), StoreError> {
         let (now, own) = (ctx.now(), find(fans, DEMO_FAN)?);
-        let mut past: Vec<Past> = Vec::new();
+        let mut past = Vec::new();
         for edge in demo_graph::follows(&self.teams_of_fans()).iter().filter(|edge| edge.to == DEMO_FAN) {
             let what = event(EventKind::UserFollowed, find(fans, edge.from)?, own.as_uuid(), None);
             past.push((now.minus(minutes(edge.minutes_ago)), what));
