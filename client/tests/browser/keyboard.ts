@@ -2,6 +2,8 @@ import type { Page } from 'playwright-core';
 
 /** How many stops a page may have before the one that is looked for. */
 const MOST_STOPS = 80;
+/** How long an element may take to appear, in milliseconds: a page loads after its address changed. */
+const PATIENCE = 10_000;
 
 /** The name of the element that has the focus, as a screen reader says it. */
 export function focused(page: Page): Promise<string> {
@@ -22,13 +24,14 @@ export function focused(page: Page): Promise<string> {
 /** Presses Tab until the focus is on an element with this name. */
 export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
   const passed: string[] = [];
-  for (let presses = 0; presses < MOST_STOPS; presses += 1) {
+  const end = Date.now() + PATIENCE;
+  while (passed.length < MOST_STOPS || Date.now() < end) {
     await page.keyboard.press('Tab');
     const now = await focused(page);
     if (typeof name === 'string' ? now === name : name.test(now)) return;
     passed.push(now);
   }
-  throw new Error(`no ${String(name)} among ${passed.join(', ')}`);
+  throw new Error(`no ${String(name)} among ${passed.slice(-MOST_STOPS).join(', ')}`);
 }
 
 /** Goes to an element with this name and presses Enter. */

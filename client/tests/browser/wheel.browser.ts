@@ -73,6 +73,7 @@ test('a spin by keyboard whose answer is lost is one spin: the wheel shows it, a
   await page.goto('/quests');
   await press(page, 'Wheels');
   await page.waitForURL('**/wheels');
+  await page.getByRole('link', { name: /^Daily wheel/ }).waitFor();
   await press(page, /^Daily wheel/);
   await page.getByRole('table', { name: 'The odds' }).waitFor();
   await visitor.expectAccessible();
