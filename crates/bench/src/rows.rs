@@ -12,6 +12,7 @@ pub(crate) mod quests;
 pub(crate) mod search;
 pub(crate) mod shop;
 pub(crate) mod streams;
+pub(crate) mod wheels;
 
 use uuid::Uuid;
 

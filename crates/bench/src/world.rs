@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use terrace_app::platform::SecretKey;
 use terrace_games::Round;
 use terrace_pgtemp::{Options, ThrowawayPostgres, execute};
 use uuid::Uuid;
@@ -208,6 +209,11 @@ impl World {
         self.program.serve(&self.data, &self.url.replace(&self.server()?.to_string(), &address.to_string()))
     }
 
+    /// The secret of the services on it.
+    pub(crate) fn secret(&self) -> Result<SecretKey> {
+        Ok(fs::read_to_string(self.data.join(SECRET))?.parse()?)
+    }
+
     /// The address of its PostgreSQL server.
     pub(crate) fn server(&self) -> Result<SocketAddr> {
         let authority = self.url.split(['@', '/']).nth(3).context("the database has no server")?;
@@ -274,6 +280,11 @@ impl World {
     /// Inserts a live round, which bulk fans of [`Self::fill_boards`] have joined; see [`rows::Dialect::round`].
     pub(crate) fn fill_round(&self, round: &Round, bulk: u64) -> Result<()> {
         self.write(&self.dialect().round(round, bulk))
+    }
+
+    /// Puts up a wheel, and signs in bulk fans of [`Self::fill_boards`]; see [`rows::Dialect::wheel`].
+    pub(crate) fn fill_wheel(&self, bulk: u64) -> Result<()> {
+        self.write(&self.dialect().wheel(bulk))
     }
 
     /// Puts products on sale and into the carts of bulk fans of [`Self::fill_packs`]; see [`rows::Dialect::shop`].

@@ -54,7 +54,7 @@ pub(crate) enum Scenario {
     Packs,
     /// The shop: the list of products, carts, checkouts of three lines, durably, and unpaid orders.
     Shop,
-    /// Games: a live round of trivia with a crowd of readers and players.
+    /// Games: a live round of trivia with a crowd of readers and players, and spins of a wheel, durably.
     Games,
     /// Push messages: encrypting and signing them, on one core.
     Push,

@@ -1,13 +1,13 @@
 //! A live round of trivia with a crowd: how late its questions reach readers, and how long it takes until the answers of all
 //! fans are acknowledged.
 
-use super::Plan;
 use crate::client::crowd::{OnResponse, send_each};
 use crate::histogram::{Histogram, millis};
 use crate::numbers::float;
 use crate::readers::{Delivery, Readers};
 use crate::report::{Figure, Quantity};
 use crate::rows::{self, quests};
+use crate::scenarios::Plan;
 use crate::world::{Ground, Kind, World};
 use crate::{clock, http};
 use anyhow::{Context, Result, anyhow, ensure};
