@@ -26,7 +26,7 @@ const PGTEMP: &str = "terrace-pgtemp";
 /// Measures the service from outside; nothing depends on it. It may name drivers and the framework, for the
 /// bare limits that it compares the service with. It may name the domain crates for what judges
 /// recommendations, for what ranks fans (it measures their memory), for the draw, which it compares with the odds
-/// that the service publishes, for the quotes of carts that it orders, for the rounds of its crowds, and `outbound` for the encryption of messages. It may name `app` and `storage`, whose commands it executes without HTTP.
+/// that the service publishes, for the quotes of carts that it orders, for the rounds of its crowds, and `outbound` for the encryption and sending of messages. It may name `app` and `storage`, whose commands it executes without HTTP.
 const BENCH: &str = "terrace-bench";
 /// Test support, allowed as a dev-dependency of any package and as nothing else.
 const FOR_TESTS: [&str; 2] = [TESTKIT, PGTEMP];

@@ -36,11 +36,9 @@ pub(crate) struct Commands {
 }
 
 impl Commands {
-    /// Opens the database with the default settings of the service.
+    /// Opens the database.
     pub(crate) fn open(world: World, Write { work, vary, rows, .. }: Write) -> Result<Self> {
-        let system = Arc::new(System::default());
-        let storage = Storage::open(StorageConfig::new(world.url()), system.clone(), system.clone())?;
-        let app = App::new(Arc::new(storage.clone()), system.clone(), system, AppConfig::default());
+        let (storage, app) = open(&world)?;
         // The writer needs a key for sealed seeds, which no other process reads here.
         let app = Arc::new(app.with_secret(&SecretKey::from_bytes([7; 32])));
         Ok(Self { world, storage, app, work, vary, rows, runs: 0 })
@@ -89,6 +87,14 @@ impl Drop for Commands {
     fn drop(&mut self) {
         self.storage.close();
     }
+}
+
+/// Opens a database with the default settings of the service.
+pub(crate) fn open(world: &World) -> Result<(Storage, App)> {
+    let system = Arc::new(System::default());
+    let storage = Storage::open(StorageConfig::new(world.url()), system.clone(), system.clone())?;
+    let app = App::new(Arc::new(storage.clone()), system.clone(), system, AppConfig::default());
+    Ok((storage, app))
 }
 
 /// The result of a command, whose refusals are failures here.

@@ -3,6 +3,7 @@
 //! - [`client`] generates the load, with [`http`] and [`histogram`]; it does not depend on the service.
 //! - [`server`] runs the service as shipped, [`world`] creates its databases, and [`rows`] fills them.
 //! - [`readers`] keep streams open, with [`sse`], [`handles`] and [`clock`].
+//! - [`push_service`] receives push messages.
 //! - [`bare`], [`bare_send`], [`limit`] and [`writes`] are the bare limits that the service is compared with; [`nchan`]
 //!   is an alternative.
 //! - [`scenarios`] combine these, with pseudo-random choices ([`dice`]) where fans would choose; [`report`], [`chart`],
@@ -26,6 +27,7 @@ mod numbers;
 mod page;
 mod pgbench;
 mod process;
+mod push_service;
 mod readers;
 mod replay;
 mod report;

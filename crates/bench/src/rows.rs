@@ -8,6 +8,7 @@ pub(crate) mod followed;
 pub(crate) mod games;
 pub(crate) mod maintain;
 pub(crate) mod packs;
+pub(crate) mod push;
 pub(crate) mod quests;
 pub(crate) mod search;
 pub(crate) mod shop;
@@ -65,6 +66,8 @@ pub(crate) struct Dialect {
     before: &'static [&'static str],
     after: &'static [&'static str],
     quote_id: fn(&str) -> String,
+    /// Bytes from `{hex}` digits.
+    bytes: &'static str,
     /// The current time, and the time a day later.
     now: &'static str,
     tomorrow: &'static str,
@@ -86,6 +89,7 @@ pub(crate) static SQLITE: Dialect = Dialect {
     before: &["PRAGMA cache_size = -524288", "PRAGMA journal_mode = DELETE", "BEGIN IMMEDIATE"],
     after: &["COMMIT", "ANALYZE"],
     quote_id: |hex| format!("x'{hex}'"),
+    bytes: "x'{hex}'",
     now: "strftime('%s', 'now') * 1000000",
     tomorrow: "(strftime('%s', 'now') + 86400) * 1000000",
     sha256: None,
@@ -102,6 +106,7 @@ pub(crate) static POSTGRES: Dialect = Dialect {
     before: &["SET session_replication_role = replica"],
     after: &["VACUUM (ANALYZE)", "CHECKPOINT"],
     quote_id: |hex| format!("'{hex}'::uuid"),
+    bytes: "decode('{hex}', 'hex')",
     now: "now()",
     tomorrow: "now() + interval '1 day'",
     sha256: Some("sha256(convert_to({text}, 'UTF8'))"),

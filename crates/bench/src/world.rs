@@ -18,7 +18,9 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use terrace_app::platform::SecretKey;
+use terrace_app::push::PushKeys;
 use terrace_games::Round;
+use terrace_kernel::Timestamp;
 use terrace_pgtemp::{Options, ThrowawayPostgres, execute};
 use uuid::Uuid;
 
@@ -280,6 +282,17 @@ impl World {
     /// Inserts a live round, which bulk fans of [`Self::fill_boards`] have joined; see [`rows::Dialect::round`].
     pub(crate) fn fill_round(&self, round: &Round, bulk: u64) -> Result<()> {
         self.write(&self.dialect().round(round, bulk))
+    }
+
+    /// Signs in bulk fans of [`Self::fill_boards`] who have a notification and receive push messages; see
+    /// [`rows::Dialect::subscribers`].
+    pub(crate) fn fill_subscribers(&self, bulk: u64, keys: &PushKeys, key_id: &str) -> Result<()> {
+        self.write(&self.dialect().subscribers(bulk, keys, key_id))
+    }
+
+    /// Enqueues a push message to each of the first `count` of these fans; see [`rows::Dialect::messages`].
+    pub(crate) fn enqueue_messages(&self, count: u64, first_at: Timestamp, interval: Duration) -> Result<()> {
+        self.write(&self.dialect().messages(count, first_at, interval))
     }
 
     /// Puts up a wheel, and signs in bulk fans of [`Self::fill_boards`]; see [`rows::Dialect::wheel`].

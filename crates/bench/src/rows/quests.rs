@@ -86,7 +86,7 @@ impl Dialect {
     /// Sessions with the current time, so that none has to be marked as seen again, with their tokens.
     pub(super) fn sessions(&self, fans: u64) -> Vec<String> {
         let seq = self.seq.replace("{count}", &fans.to_string());
-        let (id, user) = (self.id_of(&SESSIONS_AT.to_string(), "n"), self.bulk_fan("n"));
+        let (id, user) = (self.session("n"), self.bulk_fan("n"));
         let columns = "(id, user_id, kind, created_at, last_seen_at, expires_at)";
         let mut statements = vec![format!(
             "INSERT INTO sessions {columns} {seq} SELECT {id}, {user}, 'browser', {now}, {now}, {later} FROM seq",
@@ -112,6 +112,11 @@ impl Dialect {
             statements.push(format!("{tokens} VALUES {rows}"));
         }
         statements
+    }
+
+    /// The identifier of the session of a fan.
+    pub(super) fn session(&self, number: &str) -> String {
+        self.id_of(&SESSIONS_AT.to_string(), number)
     }
 
     fn bulk_fan(&self, number: &str) -> String {

@@ -56,7 +56,7 @@ pub(crate) enum Scenario {
     Shop,
     /// Games: a live round of trivia with a crowd of readers and players, and spins of a wheel, durably.
     Games,
-    /// Push messages: encrypting and signing them, on one core.
+    /// Push messages: encrypting and signing them, on one core, and what sending them costs writes.
     Push,
     /// The dashboard: its share of the bare limit, its statements, and what it saves.
     Dashboard,

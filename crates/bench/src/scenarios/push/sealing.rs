@@ -1,24 +1,19 @@
-//! Push messages: what encrypting and signing them costs one core, without a network.
+//! What encrypting and signing messages costs one core, without a network.
 
+use super::{message, sender};
 use crate::clock::thread_cpu;
 use crate::numbers::median;
 use crate::report::{Figure, Quantity, Target};
-use crate::scenarios::{Inputs, Plan};
-use crate::world::Ground;
+use crate::scenarios::Plan;
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
 use std::time::Duration;
-use terrace_app::push::{LONGEST_PAYLOAD, PushKeys, PushMessage, Urgency};
+use terrace_app::push::{LONGEST_PAYLOAD, PushMessage};
 use terrace_kernel::Timestamp;
-use terrace_outbound::{PUSH_HOSTS, PushNetwork, VapidKeys, WebPush, sealed};
+use terrace_outbound::{PushNetwork, WebPush, sealed};
 
 /// The least number of messages in a second.
 const WANTED: f64 = 5_000.0;
-/// A key, and the browser of RFC 8291, appendix A.
-const KEY: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc";
-const P256DH: &str =
-    "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4";
-const AUTH: &str = "BTBZMqHH6r4Tts7J_aSIgg";
 const NOW: Timestamp = Timestamp::from_micros(1_700_000_000_000_000);
 
 struct Sender {
@@ -28,20 +23,8 @@ struct Sender {
 
 impl Sender {
     fn new(bytes: usize) -> Result<Self> {
-        let keys: VapidKeys = KEY.parse()?;
-        let key_id = keys.current().id;
-        let hosts = PUSH_HOSTS.split(',').map(str::parse).collect::<Result<_, _>>()?;
-        let sender = WebPush::new(keys, "mailto:club@example.org".to_owned(), hosts, PushNetwork::default());
-        let message = PushMessage {
-            endpoint: "https://fcm.googleapis.com/fcm/send/bench".parse()?,
-            keys: PushKeys { p256dh: PushKeys::parse_p256dh(P256DH)?, auth: PushKeys::parse_auth(AUTH)? },
-            key_id,
-            payload: vec![b'x'; bytes],
-            ttl: Duration::from_hours(24),
-            urgency: Urgency::Normal,
-            topic: "bench".to_owned(),
-            seed: [0; 32],
-        };
+        let sender = sender(PushNetwork::default())?;
+        let message = message(&sender, bytes)?;
         Ok(Self { sender, message })
     }
 
@@ -60,7 +43,7 @@ impl Sender {
     }
 }
 
-pub(super) fn run(_: &Ground, plan: &Plan, _: &Inputs) -> Result<Vec<Figure>> {
+pub(super) fn run(plan: &Plan) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for (bytes, signs) in [(300, false), (LONGEST_PAYLOAD, false), (300, true)] {
         let mut sender = Sender::new(bytes)?;
