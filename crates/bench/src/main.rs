@@ -126,8 +126,8 @@ fn main() -> Result<()> {
 }
 
 fn run(bench: &Bench) -> Result<()> {
-    // A run is long, so progress is logged with timestamps.
-    let filter = env_logger::Env::default().default_filter_or("info");
+    // A run is long, so progress is logged with timestamps; that servers of the harness start is none.
+    let filter = env_logger::Env::default().default_filter_or("info,actix_server=warn");
     env_logger::Builder::from_env(filter).format_target(false).format_level(false).init();
     let plan = if bench.quick { Plan::QUICK } else { Plan::FULL };
     let workers = std::thread::available_parallelism()?.get();

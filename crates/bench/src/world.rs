@@ -292,7 +292,8 @@ impl World {
 
     /// Enqueues a push message to each of the first `count` of these fans; see [`rows::Dialect::messages`].
     pub(crate) fn enqueue_messages(&self, count: u64, first_at: Timestamp, interval: Duration) -> Result<()> {
-        self.write(&self.dialect().messages(count, first_at, interval))
+        // The service may write meanwhile.
+        self.dialect().messages(count, first_at, interval).iter().try_for_each(|one| self.time(one).map(drop))
     }
 
     /// Puts up a wheel, and signs in bulk fans of [`Self::fill_boards`]; see [`rows::Dialect::wheel`].

@@ -1,9 +1,13 @@
 //! Posts at half the maximum rate, alone and beside push messages at a fixed rate. The service does not connect to push
-//! services on this machine, so that another process, which is this one, sends the messages from the same database, as
-//! any process of the service may do.
+//! services on this machine, so that this process sends the messages, with the code of the service.
+//!
+//! On PostgreSQL it does so beside the service, as another process of a service may. On SQLite one process does all work,
+//! and a second one would compete for the lock of the file instead of committing together with the first: posts are
+//! created in this process, too.
 
+use super::posts::PostServer;
 use super::{sender, subscriber};
-use crate::client::{Load, Sample, drive};
+use crate::client::{Load, Sample, Served, drive};
 use crate::clock;
 use crate::commands;
 use crate::numbers::{float, median, whole};
@@ -12,6 +16,7 @@ use crate::report::{Figure, Quantity, Target};
 use crate::rows::push as rows;
 use crate::scenarios::posts::{PATH, posting};
 use crate::scenarios::{Plan, for_each_fan, percentile, rate, shown};
+use crate::server::Terrace;
 use crate::world::{FANS, Ground, Kind, World};
 use anyhow::{Result, anyhow, ensure};
 use serde_json::json;
@@ -21,7 +26,7 @@ use std::time::{Duration, Instant};
 use terrace_app::App;
 use terrace_app::notifications::render_pushes;
 use terrace_app::push::PushSender;
-use terrace_kernel::{Timestamp, num};
+use terrace_kernel::{Timestamp, UserId, num};
 use terrace_outbound::PushNetwork;
 use terrace_storage::Storage;
 use tokio::runtime::Builder;
@@ -50,10 +55,10 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     let key = sender(PushNetwork::default())?.key();
     world.fill_subscribers(plan.buyers, &subscriber()?, &key.id)?;
     let pushes = Pushes::start(&world)?;
-    let terrace = world.serve()?;
+    let target = WriteTarget::start(ground, &world, &pushes)?;
     let mut writes = Writes { world: &world, series: 0 };
     let before = world.count_posts()?;
-    let load = plan.load(terrace.served(), &[201]);
+    let load = plan.load(target.served(), &[201]);
     let most = (0..plan.runs).map(|_| writes.run(&load)).collect::<Result<Vec<_>>>()?;
     let half = Load { duration: counted, pace: Some(rate(&most) / 2.0), ..load };
     let (mut alone, mut beside, mut sent) = (Vec::new(), Vec::new(), Vec::new());
@@ -66,11 +71,11 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     let answered: u64 = [&most, &alone, &beside].into_iter().flatten().map(|sample| sample.answered).sum();
     let written = world.count_posts()? - before;
     ensure!(written == answered, "{answered} posts were acknowledged and {written} are there");
-    terrace.stop()?;
-    Ok(figures(kind.name(), [&most, &alone, &beside], &sent))
+    target.stop()?;
+    Ok(figures(kind, [&most, &alone, &beside], &sent))
 }
 
-fn figures(database: &'static str, [most, alone, beside]: [&[Sample]; 3], sent: &[f64]) -> Vec<Figure> {
+fn figures(kind: Kind, [most, alone, beside]: [&[Sample]; 3], sent: &[f64]) -> Vec<Figure> {
     let due = 1.0 / INTERVAL.as_secs_f64();
     let details = json!({
         "maximum": shown(most),
@@ -79,10 +84,15 @@ fn figures(database: &'static str, [most, alone, beside]: [&[Sample]; 3], sent: 
         "postsWanted": rate(most) / 2.0,
         "messagesPerSecond": sent,
     });
-    let what = format!("POST {PATH} at half the maximum, beside {due:.0} push messages/s");
+    let database = kind.name();
+    let posts = match kind {
+        Kind::Sqlite => "commands that create posts".to_owned(),
+        Kind::Postgres => format!("POST {PATH}"),
+    };
+    let what = format!("{posts} at half the maximum, beside {due:.0} push messages/s");
     vec![
         Figure::plain(
-            format!("POST {PATH}, {FANS} connections, durable: the maximum"),
+            format!("{posts}, {FANS} connections, durable: the maximum"),
             database,
             Quantity::new(rate(most), "posts/s"),
         ),
@@ -98,6 +108,38 @@ fn figures(database: &'static str, [most, alone, beside]: [&[Sample]; 3], sent: 
         )
         .against("due", due, IN_TIME),
     ]
+}
+
+/// What creates posts: the service, or this process.
+enum WriteTarget {
+    Service(Terrace),
+    ThisProcess(PostServer),
+}
+
+impl WriteTarget {
+    fn start(ground: &Ground, world: &World, pushes: &Pushes) -> Result<Self> {
+        if world.kind() == Kind::Postgres {
+            return Ok(Self::Service(world.serve()?));
+        }
+        let authors = world.fans.iter().map(|fan| Ok(UserId::from_uuid(fan.id.parse()?)));
+        let authors = authors.collect::<Result<_>>()?;
+        let workers = ground.program().workers;
+        Ok(Self::ThisProcess(PostServer::start(Arc::clone(&pushes.app), authors, workers)?))
+    }
+
+    fn served(&self) -> Served {
+        match self {
+            Self::Service(terrace) => terrace.served(),
+            Self::ThisProcess(posts) => posts.served(),
+        }
+    }
+
+    fn stop(self) -> Result<()> {
+        match self {
+            Self::Service(terrace) => terrace.stop(),
+            Self::ThisProcess(_) => Ok(()),
+        }
+    }
 }
 
 /// Posts of the fans, of which no two are alike.

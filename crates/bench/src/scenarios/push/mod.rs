@@ -1,6 +1,7 @@
 //! Push messages: what encrypting and signing them costs one core, and what sending them costs writes.
 
 mod beside;
+mod posts;
 mod sealing;
 
 use super::{Inputs, Plan};
