@@ -98,9 +98,9 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     ])
 }
 
-/// The number of fans. Each spins once, and the bare statements on SQLite spin thousands of times a second.
+/// The number of fans. Each spins once, and the bare commands on SQLite may spin over 10,000 times a second.
 const fn spinners(plan: &Plan) -> u64 {
-    plan.questers * 2
+    plan.questers * 4
 }
 
 /// Spins once with the hash that the service shows, and returns the answer. Fails unless the hash is the one that is

@@ -102,7 +102,7 @@ fn figures(kind: Kind, [most, alone, beside]: [&[Sample]; 3], sent: &[f64]) -> V
         Figure::plain(format!("{what}, p99"), database, Quantity::new(percentile(beside, 990), "ms"))
             .against("without messages", percentile(alone, 990), Target::Unset),
         Figure::plain(
-            format!("push messages meanwhile, received within {LATEST:?}"),
+            format!("push messages meanwhile, received within {} s", LATEST.as_secs()),
             database,
             Quantity::new(median(sent.iter().copied()), "/s"),
         )
