@@ -50,7 +50,7 @@ fn limit(rows: usize) -> Limit {
     Limit::new(i64::try_from(rows).expect("a limit")).expect("a limit")
 }
 
-fn top(board: BoardChoice) -> ReadBoard {
+pub(super) fn top(board: BoardChoice) -> ReadBoard {
     ReadBoard {
         board,
         season: None,
@@ -66,7 +66,7 @@ fn found(service: &TestApp, board: BoardChoice, season: Option<SeasonId>) -> Arc
     points::found(service, board, season).expect("a board")
 }
 
-fn read(service: &TestApp, asked: &ReadBoard) -> (Arc<ShownBoard>, BoardPage) {
+pub(super) fn read(service: &TestApp, asked: &ReadBoard) -> (Arc<ShownBoard>, BoardPage) {
     let shown = found(service, asked.board, asked.season);
     let app = service.app();
     let page = service

@@ -1,10 +1,12 @@
 //! Points under concurrency (spec §1, scoring rules 1 and 4): each fact pays once, no award is lost, and no
 //! fan is listed who should not be, whatever happens in the same moment.
 
+use super::boards::{read, top};
 use super::points::{
     active, award, board_of, fact, found, founded, global, ledger, points_on, start_season, totals, unbroken,
 };
 use anyhow::Result;
+use std::process::Command as Program;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use terrace_testkit::app::accounts::{ChangeProfile, RestoreAccount, SuspendAccount};
@@ -15,7 +17,7 @@ use terrace_testkit::app::{AwardResult, Command};
 use terrace_testkit::identity::{Password, ProfileChange};
 use terrace_testkit::kernel::{Entropy, Failure, TeamId, UserId, Uuid};
 use terrace_testkit::scoring::Writer;
-use terrace_testkit::{DatabaseKind, Fan, PASSWORD, SeededEntropy, TestApp, on, on_each_database};
+use terrace_testkit::{DatabaseKind, Fan, PASSWORD, SeededEntropy, TestApp, on, on_each_database, pgtemp};
 
 on_each_database! {
     a_fact_sent_a_hundred_times_at_once_pays_once,
@@ -26,6 +28,7 @@ on_each_database! {
     an_award_beside_a_deletion_lists_no_fan,
     awards_beside_the_start_of_a_season_count_in_one_of_the_two,
     awards_at_once_that_fail_affect_no_other,
+    first_awards_at_once_do_not_deadlock,
 }
 
 /// Rule 1 and the source key that identifies a fact: a hundred writers in two processes.
@@ -69,6 +72,38 @@ fn awards_of_one_fan_at_once_all_count(kind: DatabaseKind) -> Result<()> {
     }
     assert!(totals(&service, fan, season).iter().all(|total| total.is_listed));
     Ok(())
+}
+
+/// The first award of a fan also counts the fan on the boards. Batches of such awards in two processes change the same
+/// counts, and none waits for one that waits for it.
+fn first_awards_at_once_do_not_deadlock(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::without_dry_run(kind)?;
+    assert!(service.run(service.app().found_seasons())?);
+    let other = service.another()?;
+    let (team, fans) = (Some(service.team("foxes")), service.crowd("fan", 400));
+    service.done(AwardPoints { team, ..award(&service, service.fan("mia").id, 5, "board") });
+    let given = service.together(fans.iter().enumerate().map(|(n, fan)| {
+        let app = Arc::clone(if n.is_multiple_of(2) { service.app() } else { other.app() });
+        let award = AwardPoints { team, ..award(&service, *fan, 5, "first") };
+        async move { app.execute(award).await }
+    }));
+    assert!(given.into_iter().all(|given| matches!(unbroken(given), Ok(AwardResult::Now { .. }))));
+    for board in [BoardChoice::Global, BoardChoice::Team(service.team("foxes"))] {
+        assert_eq!(read(&service, &top(board)).1.total, 401);
+    }
+    if kind == DatabaseKind::Postgres {
+        assert_eq!(deadlocks(service.url())?, 0);
+    }
+    Ok(())
+}
+
+/// How often PostgreSQL ended a transaction of this database because of a deadlock.
+fn deadlocks(url: &str) -> Result<u64> {
+    let count = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
+    let answer = Program::new(pgtemp::psql()?)
+        .args(["-X", "-q", "-A", "-t", "-w", "-d", url, "-c", count])
+        .output()?;
+    Ok(String::from_utf8(answer.stdout)?.trim().parse()?)
 }
 
 /// Awards that are written together are answered one by one: refused, failed, already paid, or written.

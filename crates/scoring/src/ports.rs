@@ -5,6 +5,7 @@ use crate::{
     Board, BoardId, Points, PointsRecord, RankKey, RecordId, Season, SeasonId, Seasons, SourceKey,
     TeamBoardId, Total, TotalChange, TotalChanges, Writer,
 };
+use std::collections::HashMap;
 use terrace_kernel::{Limit, Page, StoreError, TeamId, TimeKey, Timestamp, UserId};
 
 /// A record of points to be written, as prepared before the store is read: its season comes from the [`Seasons`] that
@@ -111,11 +112,14 @@ pub trait PointsRead {
     /// The fan's records for these facts, in no order.
     fn records_among(&mut self, user: UserId, facts: &[SourceKey]) -> Result<Vec<PointsRecord>, StoreError>;
 
-    /// The fan's records with these ids, in no order.
-    fn records_with(&mut self, user: UserId, ids: &[RecordId]) -> Result<Vec<PointsRecord>, StoreError>;
+    /// The records of these fans with these ids, in no order.
+    fn records_with(&mut self, fans: &[UserId], ids: &[RecordId]) -> Result<Vec<PointsRecord>, StoreError>;
 
     /// The sum of all of a fan's records, over all seasons.
     fn points_of(&mut self, user: UserId) -> Result<Points, StoreError>;
+
+    /// The same for several fans; those without records are missing.
+    fn points_of_all(&mut self, fans: &[UserId]) -> Result<HashMap<UserId, Points>, StoreError>;
 
     /// A fan's totals on boards in a season.
     fn totals_of(&mut self, user: UserId, season: SeasonId) -> Result<Vec<TotalChange>, StoreError>;

@@ -36,7 +36,7 @@ impl BatchWorker {
     /// Runs batches until the queue is closed and empty.
     pub(crate) fn serve(self) {
         loop {
-            match self.queue.pop_group(MOST, LOOK) {
+            match self.queue.pop_group(MOST, LOOK, true) {
                 Taken::Some(mut commands) => {
                     while let Some(name) = commands.first().map(QueuedCommand::name) {
                         let (same, others) = commands.into_iter().partition(|one| one.name() == name);

@@ -2,8 +2,13 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 use terrace_kernel::{StoreError, num};
+
+/// How long a group waits for a further item, and for all of them.
+const PAUSE: Duration = Duration::from_micros(300);
+const GATHERING: Duration = Duration::from_millis(3);
 
 /// Why a queue rejects an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,12 +105,17 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Waits up to `patience` for an item, and returns up to `limit` of the items that are queued by then.
-    pub(crate) fn pop_group(&self, limit: usize, patience: Duration) -> Taken<T> {
+    /// Waits up to `patience` for an item, and returns up to `limit` of the items that are queued by then. With `gather`, if
+    /// several are queued, it takes them once no more arrive within [`PAUSE`], or after [`GATHERING`]: callers that have
+    /// just received their results submit again, and a larger group costs less per item.
+    pub(crate) fn pop_group(&self, limit: usize, patience: Duration, gather: bool) -> Taken<T> {
         let state = self.lock();
         let waiting = |state: &mut State<T>| state.items.is_empty() && !state.closed;
         let (mut state, _) =
             self.filled.wait_timeout_while(state, patience, waiting).unwrap_or_else(PoisonError::into_inner);
+        if gather && state.items.len() > 1 {
+            state = self.gather(state, limit);
+        }
         if state.items.is_empty() {
             return if state.closed { Taken::Closed } else { Taken::Nothing };
         }
@@ -113,6 +123,22 @@ impl<T> Queue<T> {
         let group = state.items.drain(..count).collect();
         self.report_depth(&state);
         Taken::Some(group)
+    }
+
+    /// Waits for more items. Another thread may take all of them meanwhile.
+    fn gather<'a>(&'a self, mut state: MutexGuard<'a, State<T>>, limit: usize) -> MutexGuard<'a, State<T>> {
+        let began = Instant::now();
+        while !state.closed && state.items.len() < limit && began.elapsed() < GATHERING {
+            let seen = state.items.len();
+            drop(state);
+            // Not on the condition variable, which would wake this thread for each item.
+            thread::sleep(PAUSE);
+            state = self.lock();
+            if state.items.len() <= seen {
+                break;
+            }
+        }
+        state
     }
 
     /// Removes and returns the queued items that are `overdue`, in the order of their arrival.
@@ -164,9 +190,9 @@ mod tests {
         assert_eq!(queue.push(2), Ok(()));
         assert_eq!(queue.push(3), Err((Refused::Full, 3)));
         assert_eq!(queue.push_first(0), Ok(()));
-        assert_eq!(queue.pop_group(2, Duration::ZERO), Taken::Some(vec![0, 1]));
+        assert_eq!(queue.pop_group(2, Duration::ZERO, false), Taken::Some(vec![0, 1]));
         assert_eq!(queue.pop(), Some(2));
-        assert_eq!(queue.pop_group(2, Duration::ZERO), Taken::Nothing);
+        assert_eq!(queue.pop_group(2, Duration::ZERO, false), Taken::Nothing);
     }
 
     #[test]
@@ -175,8 +201,8 @@ mod tests {
         assert!((1..=5).all(|item| queue.push(item).is_ok()));
         assert_eq!(queue.take_overdue(|item| item % 2 == 0), [2, 4]);
         assert!(queue.take_overdue(|item| *item > 5).is_empty());
-        assert_eq!(queue.pop_group(8, Duration::ZERO), Taken::Some(vec![1, 3, 5]));
-        assert!(!queue.rest(Duration::ZERO));
+        assert_eq!(queue.pop_group(8, Duration::ZERO, false), Taken::Some(vec![1, 3, 5]));
+        assert!(!queue.rest(Duration::ZERO, false));
         queue.close();
         assert!(queue.rest(Duration::MAX));
     }
@@ -189,6 +215,6 @@ mod tests {
         assert_eq!(queue.push(2), Err((Refused::Closed, 2)));
         assert_eq!(queue.pop(), Some(1));
         assert_eq!(queue.pop(), None);
-        assert_eq!(queue.pop_group(1, Duration::ZERO), Taken::Closed);
+        assert_eq!(queue.pop_group(1, Duration::ZERO, false), Taken::Closed);
     }
 }

@@ -45,7 +45,7 @@ impl Writer {
     pub(crate) fn serve(mut self) {
         self.ring();
         loop {
-            match self.queue.pop_group(self.group_limit, LOOK) {
+            match self.queue.pop_group(self.group_limit, LOOK, false) {
                 Taken::Some(group) => self.run_group(group),
                 Taken::Nothing => self.ring(),
                 Taken::Closed => return,

@@ -306,20 +306,27 @@ fn levels(
     }
     let levels = CurrentClub::of(tx.stored_content()?).levels;
     let number = |points| num::to_u32(levels.of(points).number);
+    let fans: Vec<UserId> = of_fans.keys().copied().collect();
+    let totals = tx.points_of_all(&fans)?;
+    let records: Vec<RecordId> = events
+        .iter()
+        .filter(|event| event.what.kind == EventKind::PointsAwarded)
+        .map(|event| RecordId::from_uuid(event.what.subject))
+        .collect();
+    let mut awarded: HashMap<UserId, Points> = HashMap::new();
+    for record in if records.is_empty() { Vec::new() } else { tx.records_with(&fans, &records)? } {
+        let sum = awarded.entry(record.user).or_default();
+        *sum = sum.plus(record.amount);
+    }
     let mut changes = BTreeMap::new();
     for (fan, events) in of_fans {
         let Some(last) = events.last() else { continue };
         let is_new = events.iter().any(|event| event.what.kind == EventKind::AccountRegistered);
-        let records: Vec<RecordId> = events
-            .iter()
-            .filter(|event| event.what.kind == EventKind::PointsAwarded)
-            .map(|event| RecordId::from_uuid(event.what.subject))
-            .collect();
-        let now = tx.points_of(fan)?;
-        let awarded = if is_new || records.is_empty() { Vec::new() } else { tx.records_with(fan, &records)? };
-        let before = awarded.iter().fold(now, |points, record| points.minus(record.amount));
-        let before = if is_new { number(Points::new(0)) } else { number(before) };
-        changes.insert(fan, LevelChange { before, now: number(now), event: (*last).clone() });
+        let now = totals.get(&fan).copied().unwrap_or_default();
+        let before =
+            if is_new { Points::ZERO } else { now.minus(awarded.get(&fan).copied().unwrap_or_default()) };
+        let change = LevelChange { before: number(before), now: number(now), event: (*last).clone() };
+        changes.insert(fan, change);
     }
     Ok(changes)
 }

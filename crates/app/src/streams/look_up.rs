@@ -19,7 +19,9 @@ use terrace_ledger::WalletId;
 use terrace_packs::PurchaseId;
 use terrace_quests::{QuestId, StepId};
 use terrace_rewards::ClaimId;
-use terrace_scoring::{BoardId, BoardRead, Points, PointsRecord, RecordId, SeasonId, Total, TotalChanges};
+use terrace_scoring::{
+    BoardId, BoardRead, Points, PointsRead, PointsRecord, RecordId, SeasonId, Total, TotalChanges,
+};
 use terrace_shop::OrderId;
 use terrace_social::notifications::{Notification, NotificationId};
 use terrace_social::{Comment, PostView};
@@ -161,7 +163,7 @@ struct Wants {
     room: Vec<Event>,
     scores: BTreeMap<(BoardId, UserId), Score>,
     resets: Vec<Event>,
-    records: HashMap<UserId, Vec<Event>>,
+    awards: Vec<Event>,
     quests: Vec<Event>,
     purchases: Vec<StreamEvent>,
     notifications: Vec<Event>,
@@ -183,7 +185,7 @@ impl Wants {
                     self.take_scores(event, user)?;
                 }
                 if own && kind == EventKind::PointsAwarded {
-                    self.records.entry(user).or_default().push(event.clone());
+                    self.awards.push(event.clone());
                 }
             }
             (..) => {}
@@ -220,16 +222,7 @@ impl Wants {
         looked.batch.events.extend(self.purchases);
         looked.batch.events.extend(rounds(tx, &self.rounds)?);
         looked.take_notifications(tx, &self.notifications)?;
-        for (user, events) in self.records {
-            let ids: Vec<RecordId> =
-                events.iter().map(|event| RecordId::from_uuid(event.what.subject)).collect();
-            let records: HashMap<RecordId, PointsRecord> =
-                tx.records_with(user, &ids)?.into_iter().map(|record| (record.id, record)).collect();
-            looked.batch.events.extend(events.iter().filter_map(|event| {
-                let record = records.get(&RecordId::from_uuid(event.what.subject))?;
-                Some(stream_event(event, StreamWhat::PointsAwarded(Box::new(record.clone()))))
-            }));
-        }
+        looked.batch.events.extend(awards(tx, &self.awards)?);
         Ok(looked)
     }
 }
@@ -272,6 +265,23 @@ impl LogPart {
         }
         Ok(())
     }
+}
+
+/// Awards with their records, in one statement.
+fn awards(tx: &mut dyn PointsRead, events: &[Event]) -> Result<Vec<StreamEvent>, StoreError> {
+    if events.is_empty() {
+        return Ok(Vec::new());
+    }
+    let id = |event: &Event| RecordId::from_uuid(event.what.subject);
+    let fans: Vec<UserId> = events.iter().filter_map(|event| event.what.actor).collect();
+    let ids: Vec<RecordId> = events.iter().map(id).collect();
+    let records: HashMap<RecordId, PointsRecord> =
+        tx.records_with(&fans, &ids)?.into_iter().map(|record| (record.id, record)).collect();
+    let shown = events.iter().filter_map(|event| {
+        let record = records.get(&id(event))?;
+        Some(stream_event(event, StreamWhat::PointsAwarded(Box::new(record.clone()))))
+    });
+    Ok(shown.collect())
 }
 
 fn stream_event(event: &Event, what: StreamWhat) -> StreamEvent {

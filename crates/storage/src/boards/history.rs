@@ -8,8 +8,10 @@ use crate::rows::{keyset, limited, named};
 use crate::schema::{board_totals, points_history};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
+use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
+use std::collections::HashMap;
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, UserId};
 use terrace_scoring::{
     Points, PointsRead, PointsRecord, RecordId, SeasonId, SourceKey, SourceKind, TotalChange,
@@ -96,11 +98,12 @@ impl PointsRead for DieselTx<'_> {
         rows.into_iter().map(RecordRow::into_record).collect()
     }
 
-    fn records_with(&mut self, user: UserId, ids: &[RecordId]) -> Result<Vec<PointsRecord>, StoreError> {
+    fn records_with(&mut self, fans: &[UserId], ids: &[RecordId]) -> Result<Vec<PointsRecord>, StoreError> {
+        let fans = fans.iter().copied().map(Key::of);
         let ids = ids.iter().copied().map(Key::of);
         let rows: Vec<RecordRow> = on!(self.conn, |conn| {
             points_history::table
-                .filter(points_history::user_id.eq(Key::of(user)))
+                .filter(points_history::user_id.eq_any(fans))
                 .filter(points_history::id.eq_any(ids))
                 .select(RecordRow::as_select())
                 .load(conn)
@@ -116,6 +119,19 @@ impl PointsRead for DieselTx<'_> {
         })
         .map_err(broken("sum a fan's points"))?;
         Ok(Points::new(sum.points))
+    }
+
+    fn points_of_all(&mut self, fans: &[UserId]) -> Result<HashMap<UserId, Points>, StoreError> {
+        let fans = fans.iter().copied().map(Key::of);
+        let sums: Vec<(Key, i64)> = on!(self.conn, |conn| {
+            points_history::table
+                .filter(points_history::user_id.eq_any(fans))
+                .group_by(points_history::user_id)
+                .select((points_history::user_id, sql::<BigInt>("CAST(sum(amount) AS bigint)")))
+                .load(conn)
+        })
+        .map_err(broken("sum the points of fans"))?;
+        Ok(sums.into_iter().map(|(fan, points)| (fan.id(), Points::new(points))).collect())
     }
 
     fn totals_of(&mut self, user: UserId, season: SeasonId) -> Result<Vec<TotalChange>, StoreError> {
