@@ -196,13 +196,33 @@ mod tests {
     }
 
     #[test]
+    fn a_gathered_group_has_the_items_that_arrive_meanwhile_up_to_its_limit() {
+        let queue = Queue::new("test", 8);
+        assert!((0..3).all(|item| queue.push(item).is_ok()));
+        assert_eq!(queue.pop_group(2, Duration::ZERO, true), Taken::Some(vec![0, 1]));
+        assert_eq!(queue.pop_group(8, Duration::ZERO, true), Taken::Some(vec![2]));
+        assert_eq!(queue.pop_group(8, Duration::ZERO, true), Taken::Nothing);
+        thread::scope(|scope| {
+            assert!((0..2).all(|item| queue.push(item).is_ok()));
+            let group = scope.spawn(|| queue.pop_group(4, Duration::ZERO, true));
+            assert!((2..4).all(|item| queue.push(item).is_ok()));
+            // The last two may come too late for the group, but nothing is lost or repeated.
+            let Ok(Taken::Some(mut taken)) = group.join() else { panic!("a group") };
+            if let Taken::Some(rest) = queue.pop_group(4, Duration::ZERO, true) {
+                taken.extend(rest);
+            }
+            assert_eq!(taken, [0, 1, 2, 3]);
+        });
+    }
+
+    #[test]
     fn what_is_overdue_is_taken_out_and_the_rest_keeps_its_order() {
         let queue = Queue::new("test", 8);
         assert!((1..=5).all(|item| queue.push(item).is_ok()));
         assert_eq!(queue.take_overdue(|item| item % 2 == 0), [2, 4]);
         assert!(queue.take_overdue(|item| *item > 5).is_empty());
         assert_eq!(queue.pop_group(8, Duration::ZERO, false), Taken::Some(vec![1, 3, 5]));
-        assert!(!queue.rest(Duration::ZERO, false));
+        assert!(!queue.rest(Duration::ZERO));
         queue.close();
         assert!(queue.rest(Duration::MAX));
     }
