@@ -6,7 +6,6 @@ use super::points::{
     active, award, board_of, fact, found, founded, global, ledger, points_on, start_season, totals, unbroken,
 };
 use anyhow::Result;
-use std::process::Command as Program;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use terrace_testkit::app::accounts::{ChangeProfile, RestoreAccount, SuspendAccount};
@@ -17,7 +16,9 @@ use terrace_testkit::app::{AwardResult, Command};
 use terrace_testkit::identity::{Password, ProfileChange};
 use terrace_testkit::kernel::{Entropy, Failure, TeamId, UserId, Uuid};
 use terrace_testkit::scoring::Writer;
-use terrace_testkit::{DatabaseKind, Fan, PASSWORD, SeededEntropy, TestApp, on, on_each_database, pgtemp};
+use terrace_testkit::{
+    DatabaseKind, Fan, PASSWORD, SeededEntropy, TestApp, on, on_each_database, pgtemp, wait_until,
+};
 
 on_each_database! {
     a_fact_sent_a_hundred_times_at_once_pays_once,
@@ -79,31 +80,39 @@ fn awards_of_one_fan_at_once_all_count(kind: DatabaseKind) -> Result<()> {
 fn first_awards_at_once_do_not_deadlock(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_dry_run(kind)?;
     assert!(service.run(service.app().found_seasons())?);
-    let other = service.another()?;
     let (team, fans) = (Some(service.team("foxes")), service.crowd("fan", 400));
     service.done(AwardPoints { team, ..award(&service, service.fan("mia").id, 5, "board") });
+    let connections = || -> Result<Vec<String>> {
+        if kind == DatabaseKind::Sqlite {
+            return Ok(Vec::new());
+        }
+        let open =
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        Ok(pgtemp::execute(service.url(), &[open])?.lines().map(str::to_owned).collect())
+    };
+    let earlier = connections()?;
+    let processes = [service.another()?, service.another()?];
     let given = service.together(fans.iter().enumerate().map(|(n, fan)| {
-        let app = Arc::clone(if n.is_multiple_of(2) { service.app() } else { other.app() });
+        let app = Arc::clone(processes[n % 2].app());
         let award = AwardPoints { team, ..award(&service, *fan, 5, "first") };
         async move { app.execute(award).await }
     }));
     assert!(given.into_iter().all(|given| matches!(unbroken(given), Ok(AwardResult::Now { .. }))));
+    if kind == DatabaseKind::Postgres {
+        // A connection reports its deadlocks when it ends.
+        let used = connections()?;
+        drop(processes);
+        wait_until("the connections have ended", || {
+            let open = connections()?;
+            Ok(!used.iter().any(|one| !earlier.contains(one) && open.contains(one)))
+        })?;
+        let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
+        assert_eq!(pgtemp::execute(service.url(), &[deadlocks])?, "0");
+    }
     for board in [BoardChoice::Global, BoardChoice::Team(service.team("foxes"))] {
         assert_eq!(read(&service, &top(board)).1.total, 401);
     }
-    if kind == DatabaseKind::Postgres {
-        assert_eq!(deadlocks(service.url())?, 0);
-    }
     Ok(())
-}
-
-/// How often PostgreSQL ended a transaction of this database because of a deadlock.
-fn deadlocks(url: &str) -> Result<u64> {
-    let count = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
-    let answer = Program::new(pgtemp::psql()?)
-        .args(["-X", "-q", "-A", "-t", "-w", "-d", url, "-c", count])
-        .output()?;
-    Ok(String::from_utf8(answer.stdout)?.trim().parse()?)
 }
 
 /// Awards that are written together are answered one by one: refused, failed, already paid, or written.
