@@ -30,6 +30,7 @@ on_each_database! {
     two_processes_consume_each_event_once,
     a_consumer_resumes_where_a_stopped_one_was,
     a_stop_does_not_wait_for_a_backlog,
+    the_outbox_does_not_grow_with_the_events_that_went_through_it,
 }
 
 /// The longest that a test waits.
@@ -272,14 +273,39 @@ fn a_writer_without_pause_delays_no_other() -> Result<()> {
 
 /// Appends the first event again and again, as no command does.
 fn flood(url: &str, is_over: &AtomicBool) -> Result<()> {
+    while !is_over.load(Ordering::SeqCst) {
+        append_twenty_thousand(url)?;
+    }
+    Ok(())
+}
+
+/// Appends the first event 20,000 times.
+fn append_twenty_thousand(url: &str) -> Result<()> {
     let columns = "topic, kind, actor_id, subject_id, created_at, detail";
     let many = format!(
         "INSERT INTO outbox ({columns}) SELECT {columns} \
          FROM (SELECT * FROM events ORDER BY position LIMIT 1) AS event, generate_series(1, 20000)"
     );
-    while !is_over.load(Ordering::SeqCst) {
-        pgtemp::execute(url, &[&many])?;
+    pgtemp::execute(url, &[&many]).map(drop)
+}
+
+/// On PostgreSQL the space of moved events is used again. Otherwise the relay would read more and more of it.
+fn the_outbox_does_not_grow_with_the_events_that_went_through_it(kind: DatabaseKind) -> Result<()> {
+    if kind == DatabaseKind::Sqlite {
+        return Ok(());
     }
+    let service = TestApp::start(kind)?;
+    service.fan("mia");
+    service.settled();
+    let number = |query: &str| -> Result<u64> { Ok(pgtemp::execute(service.url(), &[query])?.parse()?) };
+    let mut sizes = Vec::new();
+    for _ in 0..5 {
+        append_twenty_thousand(service.url())?;
+        sizes.push(number("SELECT pg_relation_size('outbox')")?);
+        wait_until("all events are moved", || Ok(number("SELECT count(*) FROM outbox")? == 0))?;
+    }
+    let (first, last) = (sizes[0], sizes[4]);
+    assert!(last < 3 * first, "{sizes:?}");
     Ok(())
 }
 

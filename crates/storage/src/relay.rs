@@ -41,6 +41,9 @@ const RENEW: Duration = Duration::from_millis(1500);
 const BATCH: i64 = 500;
 /// The maximum number of batches before notifications and the lease are checked again.
 const BATCHES: u32 = 8;
+/// The number of moved events after which the dead rows of the outbox are removed. Each relay reads the outbox from its
+/// first page, and the server's own cleaning comes once a minute at most.
+const CLEAN_AFTER: i64 = 10_000;
 /// The time that readers wait for positions, which normally are assigned within milliseconds.
 const SETTLING: Duration = Duration::from_millis(250);
 /// The maximum pause before reconnecting.
@@ -149,6 +152,8 @@ struct Watch {
     awaited: VecDeque<(u64, i64)>,
     /// Whether rows remain in the outbox after the last round.
     behind: bool,
+    /// The number of events that were moved since the outbox was cleaned.
+    moved: i64,
 }
 
 #[derive(QueryableByName)]
@@ -199,7 +204,8 @@ impl Relay {
             .batch_execute(&format!("LISTEN {OUTBOX_CHANNEL}; LISTEN {EVENTS_CHANNEL}"))
             .map_err(broken("listen"))?;
         let (lease_due, look_due, awaited) = (now, now, VecDeque::new());
-        let mut watch = Watch { session, holds_lease: false, lease_due, look_due, awaited, behind: false };
+        let mut watch =
+            Watch { session, holds_lease: false, lease_due, look_due, awaited, behind: false, moved: 0 };
         // Resume the work that the previous connection did not finish.
         self.turn(&mut watch, true)?;
         loop {
@@ -251,6 +257,7 @@ impl Relay {
         }
         if (wanted || watch.behind) && watch.holds_lease {
             self.move_some(watch, committed)?;
+            clean(watch)?;
         } else if !watch.awaited.is_empty() && rung {
             let conn = pg(&mut watch.session)?;
             quietly(conn, |conn| conn.batch_execute(&format!("NOTIFY {OUTBOX_CHANNEL}")))
@@ -263,7 +270,9 @@ impl Relay {
     /// outbox before its own.
     fn move_some(&self, watch: &mut Watch, committed: u64) -> Result<(), StoreError> {
         for nth in 0..BATCHES {
-            if self.move_batch(pg(&mut watch.session)?)? < BATCH {
+            let moved = self.move_batch(pg(&mut watch.session)?)?;
+            watch.moved += moved;
+            if moved < BATCH {
                 watch.behind = false;
                 watch.awaited.clear();
                 self.call.dealt.send_replace(committed);
@@ -346,6 +355,19 @@ impl Relay {
         }
         Ok(())
     }
+}
+
+/// Removes the dead rows of the outbox once they are many. A failure delays nothing but that.
+fn clean(watch: &mut Watch) -> Result<(), StoreError> {
+    if watch.moved < CLEAN_AFTER {
+        return Ok(());
+    }
+    watch.moved = 0;
+    let vacuum = "VACUUM (INDEX_CLEANUP ON, TRUNCATE FALSE, SKIP_LOCKED) outbox";
+    if let Err(error) = quietly(pg(&mut watch.session)?, |conn| conn.batch_execute(vacuum)) {
+        log::debug!("could not clean the outbox: {error}");
+    }
+    Ok(())
 }
 
 fn look(conn: &mut PgConnection) -> Result<Look, StoreError> {
