@@ -36,7 +36,7 @@ pub(crate) struct Commands {
 }
 
 impl Commands {
-    /// Opens the database.
+    /// Prepares the execution of commands on this database, in this process.
     pub(crate) fn open(world: World, Write { work, vary, rows, .. }: Write) -> Result<Self> {
         let (storage, app) = open(&world)?;
         // The writer needs a key for sealed seeds, which no other process reads here.
