@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { COINS, begin, coins, copies } from './collector';
 import { isMarked, mark } from './marked';
 import { readAs } from './member';
+import { governed } from './profile';
 import type { Service } from './service';
 import { Stage } from './stage';
 import { Visitor } from './visitor';
@@ -87,6 +88,7 @@ test('pages from before the checkout show the wallet and the purchase as they ar
   await begin(page, service, 'payer');
   const buy = await atTheTill(page);
   await coins(page, COINS).waitFor();
+  await governed(page);
   await mark(page);
   await expect.poll(() => service.streams()).toBe(1);
   await buy.click();

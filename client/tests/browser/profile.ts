@@ -70,7 +70,10 @@ export async function noteSession(context: BrowserContext): Promise<void> {
   });
 }
 
-/** Waits until the service worker governs the page. */
+/**
+ * Waits until the service worker governs the page. The browser does not keep a page for Back that a worker claims after it
+ * was left.
+ */
 export async function governed(page: Page): Promise<void> {
   await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
 }

@@ -4,7 +4,7 @@ import { COINS, begin, coins } from './collector';
 import { Fan, PASSWORD } from './fan';
 import { isMarked, mark } from './marked';
 import { readAs } from './member';
-import { signIn } from './profile';
+import { governed, signIn } from './profile';
 import type { Service } from './service';
 import { add, cartLines, orderButton, ordered, orders, put, sendHome } from './shopper';
 import { Stage } from './stage';
@@ -96,6 +96,7 @@ test('pages from before the checkout show the wallet and the order as they are n
   await coins(shop, COINS).waitFor();
   await mark(shop);
   await atTheTill(page);
+  await governed(page);
   await mark(page);
   await orderButton(page).click();
   await page.waitForURL('**/sandbox/checkout/**');

@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isMarked, mark } from './marked';
+import { governed } from './profile';
 import { Stage } from './stage';
 import { Visitor } from './visitor';
 
@@ -87,6 +88,7 @@ test('Back from a post and from a checkout leads to the same post among 300', as
   await page.getByRole('link', { name: 'Play', exact: true }).click();
   await page.getByRole('link', { name: 'Packs', exact: true }).click();
   await page.getByRole('link', { name: /Trophy room/ }).click();
+  await governed(page);
   await mark(page);
   await page.getByRole('button', { name: /€4\.99/ }).click();
   await page.getByRole('heading', { name: 'Sandbox checkout' }).waitFor();
