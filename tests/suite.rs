@@ -137,6 +137,7 @@ mod contract {
     mod visits_batched;
     mod wallets;
     mod wheels;
+    mod wheels_batched;
     mod work;
 }
 

@@ -43,7 +43,7 @@ pub(super) fn load(service: &TestApp, text: &str) {
 }
 
 /// A service with wheels, and fans whose accounts are not new any more.
-fn started(kind: DatabaseKind, names: &[&str]) -> Result<(TestApp, Vec<UserId>)> {
+pub(super) fn started(kind: DatabaseKind, names: &[&str]) -> Result<(TestApp, Vec<UserId>)> {
     let service = shop_of(TestApp::adjusted(kind, |_, app| app.new_account_age = DAY)?)?;
     load(&service, WHEELS);
     let fans = names.iter().map(|name| service.fan(name).id).collect();
@@ -51,13 +51,13 @@ fn started(kind: DatabaseKind, names: &[&str]) -> Result<(TestApp, Vec<UserId>)>
     Ok((service, fans))
 }
 
-fn wheel(service: &TestApp, key: &str) -> Wheel {
+pub(super) fn wheel(service: &TestApp, key: &str) -> Wheel {
     let book = service.run(service.app().wheel_book()).expect("a working store");
     book.wheels().iter().find(|wheel| wheel.key.as_str() == key).expect("a wheel").clone()
 }
 
 /// The request for the fan's next spin.
-fn request(service: &TestApp, fan: UserId, wheel: &Wheel, is_free: bool) -> SpinWheelRequest {
+pub(super) fn request(service: &TestApp, fan: UserId, wheel: &Wheel, is_free: bool) -> SpinWheelRequest {
     let at = service.found(ReadFanAtWheels { user: fan }).expect("an active account");
     let nonce = at.state(wheel.id).count + 1;
     let seeds = service.app().wheel_seeds().expect("a secret");
@@ -80,11 +80,11 @@ pub(super) fn spin(
     })
 }
 
-fn rule(refusal: SpinRefusal) -> SpinWheelRefusal {
+pub(super) fn rule(refusal: SpinRefusal) -> SpinWheelRefusal {
     SpinWheelRefusal::Rule(refusal)
 }
 
-fn give(service: &TestApp, fan: UserId, amount: i64, source: &str) {
+pub(super) fn give(service: &TestApp, fan: UserId, amount: i64, source: &str) {
     moved(service, coins(Holder::House(House::Issuance), Holder::Fan(fan), amount, source));
 }
 
@@ -92,7 +92,7 @@ fn in_coins(service: &TestApp, fan: UserId) -> i64 {
     balance(service, fan, AccountKind::Coins)
 }
 
-fn spins(service: &TestApp, fan: UserId) -> usize {
+pub(super) fn spins(service: &TestApp, fan: UserId) -> usize {
     service.found(ListSpins { user: fan, limit: Limit::MAX, after: None }).items.len()
 }
 

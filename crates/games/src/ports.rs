@@ -1,6 +1,7 @@
-//! The store interface that games need. One call is one round trip to the database.
+//! The store interface that games need. One call is one round trip to the database, unless its documentation says otherwise.
 
 use crate::{FreeSpin, SegmentKey, SpinId, SpinPrice, SpinTable, Wheel, WheelId, WheelKey};
+use std::collections::HashMap;
 use terrace_draws::{ClientSeed, Digest};
 use terrace_kernel::{Grant, Limit, Page, StoreError, TimeKey, Timestamp, UserId};
 
@@ -55,8 +56,8 @@ pub trait WheelRead {
     /// A fan's standings at the wheels that the fan has spun.
     fn spin_states(&mut self, user: UserId) -> Result<Vec<(WheelId, SpinState)>, StoreError>;
 
-    /// A fan's standing at a wheel.
-    fn spin_state(&mut self, user: UserId, wheel: WheelId) -> Result<SpinState, StoreError>;
+    /// The standings of fans at one wheel each; those of fans who have not spun it are missing. No fan is named twice.
+    fn spin_states_of(&mut self, of: &[(UserId, WheelId)]) -> Result<HashMap<UserId, SpinState>, StoreError>;
 
     /// A fan's spins, the newest first, each with its table.
     fn spins(
@@ -81,8 +82,9 @@ pub trait WheelWrite: WheelRead {
     /// Takes back what [`take_segment`](Self::take_segment) has counted in this transaction.
     fn return_segment(&mut self, wheel: WheelId, segment: &SegmentKey) -> Result<(), StoreError>;
 
-    /// Inserts a spin with its table, and stores the fan's standing after it. The caller holds the lock on the account.
-    fn insert_spin(&mut self, spin: &Spin, table: &SpinTable, after: &SpinState) -> Result<(), StoreError>;
+    /// Inserts spins of different fans with their tables, and stores the fans' standings after them. The caller holds the
+    /// locks on the accounts. Two round trips.
+    fn insert_spins(&mut self, spins: &[(Spin, SpinTable, SpinState)]) -> Result<(), StoreError>;
 
     /// Removes the seeds that a fan chose; the spins stay, because what they gave is in the ledger.
     fn erase_spins(&mut self, user: UserId) -> Result<(), StoreError>;

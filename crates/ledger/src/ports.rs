@@ -69,6 +69,10 @@ pub trait LedgerBatch {
     /// [`LedgerWrite::transfer`] from fans to accounts of the service; returns the new balances. Nothing is moved for a
     /// fan who is missing, whose balance is too low. The balances must be locked, and no source may have been paid.
     fn pay_all(&mut self, transfers: &[Transfer]) -> Result<HashMap<UserId, i64>, StoreError>;
+
+    /// [`LedgerWrite::transfer`] of points or coins from accounts of the service to fans; returns the new balances. The
+    /// caller has locked the fans' user accounts, and no source may have been transferred.
+    fn credit_all(&mut self, transfers: &[Transfer]) -> Result<HashMap<UserId, i64>, StoreError>;
 }
 
 /// Reads the stored state of the ledger for the audit.

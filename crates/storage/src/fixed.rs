@@ -13,6 +13,11 @@ use std::marker::PhantomData;
 /// names of the columns.
 pub(crate) const GIVEN: &str = "WITH given AS MATERIALIZED (SELECT * FROM unnest(";
 
+/// A column of rows, to bind as an array.
+pub(crate) fn column<'r, R, T>(rows: &'r [R], value: impl Fn(&'r R) -> T) -> Vec<T> {
+    rows.iter().map(value).collect()
+}
+
 /// A statement: the SQL before and after the values, which are bound between them, separated by commas. `A` is the type
 /// of its result.
 pub(crate) struct Fixed<V, A = ()> {

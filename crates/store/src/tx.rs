@@ -505,7 +505,7 @@ ports! {
 
 ports! {
     /// Spins of wheels.
-    pub trait WheelTx: WheelWrite + QuestWrite + AccountRead + GameGrantTx
+    pub trait WheelTx: WheelWrite + QuestWrite + QuestBatch + AccountRead + GameGrantTx
 }
 
 ports! {

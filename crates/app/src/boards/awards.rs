@@ -174,6 +174,28 @@ impl Awards {
         Ok(results)
     }
 
+    /// The same for awards that are part of something else: returns the points that each wrote.
+    ///
+    /// # Errors
+    ///
+    /// If one has no result or is refused: what it is part of must run alone.
+    pub(crate) fn give_all(
+        tx: &mut dyn BoardTx,
+        batch: &mut [(&AwardPoints, &mut Ctx)],
+    ) -> Result<Vec<i64>, StoreError> {
+        let Some((AwardPoints { awards, .. }, _)) = batch.first() else { return Ok(Vec::new()) };
+        let results = awards.clone().give_batch(tx, batch)?;
+        let points = |result: Option<Result<AwardResult, AwardPointsRefusal>>| match result {
+            Some(Ok(AwardResult::Now { record, .. })) => Ok(record.amount.get()),
+            Some(Ok(AwardResult::Before)) => Ok(0),
+            // For instance the first award on the board of a team.
+            Some(Err(_)) | None => {
+                Err(StoreError::Contended("an award of a batch must run alone".to_owned()))
+            }
+        };
+        results.into_iter().map(points).collect()
+    }
+
     fn give_on(
         &self,
         tx: &mut dyn BoardTx,

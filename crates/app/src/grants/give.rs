@@ -10,7 +10,7 @@ use crate::store::{GameGrantTx, GrantTx, TransferTx};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use terrace_kernel::{
-    Ctx, Failure, Grant, GrantId, GrantKind, GrantSource, Outcome, StoreError, TeamId, UserId,
+    Ctx, Failure, Grant, GrantId, GrantKind, GrantSource, Outcome, StoreError, TeamId, Timestamp, UserId,
 };
 use terrace_ledger::{AccountKind, Amount, Holder, House, Transfer, TransferOutcome, TransferSource};
 use terrace_packs::{CollectibleId, CopyOrigin, Owned, OwnedSource, PackBatch, PackId};
@@ -86,13 +86,7 @@ pub fn give_in_game(
     let points = given.iter().filter(|one| one.grant.kind() == GrantKind::Points);
     let points = points.fold(0_i64, |sum, one| sum.saturating_add(one.grant.amount()));
     if points > 0 {
-        let award = NewAward {
-            user: fan,
-            amount: Points::new(points),
-            reason: gift.reason.clone(),
-            source: SourceKey::game(gift.source.id),
-            at: ctx.now(),
-        };
+        let award = game_award(fan, points, gift, ctx.now());
         // Points that this source has awarded before, without a grant, are the fan's.
         awards.give(tx, ctx, &award, team, Writer::Service).map_err(|failure| match failure {
             Failure::Broken(error) => error,
@@ -103,6 +97,17 @@ pub fn give_in_game(
         })?;
     }
     Ok(given)
+}
+
+/// The award of the points of a gift.
+pub(super) fn game_award(fan: UserId, points: i64, gift: &Gift, now: Timestamp) -> NewAward {
+    NewAward {
+        user: fan,
+        amount: Points::new(points),
+        reason: gift.reason.clone(),
+        source: SourceKey::game(gift.source.id),
+        at: now,
+    }
 }
 
 fn give_goods(
@@ -137,7 +142,7 @@ fn give_goods(
 }
 
 /// The rows of all grants that are something.
-fn rows(ctx: &mut Ctx, user: UserId, gifts: &[Gift]) -> Result<Vec<GivenGrant>, StoreError> {
+pub(super) fn rows(ctx: &mut Ctx, user: UserId, gifts: &[Gift]) -> Result<Vec<GivenGrant>, StoreError> {
     let mut rows = Vec::new();
     for Gift { source, grants, .. } in gifts {
         if let Some(grant) = grants.iter().find(|grant| !source.giver.may_give(grant.kind())) {
@@ -283,15 +288,34 @@ fn written(
 /// The longest reason of a transfer.
 const LONGEST_REASON: usize = 200;
 
-/// A transfer of granted coins from one account to another.
+/// Transfers granted coins from one account to another.
 pub(super) fn move_coins(
     tx: &mut dyn TransferTx,
+    ctx: &mut Ctx,
+    of: (i64, &str),
+    accounts: (Holder, Holder),
+    source: TransferSource,
+) -> Result<(), StoreError> {
+    let due = coins(ctx, of, accounts, source)?;
+    move_due(tx, &due)
+}
+
+fn move_due(tx: &mut dyn TransferTx, due: &Transfer) -> Result<(), StoreError> {
+    match transfer(tx, due)? {
+        TransferOutcome::Now { .. } => Ok(()),
+        outcome @ (TransferOutcome::Before
+        | TransferOutcome::Insufficient { .. }
+        | TransferOutcome::NoFan) => Err(defect(format!("coins were not moved: {outcome:?}"))),
+    }
+}
+
+fn coins(
     ctx: &mut Ctx,
     (amount, reason): (i64, &str),
     (debit, credit): (Holder, Holder),
     source: TransferSource,
-) -> Result<(), StoreError> {
-    let due = Transfer {
+) -> Result<Transfer, StoreError> {
+    Ok(Transfer {
         id: ctx.new_id(),
         kind: AccountKind::Coins,
         debit,
@@ -300,13 +324,13 @@ pub(super) fn move_coins(
         reason: reason.chars().take(LONGEST_REASON).collect(),
         source,
         at: ctx.now(),
-    };
-    match transfer(tx, &due)? {
-        TransferOutcome::Now { .. } => Ok(()),
-        outcome @ (TransferOutcome::Before
-        | TransferOutcome::Insufficient { .. }
-        | TransferOutcome::NoFan) => Err(defect(format!("coins were not moved: {outcome:?}"))),
-    }
+    })
+}
+
+/// The transfer of the coins of a grant to its fan, with the reason that the fan's statement shows.
+pub(super) fn coins_due(ctx: &mut Ctx, row: &GivenGrant, of: (i64, &str)) -> Result<Transfer, StoreError> {
+    let accounts = (Holder::House(House::Issuance), Holder::Fan(row.user));
+    coins(ctx, of, accounts, TransferSource::of("grant", row.id))
 }
 
 /// Transfers the coins of a grant to its fan, with the reason that the fan's statement shows.
@@ -316,6 +340,6 @@ pub fn pay_coins(
     row: &GivenGrant,
     of: (i64, &str),
 ) -> Result<(), StoreError> {
-    let accounts = (Holder::House(House::Issuance), Holder::Fan(row.user));
-    move_coins(tx, ctx, of, accounts, TransferSource::of("grant", row.id))
+    let due = coins_due(ctx, row, of)?;
+    move_due(tx, &due)
 }

@@ -35,12 +35,14 @@
 
 pub mod export;
 mod give;
+mod give_all;
 mod names;
 mod stock;
 mod take_back;
 
 pub use crate::store::grants::GivenGrant;
 pub use give::{Gift, Granter, give, give_in_game, pay_coins};
+pub(crate) use give_all::give_all;
 pub use names::GrantBook;
 pub(crate) use names::grant_draft;
 pub(crate) use stock::check;

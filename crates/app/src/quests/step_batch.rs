@@ -1,6 +1,6 @@
 //! Steps of several fans, completed in one transaction with a fixed number of statements.
 
-use crate::boards::{AwardPoints, AwardResult};
+use crate::boards::{AwardPoints, Awards};
 use crate::quests::progress::{quest_event, step_award};
 use crate::quests::{CompleteStep, CompleteStepRefusal, StepCompleted};
 use crate::store::{Batched, QuestTx};
@@ -124,25 +124,11 @@ fn pay(
             (*place, AwardPoints { awards, award, team: one.quest.team, by: Writer::Service })
         })
         .collect();
-    let Some(awards) = orders.values().next().map(|order| order.awards.clone()) else {
-        return Ok(BTreeMap::new());
-    };
     let mut awarded: Vec<(&AwardPoints, &mut Ctx)> = batch
         .iter_mut()
         .enumerate()
         .filter_map(|(place, (_, ctx))| Some((orders.get(&place)?, &mut **ctx)))
         .collect();
-    let results = awards.give_batch(tx, &mut awarded)?;
-    orders
-        .keys()
-        .zip(results)
-        .map(|(place, result)| match result {
-            Some(Ok(AwardResult::Now { record, .. })) => Ok((*place, record.amount.get())),
-            Some(Ok(AwardResult::Before)) => Ok((*place, 0)),
-            // For instance the first award on the board of a team.
-            Some(Err(_)) | None => {
-                Err(StoreError::Contended("an award of a batch must run alone".to_owned()))
-            }
-        })
-        .collect()
+    let points = Awards::give_all(tx, &mut awarded)?;
+    Ok(orders.into_keys().zip(points).collect())
 }

@@ -1,6 +1,6 @@
 //! Daily visits of several fans, recorded in one transaction with a fixed number of statements.
 
-use crate::boards::{AwardPoints, AwardResult};
+use crate::boards::{AwardPoints, Awards};
 use crate::quests::NotActive;
 use crate::quests::commands::{DailyVisit, VisitDaily, reached, visit_award};
 use crate::store::{Batched, VisitTx};
@@ -37,20 +37,9 @@ pub(super) fn record_visits(
         .enumerate()
         .filter_map(|(place, (_, ctx))| Some((&due.get(&place)?.order, &mut **ctx)))
         .collect();
-    let given = match awarded.first() {
-        Some((AwardPoints { awards, .. }, _)) => awards.clone().give_batch(tx, &mut awarded)?,
-        None => Vec::new(),
-    };
-    for ((place, Due { result, .. }), given) in due.iter().zip(given) {
-        let points = match given {
-            Some(Ok(AwardResult::Now { record, .. })) => record.amount.get(),
-            Some(Ok(AwardResult::Before)) => 0,
-            // For instance the first award on the board of a team.
-            Some(Err(_)) | None => {
-                return Err(StoreError::Contended("an award of a batch must run alone".to_owned()));
-            }
-        };
-        results.insert(*place, Ok(DailyVisit { points, ..*result }));
+    let points = Awards::give_all(tx, &mut awarded)?;
+    for ((place, Due { result, .. }), points) in due.into_iter().zip(points) {
+        results.insert(place, Ok(DailyVisit { points, ..result }));
     }
     Ok((0..batch.len()).map(|place| results.remove(&place)).collect())
 }

@@ -9,16 +9,21 @@
 //! or whose grant cannot be given, gives its substitute instead; the draw does not depend on stocks, so the odds of all
 //! other segments stay as they are published.
 //!
+//! On PostgreSQL, spins that wait at the same time are one transaction with a fixed number of statements (`spin_batch`), unless
+//! their wheel has limited segments.
+//!
 //! Free spins go by the local dates of daily visits (`terrace_quests::Visits`): a spin stores the fan's calendar, so that a
 //! later change of the time zone counts from the next midnight of the old one.
 
 mod content;
+mod due_spin;
 mod erasure;
 pub mod export;
 mod load_wheels;
 mod queries;
 mod seeds;
 mod spin;
+mod spin_batch;
 
 pub use content::{WheelContent, WheelSummary};
 pub(crate) use erasure::ERASURE;

@@ -3,9 +3,10 @@
 use crate::balances::TransferRow;
 use crate::conn::Conn;
 use crate::error::broken;
-use crate::fixed::{Fixed, GIVEN};
+use crate::fixed::{Fixed, GIVEN, column};
 use crate::tx::DieselTx;
 use crate::types::{Instant, Key, Uid};
+use diesel::PgConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Nullable, Text};
 use std::collections::HashMap;
@@ -26,6 +27,16 @@ const PAY: &str = ") AS given (source_key, id, unit, amount, user_id, house, rea
     SELECT given.source_key, given.id, given.unit, given.amount, given.user_id, paid.balance, given.house, \
         given.reason, given.created_at FROM given JOIN paid ON paid.user_id = given.user_id \
     RETURNING debit_user, debit_balance";
+
+const CREDIT: &str = ") AS given (source_key, id, unit, amount, user_id, house, reason, created_at)), paid AS ( \
+    INSERT INTO ledger_accounts (user_id, unit, balance) SELECT user_id, unit, amount FROM given ORDER BY user_id \
+    ON CONFLICT (user_id, unit) DO UPDATE SET balance = ledger_accounts.balance + excluded.balance \
+    RETURNING user_id, balance) \
+    INSERT INTO ledger_transfers (source_key, id, unit, amount, debit_house, credit_user, credit_balance, reason, \
+        created_at) \
+    SELECT given.source_key, given.id, given.unit, given.amount, given.house, given.user_id, paid.balance, given.reason, \
+        given.created_at FROM given JOIN paid ON paid.user_id = given.user_id \
+    RETURNING credit_user, credit_balance";
 
 impl LedgerBatch for DieselTx<'_> {
     fn lock_balances_of(
@@ -65,24 +76,49 @@ impl LedgerBatch for DieselTx<'_> {
             }
             return Ok(paid);
         };
-        let rows: Vec<_> = transfers.iter().map(|transfer| TransferRow::of(transfer, None, None)).collect();
-        let values = (
-            column(&rows, |row| row.source_key.as_str()).into_sql::<Array<Text>>(),
-            column(&rows, |row| row.id).into_sql::<Array<Uid>>(),
-            column(&rows, |row| row.unit.as_str()).into_sql::<Array<Text>>(),
-            column(&rows, |row| row.amount).into_sql::<Array<BigInt>>(),
-            column(&rows, |row| row.debit_user).into_sql::<Array<Nullable<Uid>>>(),
-            column(&rows, |row| row.credit_house.as_deref()).into_sql::<Array<Nullable<Text>>>(),
-            column(&rows, |row| row.reason.as_str()).into_sql::<Array<Text>>(),
-            column(&rows, |row| row.created_at).into_sql::<Array<Instant>>(),
-        );
-        let statement = Fixed::<_, (Nullable<Uid>, Nullable<BigInt>)>::new(GIVEN, values, PAY);
-        let rows: Vec<(Option<Key>, Option<i64>)> = statement.load(*conn).map_err(broken("pay at once"))?;
-        paid.extend(rows.into_iter().filter_map(|(fan, balance)| Some((fan?.id(), balance?))));
-        Ok(paid)
+        let (user, house) =
+            (|row: &TransferRow| row.debit_user, |row: &TransferRow| row.credit_house.clone());
+        move_all(conn, transfers, (user, house), PAY).map_err(broken("pay at once"))
+    }
+
+    fn credit_all(&mut self, transfers: &[Transfer]) -> Result<HashMap<UserId, i64>, StoreError> {
+        let mut credited = HashMap::new();
+        if transfers.is_empty() {
+            return Ok(credited);
+        }
+        let Conn::Pg(conn) = &mut self.conn else {
+            for transfer in transfers {
+                let moved = self.transfer(transfer)?;
+                let TransferOutcome::Now { credit, .. } = moved else { continue };
+                credited.extend(transfer.credit.fan().zip(credit));
+            }
+            return Ok(credited);
+        };
+        let (user, house) =
+            (|row: &TransferRow| row.credit_user, |row: &TransferRow| row.debit_house.clone());
+        move_all(conn, transfers, (user, house), CREDIT).map_err(broken("credit at once"))
     }
 }
 
-fn column<'r, T>(rows: &'r [TransferRow], value: impl Fn(&'r TransferRow) -> T) -> Vec<T> {
-    rows.iter().map(value).collect()
+/// Executes a statement about transfers between fans and accounts of the service; returns the new balances.
+fn move_all(
+    conn: &mut PgConnection,
+    transfers: &[Transfer],
+    (user, house): (fn(&TransferRow) -> Option<Key>, fn(&TransferRow) -> Option<String>),
+    sql: &'static str,
+) -> QueryResult<HashMap<UserId, i64>> {
+    let rows: Vec<_> = transfers.iter().map(|transfer| TransferRow::of(transfer, None, None)).collect();
+    let values = (
+        column(&rows, |row| row.source_key.as_str()).into_sql::<Array<Text>>(),
+        column(&rows, |row| row.id).into_sql::<Array<Uid>>(),
+        column(&rows, |row| row.unit.as_str()).into_sql::<Array<Text>>(),
+        column(&rows, |row| row.amount).into_sql::<Array<BigInt>>(),
+        column(&rows, user).into_sql::<Array<Nullable<Uid>>>(),
+        column(&rows, house).into_sql::<Array<Nullable<Text>>>(),
+        column(&rows, |row| row.reason.as_str()).into_sql::<Array<Text>>(),
+        column(&rows, |row| row.created_at).into_sql::<Array<Instant>>(),
+    );
+    let statement = Fixed::<_, (Nullable<Uid>, Nullable<BigInt>)>::new(GIVEN, values, sql);
+    let rows: Vec<(Option<Key>, Option<i64>)> = statement.load(conn)?;
+    Ok(rows.into_iter().filter_map(|(fan, balance)| Some((fan?.id(), balance?))).collect())
 }

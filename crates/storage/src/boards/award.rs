@@ -9,7 +9,7 @@ use crate::balances::Issue;
 use crate::boards::{TotalRow, total, version};
 use crate::conn::Conn;
 use crate::error::broken;
-use crate::fixed::{Fixed, GIVEN};
+use crate::fixed::{Fixed, GIVEN, column};
 use crate::rows::corrupt;
 use crate::schema::{board_totals, leaderboard_entries, leaderboards, points_history, seasons, users};
 use crate::tx::DieselTx;
@@ -155,9 +155,6 @@ fn in_one(
     awards: &[Award<'_>],
     sql: &'static str,
 ) -> Result<Vec<Option<Awarding>>, StoreError> {
-    fn column<'a, 'b, T>(awards: &'b [Award<'a>], value: impl Fn(&'b Award<'a>) -> T) -> Vec<T> {
-        awards.iter().map(value).collect()
-    }
     let values = (
         column(awards, |award| award.user).into_sql::<Array<Uid>>(),
         column(awards, |award| award.id).into_sql::<Array<Uid>>(),

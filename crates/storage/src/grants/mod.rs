@@ -3,15 +3,17 @@
 mod repair;
 pub(crate) mod schema;
 
-use crate::conn::on;
+use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::fixed::{Fixed, column};
 use crate::minting::MintOrigin;
 use crate::packs::{CopyRow, NewOwnedRow, count};
 use crate::rows::{corrupt, keyset, limited, named};
 use crate::schema::{grants, owned_collectibles, user_packs};
 use crate::tx::DieselTx;
-use crate::types::{At, Key};
+use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Integer, Nullable, Text};
 use std::collections::BTreeMap;
 use terrace_kernel::{
     Grant, GrantId, GrantKind, GrantSource, Limit, Page, StoreError, TimeKey, Timestamp, UserId, num,
@@ -20,6 +22,10 @@ use terrace_packs::{Owned, UserPack};
 use terrace_store::grants::{GivenGrant, GrantRead, GrantWrite};
 
 const TABLE: &str = "grants";
+
+const INSERT: &str = "INSERT INTO grants (id, user_id, giver, source_id, place, kind, amount, item_id, given_at) \
+    SELECT * FROM unnest(";
+const INSERT_END: &str = ") ON CONFLICT (giver, source_id, user_id, place) DO NOTHING RETURNING id";
 
 /// A grant as columns: its kind, its amount, and the pack, collectible or product.
 pub(crate) type GrantColumns = (&'static str, i64, Option<Key>);
@@ -165,21 +171,40 @@ impl GrantRead for DieselTx<'_> {
 
 impl GrantWrite for DieselTx<'_> {
     fn insert_grants(&mut self, given: &[GivenGrant]) -> Result<Vec<GrantId>, StoreError> {
-        let mut inserted = Vec::with_capacity(given.len());
-        for row in given.iter().map(NewGrantRow::of) {
-            let id: Option<Key> = on!(self.conn, |conn| {
-                diesel::insert_into(grants::table)
-                    .values(&row)
-                    .on_conflict((grants::giver, grants::source_id, grants::user_id, grants::place))
-                    .do_nothing()
-                    .returning(grants::id)
-                    .get_result(conn)
-                    .optional()
-            })
-            .map_err(broken("write a grant"))?;
-            inserted.extend(id.map(Key::id::<GrantId>));
+        if given.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok(inserted)
+        let rows: Vec<NewGrantRow> = given.iter().map(NewGrantRow::of).collect();
+        let inserted: Result<Vec<Key>, _> = match &mut self.conn {
+            Conn::Pg(conn) => {
+                let values = (
+                    column(&rows, |row| row.id).into_sql::<Array<Uid>>(),
+                    column(&rows, |row| row.user_id).into_sql::<Array<Uid>>(),
+                    column(&rows, |row| row.giver).into_sql::<Array<Text>>(),
+                    column(&rows, |row| row.source_id).into_sql::<Array<Uid>>(),
+                    column(&rows, |row| row.place).into_sql::<Array<Integer>>(),
+                    column(&rows, |row| row.kind).into_sql::<Array<Text>>(),
+                    column(&rows, |row| row.amount).into_sql::<Array<BigInt>>(),
+                    column(&rows, |row| row.item_id).into_sql::<Array<Nullable<Uid>>>(),
+                    column(&rows, |row| row.given_at).into_sql::<Array<Instant>>(),
+                );
+                Fixed::<_, Uid>::new(INSERT, values, INSERT_END).load(*conn)
+            }
+            Conn::Sqlite(conn) => rows
+                .iter()
+                .filter_map(|row| {
+                    diesel::insert_into(grants::table)
+                        .values(row)
+                        .on_conflict((grants::giver, grants::source_id, grants::user_id, grants::place))
+                        .do_nothing()
+                        .returning(grants::id)
+                        .get_result(*conn)
+                        .optional()
+                        .transpose()
+                })
+                .collect(),
+        };
+        Ok(inserted.map_err(broken("write grants"))?.into_iter().map(Key::id).collect())
     }
 
     fn delete_grants(&mut self, ids: &[GrantId]) -> Result<(), StoreError> {

@@ -3,7 +3,7 @@
 
 use crate::conn::Conn;
 use crate::error::broken;
-use crate::fixed::{Fixed, GIVEN};
+use crate::fixed::{Fixed, GIVEN, column};
 use crate::packs::catalogue::stock;
 use crate::packs::opening::NewOwnedRow;
 use crate::packs::sale::changed;
@@ -296,8 +296,4 @@ fn change_minted(
         .load(conn)
         .map_err(broken("mint collectibles"))?;
     rows.into_iter().map(|(id, last)| Ok((id.id(), count("collectibles", "minted", last)?))).collect()
-}
-
-fn column<'r, R, T>(rows: &'r [R], value: impl Fn(&'r R) -> T) -> Vec<T> {
-    rows.iter().map(value).collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::fixed::{Between, Fixed};
+use crate::fixed::{Between, Fixed, column};
 use crate::numbered::Numbered;
 use crate::packs::catalogue::stock;
 use crate::packs::{PurchaseRow, count};
@@ -193,12 +193,6 @@ impl SaleWrite for DieselTx<'_> {
         let rows: Vec<_> = copies.iter().map(NewCopyRow::of).collect();
         match &mut self.conn {
             Conn::Pg(conn) => {
-                fn column<'r, 'a, T>(
-                    rows: &'r [NewCopyRow<'a>],
-                    value: impl Fn(&'r NewCopyRow<'a>) -> T,
-                ) -> Vec<T> {
-                    rows.iter().map(value).collect()
-                }
                 let values = (
                     column(&rows, |row| row.id).into_sql::<Array<Uid>>(),
                     column(&rows, |row| row.user_id).into_sql::<Array<Uid>>(),

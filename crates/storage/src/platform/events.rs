@@ -4,7 +4,7 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::fixed::Fixed;
+use crate::fixed::{Fixed, column};
 use crate::rows::{corrupt, named};
 use crate::schema::{event_consumers, event_head, events, outbox};
 use crate::tx::DieselTx;
@@ -260,12 +260,6 @@ impl DieselTx<'_> {
         self.appended.extend(appended.iter().map(short));
         match &mut self.conn {
             Conn::Pg(conn) => {
-                fn column<'a, T: 'a>(
-                    rows: &'a [OutboxRow<'a>],
-                    value: impl Fn(&'a OutboxRow<'a>) -> T,
-                ) -> Vec<T> {
-                    rows.iter().map(value).collect()
-                }
                 let rows: Vec<_> =
                     appended.iter().map(|(event, detail, at)| OutboxRow::new(event, *detail, *at)).collect();
                 let values = (

@@ -3,7 +3,7 @@
 use crate::accounts::ACTIVE;
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::fixed::{Fixed, GIVEN};
+use crate::fixed::{Fixed, GIVEN, column};
 use crate::quests::progress::RunRow;
 use crate::quests::visits::VisitsRow;
 use crate::rows::named;
@@ -136,9 +136,6 @@ impl QuestBatch for DieselTx<'_> {
     }
 
     fn put_all_visits(&mut self, changes: &[VisitsChange]) -> Result<usize, StoreError> {
-        fn column<'c, T>(changes: &'c [VisitsChange], value: impl Fn(&'c VisitsChange) -> T) -> Vec<T> {
-            changes.iter().map(value).collect()
-        }
         if changes.is_empty() {
             return Ok(0);
         }

@@ -3,20 +3,36 @@
 mod content;
 pub(crate) mod schema;
 
-use crate::conn::on;
+use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::fixed::{Fixed, GIVEN, column};
 use crate::packs::count;
 use crate::rows::{corrupt, digest, keyset, limited, named};
 use crate::schema::{spin_states, spin_tables, spins, wheel_segments};
 use crate::tx::DieselTx;
-use crate::types::{At, Key};
+use crate::types::{At, Instant, Key, Uid};
 use chrono::NaiveDate;
 use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Binary, Bool, Integer, Nullable, Text};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use terrace_draws::Digest;
 use terrace_games::{
     FreeSpin, SegmentKey, Spin, SpinPrice, SpinState, SpinTable, Wheel, WheelId, WheelRead, WheelWrite,
 };
 use terrace_kernel::{Grant, GrantKind, Limit, Page, StoreError, TimeKey, UserId, num};
+
+/// Spins, and the standings after them.
+const SPINS: &str = ") AS given (id, user_id, wheel_id, nonce, client_seed, pity_count, segment, is_substituted, grant_kind, \
+    grant_amount, grant_id, paid_kind, paid_amount, table_hash, created_at, count, pity_after, last_free, last_day, \
+    day_spins)), states AS ( \
+    INSERT INTO spin_states (user_id, wheel_id, count, pity_count, last_free, last_day, day_spins) \
+    SELECT user_id, wheel_id, count, pity_after, last_free, last_day, day_spins FROM given \
+    ON CONFLICT (user_id, wheel_id) DO UPDATE SET count = excluded.count, pity_count = excluded.pity_count, \
+        last_free = excluded.last_free, last_day = excluded.last_day, day_spins = excluded.day_spins) \
+    INSERT INTO spins (id, user_id, wheel_id, nonce, client_seed, pity_count, segment, is_substituted, grant_kind, \
+        grant_amount, grant_id, paid_kind, paid_amount, table_hash, created_at) \
+    SELECT id, user_id, wheel_id, nonce, client_seed, pity_count, segment, is_substituted, grant_kind, \
+        grant_amount, grant_id, paid_kind, paid_amount, table_hash, created_at FROM given";
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = spin_states)]
@@ -40,6 +56,36 @@ impl StateRow {
             },
             count: count(TABLE, "count", self.count)?,
             pity_count: count(TABLE, "pity_count", self.pity_count)?,
+        })
+    }
+}
+
+#[derive(Insertable, AsChangeset)]
+#[diesel(table_name = spin_states, treat_none_as_default_value = false, treat_none_as_null = true)]
+struct NewStateRow {
+    user_id: Key,
+    wheel_id: Key,
+    count: i32,
+    pity_count: i32,
+    last_free: Option<String>,
+    last_day: String,
+    day_spins: i32,
+}
+
+impl NewStateRow {
+    fn of(spin: &Spin, after: &SpinState) -> Result<Self, StoreError> {
+        let (day, day_spins) = after
+            .spins
+            .last_day
+            .ok_or_else(|| StoreError::defect("write a standing at a wheel", "it has no spins"))?;
+        Ok(Self {
+            user_id: Key::of(spin.user),
+            wheel_id: Key::of(spin.wheel),
+            count: num::to_i32(after.count),
+            pity_count: num::to_i32(after.pity_count),
+            last_free: after.spins.last_free.map(|date| date.to_string()),
+            last_day: day.to_string(),
+            day_spins: num::to_i32(day_spins),
         })
     }
 }
@@ -153,16 +199,23 @@ impl WheelRead for DieselTx<'_> {
         rows.into_iter().map(|row| Ok((row.wheel_id.id(), row.into_state()?))).collect()
     }
 
-    fn spin_state(&mut self, user: UserId, wheel: WheelId) -> Result<SpinState, StoreError> {
-        let row: Option<StateRow> = on!(self.conn, |conn| {
+    fn spin_states_of(&mut self, of: &[(UserId, WheelId)]) -> Result<HashMap<UserId, SpinState>, StoreError> {
+        let fans: Vec<Key> = of.iter().map(|(fan, _)| Key::of(*fan)).collect();
+        let wheels: BTreeSet<Key> = of.iter().map(|(_, wheel)| Key::of(*wheel)).collect();
+        let rows: Vec<(Key, StateRow)> = on!(self.conn, |conn| {
             spin_states::table
-                .find((Key::of(user), Key::of(wheel)))
-                .select(StateRow::as_select())
-                .first(conn)
-                .optional()
+                .filter(spin_states::user_id.eq_any(fans))
+                .filter(spin_states::wheel_id.eq_any(wheels))
+                .select((spin_states::user_id, StateRow::as_select()))
+                .load(conn)
         })
-        .map_err(broken("read a fan's standing at a wheel"))?;
-        row.map_or(Ok(SpinState::default()), StateRow::into_state)
+        .map_err(broken("read the standings of fans at wheels"))?;
+        let wanted: HashSet<(UserId, WheelId)> = of.iter().copied().collect();
+        rows.into_iter()
+            .map(|(fan, row)| (fan.id(), row.wheel_id.id(), row))
+            .filter(|(fan, wheel, _)| wanted.contains(&(*fan, *wheel)))
+            .map(|(fan, _, row)| Ok((fan, row.into_state()?)))
+            .collect()
     }
 
     fn spins(
@@ -223,23 +276,26 @@ impl WheelWrite for DieselTx<'_> {
         .map_err(broken("take back what a segment gave"))
     }
 
-    fn insert_spin(&mut self, spin: &Spin, table: &SpinTable, after: &SpinState) -> Result<(), StoreError> {
-        let fail = broken("write a spin");
-        let hash = spin.table.as_bytes().to_vec();
-        let known = spin_tables::table.find(hash.clone()).select(spin_tables::hash);
-        let known: Option<Vec<u8>> = on!(self.conn, |conn| known.first(conn).optional()).map_err(&fail)?;
-        if known.is_none() {
+    fn insert_spins(&mut self, spins: &[(Spin, SpinTable, SpinState)]) -> Result<(), StoreError> {
+        if spins.is_empty() {
+            return Ok(());
+        }
+        let tables: BTreeMap<&[u8], &SpinTable> =
+            spins.iter().map(|(spin, table, _)| (spin.table.as_bytes().as_slice(), table)).collect();
+        for (hash, table) in tables {
             on!(self.conn, |conn| {
                 diesel::insert_into(spin_tables::table)
                     .values((spin_tables::hash.eq(hash), spin_tables::text.eq(table.canonical())))
                     .on_conflict_do_nothing()
                     .execute(conn)
             })
-            .map_err(&fail)?;
+            .map_err(broken("write the table of a spin"))?;
         }
-        let row = SpinRow::of(spin);
-        on!(self.conn, |conn| diesel::insert_into(spins::table).values(row).execute(conn)).map_err(&fail)?;
-        self.write_spin_state(spin.user, spin.wheel, after)
+        let rows = spins
+            .iter()
+            .map(|(spin, _, after)| Ok((SpinRow::of(spin), NewStateRow::of(spin, after)?)))
+            .collect::<Result<Vec<_>, StoreError>>()?;
+        self.write_spins(rows)
     }
 
     fn erase_spins(&mut self, user: UserId) -> Result<(), StoreError> {
@@ -253,33 +309,52 @@ impl WheelWrite for DieselTx<'_> {
 }
 
 impl DieselTx<'_> {
-    fn write_spin_state(
-        &mut self,
-        user: UserId,
-        wheel: WheelId,
-        state: &SpinState,
-    ) -> Result<(), StoreError> {
-        let (day, day_spins) = state
-            .spins
-            .last_day
-            .ok_or_else(|| StoreError::defect("write a standing at a wheel", "it has no spins"))?;
-        let values = (
-            spin_states::count.eq(num::to_i32(state.count)),
-            spin_states::pity_count.eq(num::to_i32(state.pity_count)),
-            spin_states::last_free.eq(state.spins.last_free.map(|date| date.to_string())),
-            spin_states::last_day.eq(day.to_string()),
-            spin_states::day_spins.eq(num::to_i32(day_spins)),
-        );
-        let key = (spin_states::user_id.eq(Key::of(user)), spin_states::wheel_id.eq(Key::of(wheel)));
-        on!(self.conn, |conn| {
-            diesel::insert_into(spin_states::table)
-                .values((key, values.clone()))
-                .on_conflict((spin_states::user_id, spin_states::wheel_id))
-                .do_update()
-                .set(values)
-                .execute(conn)
-        })
-        .map(drop)
-        .map_err(broken("write a standing at a wheel"))
+    fn write_spins(&mut self, rows: Vec<(SpinRow, NewStateRow)>) -> Result<(), StoreError> {
+        let fail = broken("write spins");
+        match &mut self.conn {
+            Conn::Pg(conn) => {
+                let spin = |value: fn(&SpinRow) -> Key| column(&rows, |(spin, _)| value(spin));
+                let number = |value: fn(&NewStateRow) -> i32| column(&rows, |(_, after)| value(after));
+                let values = (
+                    spin(|row| row.id).into_sql::<Array<Uid>>(),
+                    spin(|row| row.user_id).into_sql::<Array<Uid>>(),
+                    spin(|row| row.wheel_id).into_sql::<Array<Uid>>(),
+                    column(&rows, |(row, _)| row.nonce).into_sql::<Array<Integer>>(),
+                    column(&rows, |(row, _)| row.client_seed.as_deref()).into_sql::<Array<Nullable<Text>>>(),
+                    column(&rows, |(row, _)| row.pity_count).into_sql::<Array<Integer>>(),
+                    column(&rows, |(row, _)| row.segment.as_str()).into_sql::<Array<Text>>(),
+                    column(&rows, |(row, _)| row.is_substituted).into_sql::<Array<Bool>>(),
+                    column(&rows, |(row, _)| row.grant_kind.as_str()).into_sql::<Array<Text>>(),
+                    column(&rows, |(row, _)| row.grant_amount).into_sql::<Array<BigInt>>(),
+                    column(&rows, |(row, _)| row.grant_id).into_sql::<Array<Nullable<Uid>>>(),
+                    column(&rows, |(row, _)| row.paid_kind.as_deref()).into_sql::<Array<Nullable<Text>>>(),
+                    column(&rows, |(row, _)| row.paid_amount).into_sql::<Array<Nullable<BigInt>>>(),
+                    column(&rows, |(row, _)| row.table_hash.as_slice()).into_sql::<Array<Binary>>(),
+                    column(&rows, |(row, _)| row.created_at).into_sql::<Array<Instant>>(),
+                    number(|after| after.count).into_sql::<Array<Integer>>(),
+                    number(|after| after.pity_count).into_sql::<Array<Integer>>(),
+                    column(&rows, |(_, after)| after.last_free.as_deref())
+                        .into_sql::<Array<Nullable<Text>>>(),
+                    column(&rows, |(_, after)| after.last_day.as_str()).into_sql::<Array<Text>>(),
+                    number(|after| after.day_spins).into_sql::<Array<Integer>>(),
+                );
+                Fixed::<_>::new(GIVEN, values, SPINS).execute(*conn).map(drop).map_err(fail)
+            }
+            Conn::Sqlite(conn) => rows.into_iter().try_for_each(|(spin, after)| {
+                diesel::insert_into(spins::table)
+                    .values(spin)
+                    .execute(*conn)
+                    .and_then(|_| {
+                        diesel::insert_into(spin_states::table)
+                            .values(&after)
+                            .on_conflict((spin_states::user_id, spin_states::wheel_id))
+                            .do_update()
+                            .set(&after)
+                            .execute(*conn)
+                    })
+                    .map(drop)
+                    .map_err(&fail)
+            }),
+        }
     }
 }
