@@ -217,7 +217,7 @@ fn spec_6_a_busy_push_service_gets_the_message_again_when_it_wants(kind: Databas
     assert_eq!((deliver(&service), sender.messages().len()), (1, 6));
     // Each attempt is encrypted anew, and has less time left.
     let messages = sender.messages();
-    assert!(messages[0].seed != messages[5].seed && messages[0].ttl > messages[5].ttl);
+    assert!(messages[0].salt != messages[5].salt && messages[0].ttl > messages[5].ttl);
     Ok(())
 }
 

@@ -179,7 +179,7 @@ async fn send(
         ttl: interest.min(delivery.expires_at.since(now)),
         urgency,
         topic: delivery.group.simple().to_string(),
-        seed: ctx.random_bytes(),
+        salt: ctx.random_bytes(),
     };
     let began = Instant::now();
     let came = calls.sender.send(message, now).await;

@@ -48,8 +48,8 @@ pub struct PushMessage {
     /// A message that was not delivered yet is replaced by a later one with the same topic: up to 32 characters of
     /// base64url.
     pub topic: String,
-    /// Randomness for the encryption, of this attempt alone.
-    pub seed: [u8; 32],
+    /// Random bytes for the encryption, of this attempt alone.
+    pub salt: [u8; 16],
 }
 
 /// Why no messages can be sent to a subscription.

@@ -3,8 +3,9 @@
 use aes_gcm::aead::{Aead, KeyInit as _};
 use aes_gcm::{Aes128Gcm, Nonce};
 use hmac::{Hmac, Mac};
-use p256::{PublicKey, SecretKey, ecdh};
-use sha2::{Digest, Sha256};
+use ring::agreement::{ECDH_P256, EphemeralPrivateKey, UnparsedPublicKey, agree_ephemeral};
+use ring::rand::SystemRandom;
+use sha2::Sha256;
 use terrace_app::push::PushKeys;
 
 /// The size of a record, which the header names; a message has one record, which is shorter.
@@ -26,30 +27,38 @@ fn mac(key: &[u8], parts: &[&[u8]]) -> Result<[u8; 32], Unencryptable> {
     Ok(mac.finalize().into_bytes().into())
 }
 
-/// The salt and the private key of one message, derived from the randomness of one attempt.
-pub(crate) fn draw(seed: &[u8; 32]) -> Result<(SecretKey, [u8; 16]), Unencryptable> {
-    let derive = |purpose: &[u8], number: u32| -> [u8; 32] {
-        let hash = Sha256::new().chain_update(seed).chain_update(purpose);
-        hash.chain_update(number.to_be_bytes()).finalize().into()
-    };
-    let [salt @ .., _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _] = derive(b"salt", 0);
-    // One in some 4,000,000,000 values is no key.
-    let key = (0..8).find_map(|number| SecretKey::from_slice(&derive(b"key", number)).ok());
-    Ok((key.ok_or(Unencryptable)?, salt))
+/// What one message is encrypted with: the public half of a key of its own, and the secret that the browser computes from it.
+struct Agreement {
+    own: [u8; 65],
+    secret: [u8; 32],
 }
 
-/// Encrypts a payload for a browser with the private key and the salt of the message.
-pub(crate) fn encrypt(
+impl Agreement {
+    /// Makes a key for one message.
+    fn with(browser: &[u8; 65]) -> Result<Self, Unencryptable> {
+        let unusable = |_| Unencryptable;
+        let key = EphemeralPrivateKey::generate(&ECDH_P256, &SystemRandom::new()).map_err(unusable)?;
+        let own = key.compute_public_key().map_err(unusable)?;
+        let own = own.as_ref().try_into().map_err(|_| Unencryptable)?;
+        let browser = UnparsedPublicKey::new(&ECDH_P256, browser);
+        let secret = agree_ephemeral(key, &browser, |secret| secret.try_into()).map_err(unusable)?;
+        Ok(Self { own, secret: secret.map_err(|_| Unencryptable)? })
+    }
+}
+
+/// Encrypts a payload for a browser with the salt of the message.
+pub(crate) fn encrypt(payload: &[u8], to: &PushKeys, salt: [u8; 16]) -> Result<Vec<u8>, Unencryptable> {
+    seal(payload, to, &Agreement::with(&to.p256dh)?, salt)
+}
+
+fn seal(
     payload: &[u8],
     to: &PushKeys,
-    key: &SecretKey,
+    Agreement { own, secret }: &Agreement,
     salt: [u8; 16],
 ) -> Result<Vec<u8>, Unencryptable> {
-    let browser = PublicKey::from_sec1_bytes(&to.p256dh).map_err(|_| Unencryptable)?;
-    let own: [u8; 65] = key.public_key().to_sec1_bytes().as_ref().try_into().map_err(|_| Unencryptable)?;
-    let secret = ecdh::diffie_hellman(key.to_nonzero_scalar(), browser.as_affine());
-    let combined = mac(&to.auth, &[secret.raw_secret_bytes().as_slice()])?;
-    let material = mac(&combined, &[b"WebPush: info\0", &to.p256dh, &own, &[1]])?;
+    let combined = mac(&to.auth, &[secret])?;
+    let material = mac(&combined, &[b"WebPush: info\0", &to.p256dh, own, &[1]])?;
     let extracted = mac(&salt, &[&material])?;
     let [content_key @ .., _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _] =
         mac(&extracted, &[b"Content-Encoding: aes128gcm\0", &[1]])?;
@@ -62,7 +71,7 @@ pub(crate) fn encrypt(
     let sealed = Aes128Gcm::new(&content_key.into())
         .encrypt(&Nonce::from(nonce), record.as_slice())
         .map_err(|_| Unencryptable)?;
-    Ok([&salt[..], &RECORD.to_be_bytes(), &[65], &own, &sealed].concat())
+    Ok([&salt[..], &RECORD.to_be_bytes(), &[65], own, &sealed].concat())
 }
 
 #[cfg(test)]
@@ -70,6 +79,7 @@ pub(crate) mod tests {
     use super::*;
     use base64::Engine;
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    use p256::{PublicKey, SecretKey, ecdh};
     use terrace_app::push::LONGEST_PAYLOAD;
 
     pub(crate) fn bytes<const N: usize>(text: &str) -> [u8; N] {
@@ -90,7 +100,13 @@ pub(crate) mod tests {
     fn rfc_8291_appendix_a_is_encrypted_to_the_same_bytes() {
         let key = SecretKey::from_slice(&bytes::<32>("yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw")).unwrap();
         let salt = bytes("DGv6ra1nlYgDCS1FRnbzlw");
-        let body = encrypt(b"When I grow up, I want to be a watermelon", &browser(), &key, salt).unwrap();
+        let to = PublicKey::from_sec1_bytes(&browser().p256dh).unwrap();
+        let secret = ecdh::diffie_hellman(key.to_nonzero_scalar(), to.as_affine());
+        let agreed = Agreement {
+            own: key.public_key().to_sec1_bytes().as_ref().try_into().unwrap(),
+            secret: (*secret.raw_secret_bytes()).into(),
+        };
+        let body = seal(b"When I grow up, I want to be a watermelon", &browser(), &agreed, salt).unwrap();
         let expected = "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLoc\
                         InmYWAmS6TlzAC8wEqKK6PBru3jl7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qu\
                         lcy4a-fN";
@@ -98,18 +114,23 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn every_message_has_a_key_and_a_salt_of_its_own() {
-        let [one, two] = [[1; 32], [2; 32]].map(|seed| draw(&seed).unwrap());
-        assert_eq!(draw(&[1; 32]).unwrap(), one);
-        assert!(one.0 != two.0 && one.1 != two.1);
+    fn every_message_has_a_key_of_its_own_whose_secret_the_browser_computes() {
+        let browser = SecretKey::from_slice(&[7; 32]).unwrap();
+        let public = browser.public_key().to_sec1_bytes().as_ref().try_into().unwrap();
+        let [one, two] = [(), ()].map(|()| Agreement::with(&public).unwrap());
+        assert_ne!(one.own, two.own);
+        for Agreement { own, secret } in [one, two] {
+            let own = PublicKey::from_sec1_bytes(&own).unwrap();
+            let computed = ecdh::diffie_hellman(browser.to_nonzero_scalar(), own.as_affine());
+            assert_eq!(computed.raw_secret_bytes().as_slice(), secret);
+        }
     }
 
     #[test]
     fn the_longest_payload_makes_a_body_of_3_000_bytes() {
-        let (key, salt) = draw(&[1; 32]).unwrap();
-        let body = encrypt(&vec![b'x'; LONGEST_PAYLOAD], &browser(), &key, salt).unwrap();
+        let body = encrypt(&vec![b'x'; LONGEST_PAYLOAD], &browser(), [1; 16]).unwrap();
         assert_eq!((body.len(), LONGEST_PAYLOAD + OVERHEAD), (3000, 3000));
         let nowhere = PushKeys { p256dh: [4; 65], ..browser() };
-        assert_eq!(encrypt(b"", &nowhere, &key, salt), Err(Unencryptable));
+        assert_eq!(encrypt(b"", &nowhere, [1; 16]), Err(Unencryptable));
     }
 }

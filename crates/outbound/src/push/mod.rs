@@ -8,7 +8,7 @@ pub use network::{MalformedPushHost, PUSH_HOSTS, PushHost, PushNetwork};
 pub use vapid::{MalformedVapidKeys, VapidKeys};
 
 use chrono::DateTime;
-use encrypt::{draw, encrypt};
+use encrypt::encrypt;
 use network::NoPublicAddress;
 use std::io::Read;
 use std::sync::Arc;
@@ -77,9 +77,8 @@ impl Inner {
         let Some(authorization) = self.signatory.authorization(&message.key_id, host, now) else {
             return Err(PushFault::Gone("it was made with a key that the service no longer has".to_owned()));
         };
-        let encrypted =
-            draw(&message.seed).and_then(|(key, salt)| encrypt(&message.payload, &message.keys, &key, salt));
-        let body = encrypted.map_err(|error| PushFault::Refused(error.to_string()))?;
+        let body = encrypt(&message.payload, &message.keys, message.salt)
+            .map_err(|error| PushFault::Refused(error.to_string()))?;
         Ok((body, authorization))
     }
 

@@ -49,7 +49,7 @@ fn message(sender: &WebPush, bytes: usize) -> Result<PushMessage> {
         ttl: Duration::from_hours(24),
         urgency: Urgency::Normal,
         topic: "bench".to_owned(),
-        seed: [0; 32],
+        salt: [0; 16],
     })
 }
 

@@ -34,7 +34,7 @@ impl Sender {
         let (began, mut number) = (thread_cpu(), 0_u32);
         while thread_cpu().saturating_sub(began) < duration {
             number += 1;
-            *self.message.seed.first_chunk_mut().context("32 bytes")? = number.to_be_bytes();
+            *self.message.salt.first_chunk_mut().context("16 bytes")? = number.to_be_bytes();
             let age = if signs { Duration::from_hours(24) * number } else { Duration::ZERO };
             let (body, _) = sealed(&self.sender, &self.message, NOW.plus(age))?;
             ensure!(body.len() == self.message.payload.len() + 103, "a body of {} bytes", body.len());
