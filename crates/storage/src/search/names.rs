@@ -2,6 +2,7 @@
 
 use crate::conn::on;
 use crate::error::broken;
+use crate::numbered::Numbered;
 use crate::rows::overfull;
 use crate::search::{TEAM, USER, reader_key, visible_user};
 use crate::tx::DieselTx;
@@ -10,6 +11,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Text};
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::LazyLock;
 use terrace_identity::{AuthorCard, CardRead, Team};
 use terrace_kernel::{Limit, Page, StoreError, TeamId, UserId, Uuid};
 use terrace_social::search::{NameKey, NamePlace};
@@ -45,6 +47,9 @@ fn statement(shown: &str, last: &str) -> String {
     )
 }
 
+static USERS: LazyLock<String> = LazyLock::new(|| statement(&visible_user("n.owner_id", "$7"), "$8"));
+static TEAMS: LazyLock<String> = LazyLock::new(|| statement(SHOWN_TEAM, "$7"));
+
 impl DieselTx<'_> {
     pub(super) fn find_users(
         &mut self,
@@ -53,19 +58,22 @@ impl DieselTx<'_> {
         limit: Limit,
         after: Option<&NamePlace>,
     ) -> Result<Page<AuthorCard, NamePlace>, StoreError> {
-        let sql = statement(&visible_user("n.owner_id", "$7"), "$8");
         let start = start(name, after);
         let rows: Vec<PlaceRow> = on!(self.conn, |conn| {
-            diesel::sql_query(&sql)
-                .bind::<Text, _>(USER)
-                .bind::<Text, _>(start.key.as_str())
-                .bind::<Text, _>(name.end())
-                .bind::<Bool, _>(start.is_part)
-                .bind::<Uid, _>(Key(start.owner))
-                .bind::<Text, _>(name.as_str())
-                .bind::<Uid, _>(reader_key(reader))
-                .bind::<BigInt, _>(overfull(limit))
-                .load(conn)
+            Numbered::new(
+                &*USERS,
+                (
+                    USER.into_sql::<Text>(),
+                    start.key.as_str().into_sql::<Text>(),
+                    name.end().into_sql::<Text>(),
+                    start.is_part.into_sql::<Bool>(),
+                    Key(start.owner).into_sql::<Uid>(),
+                    name.as_str().into_sql::<Text>(),
+                    reader_key(reader).into_sql::<Uid>(),
+                    overfull(limit).into_sql::<BigInt>(),
+                ),
+            )
+            .load(conn)
         })
         .map_err(broken("find fans by name"))?;
         let places = places(rows, limit);
@@ -82,15 +90,19 @@ impl DieselTx<'_> {
     ) -> Result<Page<Team, NamePlace>, StoreError> {
         let start = start(name, after);
         let rows: Vec<PlaceRow> = on!(self.conn, |conn| {
-            diesel::sql_query(statement(SHOWN_TEAM, "$7"))
-                .bind::<Text, _>(TEAM)
-                .bind::<Text, _>(start.key.as_str())
-                .bind::<Text, _>(name.end())
-                .bind::<Bool, _>(start.is_part)
-                .bind::<Uid, _>(Key(start.owner))
-                .bind::<Text, _>(name.as_str())
-                .bind::<BigInt, _>(overfull(limit))
-                .load(conn)
+            Numbered::new(
+                &*TEAMS,
+                (
+                    TEAM.into_sql::<Text>(),
+                    start.key.as_str().into_sql::<Text>(),
+                    name.end().into_sql::<Text>(),
+                    start.is_part.into_sql::<Bool>(),
+                    Key(start.owner).into_sql::<Uid>(),
+                    name.as_str().into_sql::<Text>(),
+                    overfull(limit).into_sql::<BigInt>(),
+                ),
+            )
+            .load(conn)
         })
         .map_err(broken("find teams by name"))?;
         let places = places(rows, limit);

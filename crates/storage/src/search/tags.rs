@@ -2,12 +2,14 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::numbered::Numbered;
 use crate::rows::overfull;
 use crate::search::{reader_key, visible_post};
 use crate::tx::DieselTx;
 use crate::types::Uid;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
+use std::sync::LazyLock;
 use terrace_kernel::{Limit, Page, StoreError, UserId};
 use terrace_social::Tag;
 
@@ -35,6 +37,9 @@ fn statement(collation: &str) -> String {
     )
 }
 
+static PG: LazyLock<String> = LazyLock::new(|| statement(" COLLATE \"C\""));
+static SQLITE: LazyLock<String> = LazyLock::new(|| statement(""));
+
 impl DieselTx<'_> {
     pub(super) fn find_tags(
         &mut self,
@@ -44,18 +49,22 @@ impl DieselTx<'_> {
         after: Option<&Tag>,
     ) -> Result<Page<Tag, Tag>, StoreError> {
         let sql = match self.conn {
-            Conn::Pg(_) => statement(" COLLATE \"C\""),
-            Conn::Sqlite(_) => statement(""),
+            Conn::Pg(_) => &*PG,
+            Conn::Sqlite(_) => &*SQLITE,
         };
         let end = format!("{tag}{}", char::MAX);
         let rows: Vec<TagRow> = on!(self.conn, |conn| {
-            diesel::sql_query(&sql)
-                .bind::<Text, _>(tag.as_str())
-                .bind::<Text, _>(after.map_or("", Tag::as_str))
-                .bind::<Text, _>(&end)
-                .bind::<Uid, _>(reader_key(reader))
-                .bind::<BigInt, _>(overfull(limit))
-                .load(conn)
+            Numbered::new(
+                sql,
+                (
+                    tag.as_str().into_sql::<Text>(),
+                    after.map_or("", Tag::as_str).into_sql::<Text>(),
+                    end.as_str().into_sql::<Text>(),
+                    reader_key(reader).into_sql::<Uid>(),
+                    overfull(limit).into_sql::<BigInt>(),
+                ),
+            )
+            .load(conn)
         })
         .map_err(broken("find tags"))?;
         let tags = rows.into_iter().map(|row| Tag::stored(row.tag)).collect();
