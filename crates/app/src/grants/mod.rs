@@ -33,16 +33,16 @@
 //! Another kind is a variant of [`GrantKind`], a line in `written` below if it writes rows of its own, and one in
 //! [`take_back`].
 
+mod batch;
 pub mod export;
 mod give;
-mod give_all;
 mod names;
 mod stock;
 mod take_back;
 
 pub use crate::store::grants::GivenGrant;
+pub(crate) use batch::give_all;
 pub use give::{Gift, Granter, give, give_in_game, pay_coins};
-pub(crate) use give_all::give_all;
 pub use names::GrantBook;
 pub(crate) use names::grant_draft;
 pub(crate) use stock::check;

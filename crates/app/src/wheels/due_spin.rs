@@ -60,7 +60,7 @@ impl<'a> DueSpin<'a> {
             SpinState { spins: state.spins.after(day, is_free), count: nonce, pity_count: drawn.pity_count };
         let is_none_left = wheel.has_free_spin && !after.spins.is_left(wheel, day);
         let next_free_spin_at = is_none_left.then(|| next_date_at(zone, Some(&calendar), ctx.now()));
-        let change = (visits.as_ref() != Some(&calendar)).then(|| VisitsChange {
+        let change = (visits.as_ref() != Some(&calendar)).then_some(VisitsChange {
             user: command.user,
             before: calendar.last_paid,
             visits: calendar,

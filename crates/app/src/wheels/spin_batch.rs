@@ -99,7 +99,7 @@ fn afford<'a>(
 
 /// Writes the spins with what is paid and given for them; returns their results by the places of the commands.
 fn write(
-    due: BTreeMap<usize, Due<'_>>,
+    mut due: BTreeMap<usize, Due<'_>>,
     batch: &mut [(&SpinWheel, &mut Ctx)],
     tx: &mut dyn WheelTx,
 ) -> Result<Vec<(usize, WheelSpun)>, StoreError> {
@@ -119,23 +119,21 @@ fn write(
         events.push(balance_event(fan, price, balance));
     }
     let mut rows = Vec::with_capacity(due.len());
-    let mut spun = Vec::with_capacity(due.len());
+    let mut done = Vec::with_capacity(due.len());
     let mut gifts: Vec<(UserId, _, &mut Ctx)> = Vec::with_capacity(due.len());
     let mut awards = None;
-    let mut contexts: BTreeMap<usize, (&SpinWheel, &mut Ctx)> =
-        batch.iter_mut().enumerate().map(|(place, (command, ctx))| (place, (*command, &mut **ctx))).collect();
-    for (place, (due, _)) in due {
-        let Some((command, ctx)) = contexts.remove(&place) else { continue };
+    for (place, (command, ctx)) in batch.iter_mut().enumerate() {
+        let Some((due, _)) = due.remove(&place) else { continue };
         let spin = due.spin(due.segment.grant, false, ctx.now());
         rows.push((spin.clone(), due.table(), due.after));
         awards = Some(&command.awards);
-        gifts.push((command.user, due.gift(), ctx));
-        spun.push((place, due.spun(spin)));
+        gifts.push((command.user, due.gift(), &mut **ctx));
+        done.push((place, due.spun(spin)));
     }
-    let Some(awards) = awards else { return Ok(spun) };
+    let Some(awards) = awards else { return Ok(done) };
     events.extend(give_all(tx, &mut gifts, awards)?);
     tx.insert_spins(&rows)?;
     events.extend(rows.iter().map(|(spin, ..)| spin_event(spin)));
     tx.append_all_with_details(&events)?;
-    Ok(spun)
+    Ok(done)
 }

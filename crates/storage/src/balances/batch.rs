@@ -76,9 +76,7 @@ impl LedgerBatch for DieselTx<'_> {
             }
             return Ok(paid);
         };
-        let (user, house) =
-            (|row: &TransferRow| row.debit_user, |row: &TransferRow| row.credit_house.clone());
-        move_all(conn, transfers, (user, house), PAY).map_err(broken("pay at once"))
+        move_all(conn, transfers, PAY).map_err(broken("pay at once"))
     }
 
     fn credit_all(&mut self, transfers: &[Transfer]) -> Result<HashMap<UserId, i64>, StoreError> {
@@ -94,17 +92,14 @@ impl LedgerBatch for DieselTx<'_> {
             }
             return Ok(credited);
         };
-        let (user, house) =
-            (|row: &TransferRow| row.credit_user, |row: &TransferRow| row.debit_house.clone());
-        move_all(conn, transfers, (user, house), CREDIT).map_err(broken("credit at once"))
+        move_all(conn, transfers, CREDIT).map_err(broken("credit at once"))
     }
 }
 
-/// Executes a statement about transfers between fans and accounts of the service; returns the new balances.
+/// Executes a statement about transfers, each between a fan and an account of the service; returns the new balances.
 fn move_all(
     conn: &mut PgConnection,
     transfers: &[Transfer],
-    (user, house): (fn(&TransferRow) -> Option<Key>, fn(&TransferRow) -> Option<String>),
     sql: &'static str,
 ) -> QueryResult<HashMap<UserId, i64>> {
     let rows: Vec<_> = transfers.iter().map(|transfer| TransferRow::of(transfer, None, None)).collect();
@@ -113,8 +108,9 @@ fn move_all(
         column(&rows, |row| row.id).into_sql::<Array<Uid>>(),
         column(&rows, |row| row.unit.as_str()).into_sql::<Array<Text>>(),
         column(&rows, |row| row.amount).into_sql::<Array<BigInt>>(),
-        column(&rows, user).into_sql::<Array<Nullable<Uid>>>(),
-        column(&rows, house).into_sql::<Array<Nullable<Text>>>(),
+        column(&rows, |row| row.debit_user.or(row.credit_user)).into_sql::<Array<Nullable<Uid>>>(),
+        column(&rows, |row| row.debit_house.as_deref().or(row.credit_house.as_deref()))
+            .into_sql::<Array<Nullable<Text>>>(),
         column(&rows, |row| row.reason.as_str()).into_sql::<Array<Text>>(),
         column(&rows, |row| row.created_at).into_sql::<Array<Instant>>(),
     );
