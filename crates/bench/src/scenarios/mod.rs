@@ -18,6 +18,7 @@ mod search;
 mod shop;
 mod soak;
 mod streams;
+mod trial;
 
 use crate::chart::Chart;
 use crate::client::{Load, Sample, Served};

@@ -3,13 +3,13 @@
 
 use super::boards::awards::{self, awarding};
 use super::contest::Read;
-use super::posts::Seen;
-use super::{Plan, budget, for_each_fan, memory, percentile, rate, shown};
-use crate::client::{Sample, Script, always, drive};
+use super::trial::Trial;
+use super::{Plan, budget, for_each_fan, memory, rate, shown};
+use crate::client::{Script, always, drive};
 use crate::commands::{Work, done};
 use crate::http;
 use crate::limit::Limit;
-use crate::numbers::{float, median};
+use crate::numbers::float;
 use crate::report::{Figure, Quantity, Target};
 use crate::rows::{boards, quests};
 use crate::server::Terrace;
@@ -83,54 +83,37 @@ fn steps(
 ) -> Result<Vec<Figure>> {
     log::info!("steps");
     let runs = u64::try_from(plan.runs)?;
-    let mut limit = bare(copy, plan.questers, runs)?;
+    let mut trial = Trial::new(bare(copy, plan.questers, runs)?);
     let mut fixed = Limit::new(ground, world.kind(), "steps", plan.questers)?;
-    let (mut ours, mut groups, mut statements, mut bare) = (vec![], vec![], vec![], vec![]);
     let mut awarded = vec![];
     let before = [world.count_steps()?, world.count_records()?];
+    let block = plan.questers / runs;
     for run in 0..runs {
-        let unmeasured = terrace.metrics()?;
-        let block = plan.questers / runs;
         let scripts = for_each_fan(|connection| Ok(completing(run * block, block, connection)))?;
-        let sample = drive(&plan.load(terrace.served(), &[200]), scripts)?;
-        ensure!(
-            sample.answered < block * quests::STEPS,
-            "there are more steps in a second than fans for them"
-        );
-        ours.push(sample);
-        let seen = Seen::between(&unmeasured, &terrace.metrics()?);
-        groups.push(seen.group);
-        statements.push(seen.statements);
-        bare.push(limit.run(plan)?);
-        fixed.run(plan, seen.group)?;
+        trial.run(plan, terrace, &mut fixed, &[200], scripts)?;
         let scripts = for_each_fan(|connection| Ok(awarding(plan.questers, run, connection)))?;
         awarded.push(drive(&plan.load(terrace.served(), &[200]), scripts)?);
     }
-    let count = |samples: &[Sample]| samples.iter().map(|sample| sample.latency.count()).sum::<u64>();
-    let answered = [count(&ours), count(&ours) + count(&awarded)];
+    ensure!(
+        trial.ours.iter().all(|sample| sample.answered < block * quests::STEPS),
+        "there are more steps in a second than fans for them"
+    );
+    let awards_answered = awarded.iter().map(|sample| sample.latency.count()).sum::<u64>();
+    let answered = [trial.counted(), trial.counted() + awards_answered];
     let written = [world.count_steps()? - before[0], world.count_records()? - before[1]];
     ensure!(
         written.iter().zip(answered).all(|(written, answered)| *written >= answered),
         "{answered:?} steps and records were acknowledged; {written:?} are there"
     );
-    let details = json!({
-        "ours": shown(&ours),
-        "limitPerSecond": bare,
-        "stepsPerCommit": groups,
-        "statementsPerStep": statements,
-        "recorded": limit.recorded(),
-        "plan": plan.to_json(),
-    });
     let (what, database) = (format!("POST {STEP}, {FANS} connections, durable"), world.kind().name());
+    let ours = |unit| Quantity::new(trial.rate(), unit);
     Ok(vec![
-        Figure::plain(what.clone(), database, Quantity::new(rate(&ours), "steps/s"))
-            .against(limit.name(), median(bare), STEPS)
-            .with(details),
-        fixed.figure(&what, rate(&ours), "steps/s", Target::Unset),
-        Figure::plain(format!("{what}, against awards"), database, Quantity::new(rate(&ours), "requests/s"))
+        trial.against_bare(plan, (&what, database), ours("steps/s"), STEPS),
+        fixed.figure(&what, trial.rate(), "steps/s", Target::Unset),
+        Figure::plain(format!("{what}, against awards"), database, ours("requests/s"))
             .against(format!("POST {}", awards::PATH), rate(&awarded), OF_AWARDS)
             .with(json!({"awards": shown(&awarded)})),
-        budget(format!("{what}, p99"), database, Quantity::new(percentile(&ours, 990), "ms"), SLOW_MILLIS),
+        budget(format!("{what}, p99"), database, trial.p99(), SLOW_MILLIS),
     ])
 }
 

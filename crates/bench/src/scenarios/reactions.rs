@@ -1,6 +1,7 @@
 //! Durable reactions to posts, compared with the fixed limit.
 
-use super::posts::{PATH, Seen};
+use super::posts::PATH;
+use super::trial::Seen;
 use super::{Plan, for_each_fan, percentile, rate, shown};
 use crate::client::{Script, drive};
 use crate::http;

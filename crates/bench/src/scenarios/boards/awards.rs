@@ -5,11 +5,10 @@ use crate::client::{Sample, Script, drive};
 use crate::commands::{Work, done};
 use crate::http;
 use crate::limit::Limit;
-use crate::numbers::median;
 use crate::report::{Figure, Quantity, Target};
 use crate::rows::boards;
-use crate::scenarios::posts::Seen;
-use crate::scenarios::{Plan, budget, cpu, database_cpu, for_each_fan, percentile, rate, shown};
+use crate::scenarios::trial::Trial;
+use crate::scenarios::{Plan, budget, cpu, database_cpu, for_each_fan, rate, shown};
 use crate::server::{CRON_SECRET, Terrace};
 use crate::world::{FANS, Ground, Kind, World};
 use crate::writes::{Bare, Unit, Write};
@@ -50,54 +49,33 @@ pub(super) fn run(
     copy: World,
 ) -> Result<(Vec<Figure>, f64)> {
     log::info!("awards");
-    let mut limit = bare(copy, board.in_bulk())?;
+    let mut trial = Trial::new(bare(copy, board.in_bulk())?);
     let mut fixed = Limit::new(ground, board.world.kind(), "awards", board.fans)?;
-    let (mut ours, mut groups, mut statements, mut bare) = (vec![], vec![], vec![], vec![]);
     let mut of_few = vec![];
     let before = board.world.count_records()?;
     for run in 0..plan.runs {
-        let unmeasured = terrace.metrics()?;
         let series = u64::try_from(run)?;
         let scripts = for_each_fan(|connection| Ok(awarding(board.in_bulk(), series, connection)))?;
-        ours.push(drive(&plan.load(terrace.served(), &[200]), scripts)?);
-        let seen = Seen::between(&unmeasured, &terrace.metrics()?);
-        groups.push(seen.group);
-        statements.push(seen.statements);
-        bare.push(limit.run(plan)?);
-        fixed.run(plan, seen.group)?;
+        trial.run(plan, terrace, &mut fixed, &[200], scripts)?;
         let scripts = for_each_fan(|connection| Ok(awarding(few.in_bulk(), series, connection)))?;
         of_few.push(drive(&plan.load(small.served(), &[200]), scripts)?);
     }
-    let written = board.world.count_records()? - before;
-    let answered: u64 = ours.iter().map(|sample| sample.latency.count()).sum();
+    let (answered, written) = (trial.counted(), board.world.count_records()? - before);
     ensure!(written >= answered, "{answered} awards were acknowledged and {written} are there");
     board.check(terrace)?;
     few.check(small)?;
-    let details = json!({
-        "ours": shown(&ours),
-        "limitPerSecond": bare,
-        "awardsPerCommit": groups,
-        "statementsPerAward": statements,
-        "recorded": limit.recorded(),
-        "plan": plan.to_json(),
-    });
     let (what, database) = (format!("POST {PATH}, {FANS} connections, durable"), board.world.kind().name());
+    let ours = || Quantity::new(trial.rate(), "awards/s");
     let mut figures = vec![
-        Figure::plain(what.clone(), database, Quantity::new(rate(&ours), "awards/s"))
-            .against(limit.name(), median(bare), TARGET)
-            .with(details),
-        fixed.figure(&what, rate(&ours), "awards/s", against_limit(board.world.kind())),
-        budget(format!("{what}, p99"), database, Quantity::new(percentile(&ours, 990), "ms"), SLOW_MILLIS),
-        Figure::plain(
-            format!("{what}, {} fans", board.fans),
-            database,
-            Quantity::new(rate(&ours), "awards/s"),
-        )
-        .against(format!("{} fans", few.fans), rate(&of_few), AT_ANY_SIZE)
-        .with(json!({"few": shown(&of_few)})),
+        trial.against_bare(plan, (&what, database), ours(), TARGET),
+        fixed.figure(&what, trial.rate(), "awards/s", against_limit(board.world.kind())),
+        budget(format!("{what}, p99"), database, trial.p99(), SLOW_MILLIS),
+        Figure::plain(format!("{what}, {} fans", board.fans), database, ours())
+            .against(format!("{} fans", few.fans), rate(&of_few), AT_ANY_SIZE)
+            .with(json!({"few": shown(&of_few)})),
     ];
-    figures.extend(cpu_time(&ours, database));
-    Ok((figures, rate(&ours)))
+    figures.extend(cpu_time(&trial.ours, database));
+    Ok((figures, trial.rate()))
 }
 
 /// The CPU time of an award. SQLite works in the process of the service, so that there is no budget for the service

@@ -1,14 +1,13 @@
 //! Durable free spins of a wheel: every response is sent after the commit is on disk.
 
-use crate::client::{Script, drive};
+use crate::client::Script;
 use crate::commands::{Work, done};
 use crate::http;
 use crate::limit::Limit;
-use crate::numbers::median;
 use crate::report::{Figure, Quantity, Target};
 use crate::rows::{boards, quests, wheels};
-use crate::scenarios::posts::Seen;
-use crate::scenarios::{Plan, for_each_fan, percentile, rate, shown};
+use crate::scenarios::trial::Trial;
+use crate::scenarios::{Plan, for_each_fan};
 use crate::server::Terrace;
 use crate::world::{FANS, Ground, Kind, World};
 use crate::writes::{Bare, Unit, Write};
@@ -51,50 +50,29 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     let answer = example(&world, &terrace, &seeds)?;
     ANSWER.get_or_init(|| answer);
     let runs = u64::try_from(plan.runs)?;
-    let mut limit = bare(copy, fans, runs, &seeds)?;
+    let mut trial = Trial::new(bare(copy, fans, runs, &seeds)?);
     let mut fixed = Limit::new(ground, kind, "spins", fans)?;
-    let (mut ours, mut groups, mut statements, mut bare) = (vec![], vec![], vec![], vec![]);
-    let before = world.number(SPINS)?;
+    let (before, block) = (world.number(SPINS)?, fans / runs);
     for run in 0..runs {
-        let unmeasured = terrace.metrics()?;
-        let block = fans / runs;
         let scripts = for_each_fan(|connection| Ok(spinning(fans, run * block, block, connection, &seeds)))?;
-        let sample = drive(&plan.load(terrace.served(), &[201]), scripts)?;
-        ensure!(sample.answered < block, "there are more spins in a second than fans for them");
-        ours.push(sample);
-        let seen = Seen::between(&unmeasured, &terrace.metrics()?);
-        groups.push(seen.group);
-        statements.push(seen.statements);
-        bare.push(limit.run(plan)?);
-        fixed.run(plan, seen.group)?;
+        trial.run(plan, &terrace, &mut fixed, &[201], scripts)?;
     }
+    let answers = || trial.ours.iter().map(|sample| sample.answered);
+    ensure!(answers().all(|number| number < block), "there are more spins in a second than fans for them");
     // Every request was answered, so that neither fewer nor more may be there.
-    let expected = before + ours.iter().map(|sample| sample.answered).sum::<u64>();
+    let expected = before + answers().sum::<u64>();
     let recorded = RECORDS.map(|query| world.number(query)).into_iter().collect::<Result<Vec<_>>>()?;
     ensure!(
         recorded.iter().all(|count| *count == expected),
         "{expected} spins were acknowledged; {recorded:?} are there"
     );
-    let details = json!({
-        "ours": shown(&ours),
-        "limitPerSecond": bare,
-        "spinsPerCommit": groups,
-        "statementsPerSpin": statements,
-        "recorded": limit.recorded(),
-        "plan": plan.to_json(),
-    });
     let (what, database) = (format!("{ROUTE}, free, {FANS} connections, durable"), kind.name());
+    let rate = Quantity::new(trial.rate(), "spins/s");
     Ok(vec![
-        Figure::plain(what.clone(), database, Quantity::new(rate(&ours), "spins/s"))
-            .against(limit.name(), median(bare), TARGET)
-            .with(details),
-        fixed.figure(&what, rate(&ours), "spins/s", Target::Unset),
-        Figure::plain(format!("{what}, p99"), database, Quantity::new(percentile(&ours, 990), "ms")),
-        Figure::plain(
-            format!("{ROUTE}, free: statements"),
-            database,
-            Quantity::new(median(statements), "statements"),
-        ),
+        trial.against_bare(plan, (&what, database), rate, TARGET),
+        fixed.figure(&what, trial.rate(), "spins/s", Target::Unset),
+        Figure::plain(format!("{what}, p99"), database, trial.p99()),
+        Figure::plain(format!("{ROUTE}, free: statements"), database, trial.statements(1)),
     ])
 }
 

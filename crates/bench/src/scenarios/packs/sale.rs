@@ -1,20 +1,19 @@
 //! Durable buying and opening: every response is sent after the commit is on disk.
 
-use crate::client::{Script, drive};
+use crate::client::Script;
 use crate::commands::{Work, done};
 use crate::http;
 use crate::limit::Limit;
-use crate::numbers::{float, median};
+use crate::numbers::float;
 use crate::report::{Figure, Quantity, Target};
 use crate::rows::packs::Offer;
 use crate::rows::{boards, quests};
-use crate::scenarios::posts::Seen;
-use crate::scenarios::{Plan, for_each_fan, percentile, rate, shown};
+use crate::scenarios::trial::Trial;
+use crate::scenarios::{Plan, for_each_fan};
 use crate::server::Terrace;
 use crate::world::{FANS, Ground, World};
 use crate::writes::{Bare, Unit, Write};
 use anyhow::{Result, anyhow, ensure};
-use serde_json::json;
 use std::sync::{Arc, OnceLock};
 use terrace_app::packs::{OpenPackRequest, PackOpened, PackPurchased};
 use terrace_app::store::{IdempotencyScope, StoredAnswer};
@@ -67,50 +66,27 @@ fn sell(
     plan: &Plan,
     (world, terrace): (&World, &Terrace),
     offer: Offer,
-    (mut limit, fixed): (Bare, &mut Limit),
+    (bare, fixed): (Bare, &mut Limit),
 ) -> Result<Vec<Figure>> {
-    let (mut ours, mut groups, mut statements, mut bare) = (vec![], vec![], vec![], vec![]);
+    let mut trial = Trial::new(bare);
     let sold = || world.number("SELECT count(*) FROM pack_openings");
     let before = [sold()?, world.number(ROWS)?];
     for run in 0..plan.runs {
-        let unmeasured = terrace.metrics()?;
         let scripts = for_each_fan(|connection| Ok(shopping(plan.buyers, offer, run, connection)))?;
-        ours.push(drive(&plan.load(terrace.served(), &[200, 201]), scripts)?);
-        let seen = Seen::between(&unmeasured, &terrace.metrics()?);
-        groups.push(seen.group);
-        statements.push(2.0 * seen.statements);
-        bare.push(limit.run(plan)?);
-        fixed.run(plan, seen.group)?;
+        trial.run(plan, terrace, fixed, &[200, 201], scripts)?;
     }
     let [opened, rows] = [sold()? - before[0], world.number(ROWS)? - before[1]];
-    let answered = |status| ours.iter().filter_map(|sample| sample.statuses.get(&status)).sum::<u64>();
-    ensure!(opened >= answered(200), "{} openings were acknowledged; {opened} are there", answered(200));
-    let details = json!({
-        "ours": shown(&ours),
-        "limitPerSecond": bare,
-        "commandsPerCommit": groups,
-        "statementsPerPack": statements,
-        "recorded": limit.recorded(),
-        "plan": plan.to_json(),
-    });
+    let answered = trial.ours.iter().filter_map(|sample| sample.statuses.get(&200)).sum::<u64>();
+    ensure!(opened >= answered, "{answered} openings were acknowledged; {opened} are there");
     let database = world.kind().name();
     let what = format!("buying and opening {}, {FANS} connections, durable", offer.name());
     let per_pack = format!("buying and opening {}", offer.name());
+    let rate = Quantity::new(trial.rate() / 2.0, "packs/s");
     Ok(vec![
-        Figure::plain(what.clone(), database, Quantity::new(rate(&ours) / 2.0, "packs/s"))
-            .against(limit.name(), median(bare), TARGET)
-            .with(details),
-        fixed.figure(&format!("{what}, requests"), rate(&ours), "requests/s", Target::Unset),
-        Figure::plain(
-            format!("{what}, p99 of each request"),
-            database,
-            Quantity::new(percentile(&ours, 990), "ms"),
-        ),
-        Figure::plain(
-            format!("{per_pack}: statements in two transactions"),
-            database,
-            Quantity::new(median(statements), "statements"),
-        ),
+        trial.against_bare(plan, (&what, database), rate, TARGET),
+        fixed.figure(&format!("{what}, requests"), trial.rate(), "requests/s", Target::Unset),
+        Figure::plain(format!("{what}, p99 of each request"), database, trial.p99()),
+        Figure::plain(format!("{per_pack}: statements in two transactions"), database, trial.statements(2)),
         Figure::plain(
             format!("{per_pack}: rows that are inserted"),
             database,

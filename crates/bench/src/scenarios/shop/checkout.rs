@@ -1,20 +1,18 @@
 //! Durable checkouts of three lines, paid with points: every response is sent after the commit is on disk.
 
 use super::{Shop, carts};
-use crate::client::{Script, drive};
+use crate::client::Script;
 use crate::commands::{Work, done};
 use crate::http;
 use crate::limit::Limit;
-use crate::numbers::median;
 use crate::report::{Figure, Quantity, Target};
 use crate::rows::{boards, quests};
-use crate::scenarios::posts::Seen;
-use crate::scenarios::{Plan, for_each_fan, percentile, rate, shown};
+use crate::scenarios::trial::Trial;
+use crate::scenarios::{Plan, for_each_fan};
 use crate::server::Terrace;
 use crate::world::{FANS, Ground, World};
 use crate::writes::{Bare, Unit, Write};
 use anyhow::{Result, anyhow, ensure};
-use serde_json::json;
 use std::sync::Arc;
 use terrace_app::shop::ShownOrder;
 use terrace_app::store::{IdempotencyScope, StoredAnswer};
@@ -42,47 +40,27 @@ pub(super) fn run(
     let runs = u64::try_from(plan.runs)?;
     let shop = Arc::new(Shop::new()?);
     let fans = carts(plan);
-    let mut limit = bare(copy, fans, runs, &shop)?;
+    let mut trial = Trial::new(bare(copy, fans, runs, &shop)?);
     let mut fixed = Limit::new(ground, world.kind(), "checkouts", fans)?;
-    let (mut ours, mut groups, mut statements, mut bare) = (vec![], vec![], vec![], vec![]);
-    let before = world.number(ORDERS)?;
+    let (before, block) = (world.number(ORDERS)?, fans / runs);
     for run in 0..runs {
-        let unmeasured = terrace.metrics()?;
-        let block = fans / runs;
         let scripts = for_each_fan(|connection| Ok(ordering(fans, run * block, block, connection, &shop)))?;
-        let sample = drive(&plan.load(terrace.served(), &[201]), scripts)?;
-        ensure!(sample.answered < block, "there are more checkouts in a second than fans for them");
-        ours.push(sample);
-        let seen = Seen::between(&unmeasured, &terrace.metrics()?);
-        groups.push(seen.group);
-        statements.push(seen.statements);
-        bare.push(limit.run(plan)?);
-        fixed.run(plan, seen.group)?;
+        trial.run(plan, terrace, &mut fixed, &[201], scripts)?;
     }
-    let answered = ours.iter().map(|sample| sample.latency.count()).sum::<u64>();
-    let written = world.number(ORDERS)? - before;
+    ensure!(
+        trial.ours.iter().all(|sample| sample.answered < block),
+        "there are more checkouts in a second than fans for them"
+    );
+    let (answered, written) = (trial.counted(), world.number(ORDERS)? - before);
     ensure!(written >= answered, "{answered} orders were acknowledged; {written} are there");
-    let details = json!({
-        "ours": shown(&ours),
-        "limitPerSecond": bare,
-        "checkoutsPerCommit": groups,
-        "statementsPerCheckout": statements,
-        "recorded": limit.recorded(),
-        "plan": plan.to_json(),
-    });
-    let database = world.kind().name();
-    let what = format!("POST {PATH}, three lines, {FANS} connections, durable");
+    let (what, database) =
+        (format!("POST {PATH}, three lines, {FANS} connections, durable"), world.kind().name());
+    let rate = Quantity::new(trial.rate(), "orders/s");
     Ok(vec![
-        Figure::plain(what.clone(), database, Quantity::new(rate(&ours), "orders/s"))
-            .against(limit.name(), median(bare), TARGET)
-            .with(details),
-        fixed.figure(&what, rate(&ours), "orders/s", Target::Unset),
-        Figure::plain(format!("{what}, p99"), database, Quantity::new(percentile(&ours, 990), "ms")),
-        Figure::plain(
-            format!("POST {PATH}, three lines: statements"),
-            database,
-            Quantity::new(median(statements), "statements"),
-        ),
+        trial.against_bare(plan, (&what, database), rate, TARGET),
+        fixed.figure(&what, trial.rate(), "orders/s", Target::Unset),
+        Figure::plain(format!("{what}, p99"), database, trial.p99()),
+        Figure::plain(format!("POST {PATH}, three lines: statements"), database, trial.statements(1)),
     ])
 }
 
