@@ -1,6 +1,7 @@
 //! Transfers with the events of the balances that they change.
 
 use crate::store::TransferTx;
+use std::collections::HashMap;
 use terrace_kernel::{EventKind, NewEvent, StoreError, Timestamp, Topic, UserId};
 use terrace_ledger::{LedgerWrite, Transfer, TransferOutcome};
 
@@ -27,4 +28,18 @@ pub(crate) fn balance_event(fan: UserId, transfer: &Transfer, balance: i64) -> (
         object: None,
     };
     (event, format!("{}/{balance}", transfer.kind), transfer.at)
+}
+
+/// The events of transfers between the service and fans, whose new balances are these.
+pub(crate) fn balance_events(
+    moved: &[Transfer],
+    balances: &HashMap<UserId, i64>,
+) -> Result<Vec<(NewEvent, String, Timestamp)>, StoreError> {
+    let event = |moved: &Transfer| {
+        let fan = moved.debit.fan().or(moved.credit.fan())?;
+        Some(balance_event(fan, moved, *balances.get(&fan)?))
+    };
+    let events = moved.iter().map(event).collect::<Option<Vec<_>>>();
+    // The balances are locked.
+    events.ok_or_else(|| StoreError::defect("move amounts at once", "a balance changed under a lock"))
 }

@@ -1,7 +1,7 @@
 //! Gives points and coins to several fans at once.
 
 use super::give::{Gift, coins_due, defect, game_award, rows};
-use crate::balances::balance_event;
+use crate::balances::balance_events;
 use crate::boards::{AwardPoints, Awards};
 use crate::store::GameGrantTx;
 use crate::store::grants::GivenGrant;
@@ -9,8 +9,8 @@ use terrace_kernel::{Ctx, Grant, NewEvent, StoreError, Timestamp, UserId};
 use terrace_ledger::Transfer;
 use terrace_scoring::Writer;
 
-/// Gives different fans, whose accounts the caller has locked, points or coins, each for a source that has given nothing
-/// yet. Returns the events of the balances of coins, which the caller appends. The number of statements is fixed.
+/// Gives different fans, whose accounts the caller has locked, one grant of points or coins each, for sources that have given
+/// nothing yet. Returns the events of the balances of coins, which the caller appends. The number of statements is fixed.
 ///
 /// # Errors
 ///
@@ -21,13 +21,13 @@ pub(crate) fn give_all(
     awards: &Awards,
 ) -> Result<Vec<(NewEvent, String, Timestamp)>, StoreError> {
     let mut given: Vec<GivenGrant> = Vec::with_capacity(gifts.len());
-    let mut dues: Vec<(UserId, Transfer)> = Vec::new();
+    let mut dues: Vec<Transfer> = Vec::new();
     let mut orders: Vec<Option<AwardPoints>> = Vec::with_capacity(gifts.len());
     for (fan, gift, ctx) in &mut *gifts {
         let mut points = 0_i64;
         for row in rows(ctx, *fan, std::slice::from_ref(gift))? {
             match row.grant {
-                Grant::Coins(amount) => dues.push((*fan, coins_due(ctx, &row, (amount, &gift.reason))?)),
+                Grant::Coins(amount) => dues.push(coins_due(ctx, &row, (amount, &gift.reason))?),
                 Grant::Points(amount) => points = points.saturating_add(amount),
                 Grant::Pack(..)
                 | Grant::Collectible(..)
@@ -47,13 +47,8 @@ pub(crate) fn give_all(
     if tx.insert_grants(&given)?.len() != given.len() {
         return Err(defect("a new source has given before"));
     }
-    let mut events = Vec::with_capacity(dues.len());
-    let transfers: Vec<Transfer> = dues.iter().map(|(_, due)| due.clone()).collect();
-    let credited = tx.credit_all(&transfers)?;
-    for (fan, due) in &dues {
-        let balance = credited.get(fan).ok_or_else(|| defect("coins were not moved"))?;
-        events.push(balance_event(*fan, due, *balance));
-    }
+    let credited = tx.credit_all(&dues)?;
+    let events = balance_events(&dues, &credited)?;
     let mut awarded: Vec<(&AwardPoints, &mut Ctx)> = gifts
         .iter_mut()
         .zip(&orders)

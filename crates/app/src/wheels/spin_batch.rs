@@ -1,6 +1,6 @@
 //! Spins of several fans, in one transaction with a fixed number of statements.
 
-use crate::balances::balance_event;
+use crate::balances::balance_events;
 use crate::grants::give_all;
 use crate::store::{Batched, WheelTx};
 use crate::wheels::due_spin::{DueSpin, spin_event};
@@ -110,14 +110,7 @@ fn write(
     }
     let prices: Vec<Transfer> = due.values().filter_map(|(_, price)| price.clone()).collect();
     let paid = tx.pay_all(&prices)?;
-    let mut events = Vec::with_capacity(due.len().saturating_mul(2));
-    for price in &prices {
-        let fan = price.debit.fan();
-        let (fan, balance) = fan
-            .and_then(|fan| Some((fan, *paid.get(&fan)?)))
-            .ok_or_else(|| StoreError::defect("pay spins", "a balance changed under a lock"))?;
-        events.push(balance_event(fan, price, balance));
-    }
+    let mut events = balance_events(&prices, &paid)?;
     let mut rows = Vec::with_capacity(due.len());
     let mut done = Vec::with_capacity(due.len());
     let mut gifts: Vec<(UserId, _, &mut Ctx)> = Vec::with_capacity(due.len());
