@@ -1,6 +1,6 @@
 import axe, { type RunOptions } from 'axe-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { expect, onTestFailed } from 'vitest';
 import { signIn } from './profile';
 
 /** How long a page may take to show what a test waits for. */
@@ -74,6 +74,7 @@ export class Visitor {
     });
     const visitor = new Visitor(context, await context.newPage(), origin);
     visitor.#listen();
+    onTestFailed(() => visitor.#showPage());
     return visitor;
   }
 
@@ -107,6 +108,12 @@ export class Visitor {
 
   async leave(): Promise<void> {
     await this.#context.close();
+  }
+
+  /** What the page shows when its test has failed is often the reason. */
+  async #showPage(): Promise<void> {
+    const text = await this.page.locator('body').innerText({ timeout: 1000 }).catch(String);
+    console.info(`${this.page.url()} shows:\n${text}\n${this.complaints.join('\n')}`);
   }
 
   /** To all pages, and to the service worker. */
