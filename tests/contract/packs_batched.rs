@@ -35,7 +35,7 @@ on_each_database! {
 type Sold = Outcome<PackPurchased, PurchasePackRefusal>;
 
 /// All at once, each from the next of these processes.
-fn at_once<C: Command + Clone>(
+pub(super) fn at_once<C: Command + Clone>(
     services: &[&TestApp],
     commands: impl IntoIterator<Item = C>,
 ) -> Vec<Outcome<C::Output, C::Refusal>> {
@@ -56,8 +56,8 @@ fn rich(service: &TestApp, prefix: &str, count: usize) -> Vec<UserId> {
     fans
 }
 
-fn refused(sold: &Sold) -> Option<PurchasePackRefusal> {
-    match sold {
+pub(super) fn refused<T, R: Copy>(outcome: &Outcome<T, R>) -> Option<R> {
+    match outcome {
         Ok(_) => None,
         Err(Failure::Refused(refusal)) => Some(*refusal),
         Err(Failure::Broken(error)) => panic!("{error}"),

@@ -2,9 +2,9 @@
 //! is answered as if it ran alone.
 
 use super::ledger::in_order;
+use super::packs_batched::at_once;
 use super::repairs::verified;
 use anyhow::Result;
-use std::sync::Arc;
 use std::time::Duration;
 use terrace_testkit::app::accounts::SuspendAccount;
 use terrace_testkit::app::quests::{DailyVisit, VisitDaily};
@@ -34,11 +34,7 @@ fn visits_of_many_fans_at_once_are_answered_one_by_one(kind: DatabaseKind) -> Re
         assert_eq!((expected.already_completed, expected.status.streak), (false, day));
         let twice = fans.iter().step_by(4);
         let visitors: Vec<UserId> = fans.iter().chain(twice).chain([&out]).copied().collect();
-        let works = visitors.iter().enumerate().map(|(n, fan)| {
-            let (app, command) = (Arc::clone([&service, &other][n % 2].app()), visit(*fan));
-            async move { app.execute(command).await }
-        });
-        let answers = service.together(works.collect::<Vec<_>>());
+        let answers = at_once(&[&service, &other], visitors.iter().map(|fan| visit(*fan)));
         for fan in &fans {
             let of_fan = visitors.iter().zip(&answers).filter(|(visitor, _)| *visitor == fan);
             let (paid, again): (Vec<DailyVisit>, Vec<DailyVisit>) = of_fan

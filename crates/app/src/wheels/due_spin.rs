@@ -3,8 +3,7 @@
 use crate::grants::Gift;
 use crate::wheels::{SpinWheel, SpinWheelRefusal, WheelSpun};
 use chrono_tz::Tz;
-use terrace_draws::ServerSeed;
-use terrace_games::{Segment, Spin, SpinId, SpinPrice, SpinState, SpinTable, Wheel, may_spin};
+use terrace_games::{Segment, Spin, SpinId, SpinPrice, SpinProof, SpinState, Wheel, may_spin};
 use terrace_kernel::{
     Ctx, EventKind, Failure, Giver, Grant, GrantSource, NewEvent, Outcome, PriceKind, StoreError, Timestamp,
     Topic,
@@ -21,9 +20,7 @@ pub(super) struct DueSpin<'a> {
     pub(super) change: Option<VisitsChange>,
     /// The segment that was drawn.
     pub(super) segment: &'a Segment,
-    seed: ServerSeed,
-    /// The spins before it, in a row, that gave no segment of the guarantee.
-    pity_count: u32,
+    pub(super) proof: SpinProof,
     /// The fan's standing after the spin.
     pub(super) after: SpinState,
     next_free_spin_at: Option<Timestamp>,
@@ -51,7 +48,9 @@ impl<'a> DueSpin<'a> {
         if seed.hash() != command.request.seed_hash {
             return Err(refused(SpinWheelRefusal::SeedChanged));
         }
-        let drawn = wheel.spin(&seed, &command.request.client_seed, nonce, state.pity_count);
+        let client_seed = &command.request.client_seed;
+        let proof = wheel.proof(&seed, client_seed.clone(), nonce, state.pity_count);
+        let drawn = proof.table.draw(&seed, client_seed, nonce, state.pity_count);
         let segment = wheel
             .segments
             .get(drawn.segment)
@@ -65,12 +64,7 @@ impl<'a> DueSpin<'a> {
             before: calendar.last_paid,
             visits: calendar,
         });
-        let (id, pity_count) = (ctx.new_id(), state.pity_count);
-        Ok(Self { command, wheel, id, change, segment, seed, pity_count, after, next_free_spin_at })
-    }
-
-    pub(super) fn table(&self) -> SpinTable {
-        self.wheel.table()
+        Ok(Self { command, wheel, id: ctx.new_id(), change, segment, proof, after, next_free_spin_at })
     }
 
     fn paid(&self) -> Option<SpinPrice> {
@@ -109,25 +103,25 @@ impl<'a> DueSpin<'a> {
             id: self.id,
             wheel: self.wheel.id,
             user: self.command.user,
-            nonce: self.after.count,
-            client_seed: Some(self.command.request.client_seed.clone()),
-            pity_count: self.pity_count,
+            nonce: self.proof.nonce,
+            client_seed: Some(self.proof.client_seed.clone()),
+            pity_count: self.proof.pity_count,
             segment: self.segment.key.clone(),
             is_substituted,
             grant,
             paid: self.paid(),
-            table: self.wheel.table().hash(),
+            table: self.proof.table_hash,
             created_at: now,
         }
     }
 
     /// The result of the command.
     pub(super) fn spun(self, spin: Spin) -> WheelSpun {
-        let SpinWheel { request, seeds, user, .. } = self.command;
-        let nonce = self.after.count;
+        let SpinWheel { seeds, user, .. } = self.command;
+        let next = self.proof.nonce.saturating_add(1);
         WheelSpun {
-            proof: self.wheel.proof(&self.seed, request.client_seed.clone(), nonce, self.pity_count),
-            next_seed_hash: seeds.seed(self.wheel.id, *user, nonce.saturating_add(1)).hash(),
+            next_seed_hash: seeds.seed(self.wheel.id, *user, next).hash(),
+            proof: self.proof,
             next_free_spin_at: self.next_free_spin_at,
             spin,
         }

@@ -111,7 +111,7 @@ impl Command for SpinWheel {
         let (grant, is_substituted) = self.give(tx, ctx, wheel, due.segment, due.id)?;
         let spin = due.spin(grant, is_substituted, ctx.now());
         let (event, detail, at) = spin_event(&spin);
-        tx.insert_spins(&[(spin.clone(), wheel.table(), due.after)])?;
+        tx.insert_spins(&[(spin.clone(), due.proof.table.clone(), due.after)])?;
         tx.append_with_detail(&event, &detail, at)?;
         Ok(due.spun(spin))
     }

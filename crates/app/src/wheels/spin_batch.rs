@@ -118,7 +118,7 @@ fn write(
     for (place, (command, ctx)) in batch.iter_mut().enumerate() {
         let Some((due, _)) = due.remove(&place) else { continue };
         let spin = due.spin(due.segment.grant, false, ctx.now());
-        rows.push((spin.clone(), due.table(), due.after));
+        rows.push((spin.clone(), due.proof.table.clone(), due.after));
         awards = Some(&command.awards);
         gifts.push((command.user, due.gift(), &mut **ctx));
         done.push((place, due.spun(spin)));

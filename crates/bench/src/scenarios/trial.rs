@@ -63,7 +63,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Requests per second.
+    /// Requests per second, the median of the runs.
     pub(super) fn rate(&self) -> f64 {
         rate(&self.ours)
     }

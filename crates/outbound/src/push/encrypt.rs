@@ -7,6 +7,7 @@ use ring::agreement::{ECDH_P256, EphemeralPrivateKey, UnparsedPublicKey, agree_e
 use ring::rand::SystemRandom;
 use sha2::Sha256;
 use terrace_app::push::PushKeys;
+use zeroize::Zeroizing;
 
 /// The size of a record, which the header names; a message has one record, which is shorter.
 const RECORD: u32 = 4096;
@@ -30,7 +31,7 @@ fn mac(key: &[u8], parts: &[&[u8]]) -> Result<[u8; 32], Unencryptable> {
 /// What one message is encrypted with: the public half of a key of its own, and the secret that the browser computes from it.
 struct Agreement {
     own: [u8; 65],
-    secret: [u8; 32],
+    secret: Zeroizing<[u8; 32]>,
 }
 
 impl Agreement {
@@ -42,7 +43,7 @@ impl Agreement {
         let own = own.as_ref().try_into().map_err(|_| Unencryptable)?;
         let browser = UnparsedPublicKey::new(&ECDH_P256, browser);
         let secret = agree_ephemeral(key, &browser, |secret| secret.try_into()).map_err(unusable)?;
-        Ok(Self { own, secret: secret.map_err(|_| Unencryptable)? })
+        Ok(Self { own, secret: Zeroizing::new(secret.map_err(|_| Unencryptable)?) })
     }
 }
 
@@ -57,7 +58,7 @@ fn seal(
     Agreement { own, secret }: &Agreement,
     salt: [u8; 16],
 ) -> Result<Vec<u8>, Unencryptable> {
-    let combined = mac(&to.auth, &[secret])?;
+    let combined = mac(&to.auth, &[secret.as_slice()])?;
     let material = mac(&combined, &[b"WebPush: info\0", &to.p256dh, own, &[1]])?;
     let extracted = mac(&salt, &[&material])?;
     let [content_key @ .., _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _] =
@@ -104,7 +105,7 @@ pub(crate) mod tests {
         let secret = ecdh::diffie_hellman(key.to_nonzero_scalar(), to.as_affine());
         let agreed = Agreement {
             own: key.public_key().to_sec1_bytes().as_ref().try_into().unwrap(),
-            secret: (*secret.raw_secret_bytes()).into(),
+            secret: Zeroizing::new((*secret.raw_secret_bytes()).into()),
         };
         let body = seal(b"When I grow up, I want to be a watermelon", &browser(), &agreed, salt).unwrap();
         let expected = "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLoc\
@@ -122,7 +123,7 @@ pub(crate) mod tests {
         for Agreement { own, secret } in [one, two] {
             let own = PublicKey::from_sec1_bytes(&own).unwrap();
             let computed = ecdh::diffie_hellman(browser.to_nonzero_scalar(), own.as_affine());
-            assert_eq!(computed.raw_secret_bytes().as_slice(), secret);
+            assert_eq!(computed.raw_secret_bytes().as_slice(), secret.as_slice());
         }
     }
 

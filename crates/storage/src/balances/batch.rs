@@ -6,7 +6,6 @@ use crate::error::broken;
 use crate::fixed::{Fixed, GIVEN, column};
 use crate::tx::DieselTx;
 use crate::types::{Instant, Key, Uid};
-use diesel::PgConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Nullable, Text};
 use std::collections::HashMap;
@@ -64,57 +63,49 @@ impl LedgerBatch for DieselTx<'_> {
     }
 
     fn pay_all(&mut self, transfers: &[Transfer]) -> Result<HashMap<UserId, i64>, StoreError> {
-        let mut paid = HashMap::new();
-        if transfers.is_empty() {
-            return Ok(paid);
-        }
-        let Conn::Pg(conn) = &mut self.conn else {
-            for transfer in transfers {
-                let moved = self.transfer(transfer)?;
-                let TransferOutcome::Now { debit, .. } = moved else { continue };
-                paid.extend(transfer.debit.fan().zip(debit));
-            }
-            return Ok(paid);
-        };
-        move_all(conn, transfers, PAY).map_err(broken("pay at once"))
+        self.move_all(transfers, PAY)
     }
 
     fn credit_all(&mut self, transfers: &[Transfer]) -> Result<HashMap<UserId, i64>, StoreError> {
-        let mut credited = HashMap::new();
-        if transfers.is_empty() {
-            return Ok(credited);
-        }
-        let Conn::Pg(conn) = &mut self.conn else {
-            for transfer in transfers {
-                let moved = self.transfer(transfer)?;
-                let TransferOutcome::Now { credit, .. } = moved else { continue };
-                credited.extend(transfer.credit.fan().zip(credit));
-            }
-            return Ok(credited);
-        };
-        move_all(conn, transfers, CREDIT).map_err(broken("credit at once"))
+        self.move_all(transfers, CREDIT)
     }
 }
 
-/// Executes a statement about transfers, each between a fan and an account of the service; returns the new balances.
-fn move_all(
-    conn: &mut PgConnection,
-    transfers: &[Transfer],
-    sql: &'static str,
-) -> QueryResult<HashMap<UserId, i64>> {
-    let rows: Vec<_> = transfers.iter().map(|transfer| TransferRow::of(transfer, None, None)).collect();
-    let values = (
-        column(&rows, |row| row.source_key.as_str()).into_sql::<Array<Text>>(),
-        column(&rows, |row| row.id).into_sql::<Array<Uid>>(),
-        column(&rows, |row| row.unit.as_str()).into_sql::<Array<Text>>(),
-        column(&rows, |row| row.amount).into_sql::<Array<BigInt>>(),
-        column(&rows, |row| row.debit_user.or(row.credit_user)).into_sql::<Array<Nullable<Uid>>>(),
-        column(&rows, |row| row.debit_house.as_deref().or(row.credit_house.as_deref()))
-            .into_sql::<Array<Nullable<Text>>>(),
-        column(&rows, |row| row.reason.as_str()).into_sql::<Array<Text>>(),
-        column(&rows, |row| row.created_at).into_sql::<Array<Instant>>(),
-    );
-    let statement = Fixed::<_, (Nullable<Uid>, Nullable<BigInt>)>::new(GIVEN, values, sql);
-    let rows: Vec<(Option<Key>, Option<i64>)> = statement.load(conn)?;
-    Ok(rows.into_iter().filter_map(|(fan, balance)| Some((fan?.id(), balance?))).collect())
+impl DieselTx<'_> {
+    /// Makes transfers, each between a fan and an account of the service, on PostgreSQL by this statement; returns the new
+    /// balances of those that were made.
+    fn move_all(
+        &mut self,
+        transfers: &[Transfer],
+        sql: &'static str,
+    ) -> Result<HashMap<UserId, i64>, StoreError> {
+        if transfers.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let Conn::Pg(conn) = &mut self.conn else {
+            let mut moved = HashMap::new();
+            for transfer in transfers {
+                let TransferOutcome::Now { debit, credit } = self.transfer(transfer)? else { continue };
+                let fan = transfer.debit.fan().or(transfer.credit.fan());
+                moved.extend(fan.zip(debit.or(credit)));
+            }
+            return Ok(moved);
+        };
+        let rows: Vec<_> = transfers.iter().map(|transfer| TransferRow::of(transfer, None, None)).collect();
+        let values = (
+            column(&rows, |row| row.source_key.as_str()).into_sql::<Array<Text>>(),
+            column(&rows, |row| row.id).into_sql::<Array<Uid>>(),
+            column(&rows, |row| row.unit.as_str()).into_sql::<Array<Text>>(),
+            column(&rows, |row| row.amount).into_sql::<Array<BigInt>>(),
+            column(&rows, |row| row.debit_user.or(row.credit_user)).into_sql::<Array<Nullable<Uid>>>(),
+            column(&rows, |row| row.debit_house.as_deref().or(row.credit_house.as_deref()))
+                .into_sql::<Array<Nullable<Text>>>(),
+            column(&rows, |row| row.reason.as_str()).into_sql::<Array<Text>>(),
+            column(&rows, |row| row.created_at).into_sql::<Array<Instant>>(),
+        );
+        let statement = Fixed::<_, (Nullable<Uid>, Nullable<BigInt>)>::new(GIVEN, values, sql);
+        let rows: Vec<(Option<Key>, Option<i64>)> =
+            statement.load(*conn).map_err(broken("move amounts at once"))?;
+        Ok(rows.into_iter().filter_map(|(fan, balance)| Some((fan?.id(), balance?))).collect())
+    }
 }

@@ -34,35 +34,9 @@ const SPINS: &str = ") AS given (id, user_id, wheel_id, nonce, client_seed, pity
     SELECT id, user_id, wheel_id, nonce, client_seed, pity_count, segment, is_substituted, grant_kind, \
         grant_amount, grant_id, paid_kind, paid_amount, table_hash, created_at FROM given";
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = spin_states)]
-struct StateRow {
-    wheel_id: Key,
-    count: i32,
-    pity_count: i32,
-    last_free: Option<String>,
-    last_day: String,
-    day_spins: i32,
-}
-
-impl StateRow {
-    fn into_state(self) -> Result<SpinState, StoreError> {
-        const TABLE: &str = "spin_states";
-        let last_day: NaiveDate = named(TABLE, "last_day", &self.last_day)?;
-        Ok(SpinState {
-            spins: FreeSpin {
-                last_free: self.last_free.map(|date| named(TABLE, "last_free", &date)).transpose()?,
-                last_day: Some((last_day, count(TABLE, "day_spins", self.day_spins)?)),
-            },
-            count: count(TABLE, "count", self.count)?,
-            pity_count: count(TABLE, "pity_count", self.pity_count)?,
-        })
-    }
-}
-
-#[derive(Insertable, AsChangeset)]
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = spin_states, treat_none_as_default_value = false, treat_none_as_null = true)]
-struct NewStateRow {
+struct StateRow {
     user_id: Key,
     wheel_id: Key,
     count: i32,
@@ -72,7 +46,7 @@ struct NewStateRow {
     day_spins: i32,
 }
 
-impl NewStateRow {
+impl StateRow {
     fn of(spin: &Spin, after: &SpinState) -> Result<Self, StoreError> {
         let (day, day_spins) = after
             .spins
@@ -86,6 +60,19 @@ impl NewStateRow {
             last_free: after.spins.last_free.map(|date| date.to_string()),
             last_day: day.to_string(),
             day_spins: num::to_i32(day_spins),
+        })
+    }
+
+    fn into_state(self) -> Result<SpinState, StoreError> {
+        const TABLE: &str = "spin_states";
+        let last_day: NaiveDate = named(TABLE, "last_day", &self.last_day)?;
+        Ok(SpinState {
+            spins: FreeSpin {
+                last_free: self.last_free.map(|date| named(TABLE, "last_free", &date)).transpose()?,
+                last_day: Some((last_day, count(TABLE, "day_spins", self.day_spins)?)),
+            },
+            count: count(TABLE, "count", self.count)?,
+            pity_count: count(TABLE, "pity_count", self.pity_count)?,
         })
     }
 }
@@ -202,19 +189,18 @@ impl WheelRead for DieselTx<'_> {
     fn spin_states_of(&mut self, of: &[(UserId, WheelId)]) -> Result<HashMap<UserId, SpinState>, StoreError> {
         let fans: Vec<Key> = of.iter().map(|(fan, _)| Key::of(*fan)).collect();
         let wheels: BTreeSet<Key> = of.iter().map(|(_, wheel)| Key::of(*wheel)).collect();
-        let rows: Vec<(Key, StateRow)> = on!(self.conn, |conn| {
+        let rows: Vec<StateRow> = on!(self.conn, |conn| {
             spin_states::table
                 .filter(spin_states::user_id.eq_any(fans))
                 .filter(spin_states::wheel_id.eq_any(wheels))
-                .select((spin_states::user_id, StateRow::as_select()))
+                .select(StateRow::as_select())
                 .load(conn)
         })
         .map_err(broken("read the standings of fans at wheels"))?;
         let wanted: HashSet<(UserId, WheelId)> = of.iter().copied().collect();
         rows.into_iter()
-            .map(|(fan, row)| (fan.id(), row.wheel_id.id(), row))
-            .filter(|(fan, wheel, _)| wanted.contains(&(*fan, *wheel)))
-            .map(|(fan, _, row)| Ok((fan, row.into_state()?)))
+            .filter(|row| wanted.contains(&(row.user_id.id(), row.wheel_id.id())))
+            .map(|row| Ok((row.user_id.id(), row.into_state()?)))
             .collect()
     }
 
@@ -293,7 +279,7 @@ impl WheelWrite for DieselTx<'_> {
         }
         let rows = spins
             .iter()
-            .map(|(spin, _, after)| Ok((SpinRow::of(spin), NewStateRow::of(spin, after)?)))
+            .map(|(spin, _, after)| Ok((SpinRow::of(spin), StateRow::of(spin, after)?)))
             .collect::<Result<Vec<_>, StoreError>>()?;
         self.write_spins(rows)
     }
@@ -309,12 +295,12 @@ impl WheelWrite for DieselTx<'_> {
 }
 
 impl DieselTx<'_> {
-    fn write_spins(&mut self, rows: Vec<(SpinRow, NewStateRow)>) -> Result<(), StoreError> {
+    fn write_spins(&mut self, rows: Vec<(SpinRow, StateRow)>) -> Result<(), StoreError> {
         let fail = broken("write spins");
         match &mut self.conn {
             Conn::Pg(conn) => {
                 let spin = |value: fn(&SpinRow) -> Key| column(&rows, |(spin, _)| value(spin));
-                let number = |value: fn(&NewStateRow) -> i32| column(&rows, |(_, after)| value(after));
+                let number = |value: fn(&StateRow) -> i32| column(&rows, |(_, after)| value(after));
                 let values = (
                     spin(|row| row.id).into_sql::<Array<Uid>>(),
                     spin(|row| row.user_id).into_sql::<Array<Uid>>(),
