@@ -22,8 +22,8 @@ const RETRY_MS = 15_000;
 
 /** The browser, as far as tabs agree on which of them shows a moment. */
 export interface Scene {
-  /** Whether this tab is the first one that asks for something. */
-  claim: (name: string) => Promise<boolean>;
+  /** Claims what was earned together. Returns the names that this tab was the first to claim. */
+  claim: (names: readonly string[]) => Promise<readonly string[]>;
   hasFocus: () => boolean;
   /** Whether the fan writes, answers a question or awaits an outcome, which no moment interrupts. */
   isOccupied: () => boolean;
@@ -120,7 +120,7 @@ export class Celebration implements View {
   #earn(reward: Reward): void {
     const key = keyOf(reward);
     this.#earned.add(key);
-    void this.#parts.scene.claim(key);
+    void this.#parts.scene.claim([key]);
     if (this.#note(reward)) this.#pending.push(reward);
     this.#collect(0);
   }
@@ -157,11 +157,8 @@ export class Celebration implements View {
 
   async #show(rewards: readonly Reward[]): Promise<void> {
     const { announcer, scene, texts } = this.#parts;
-    const mine: Reward[] = [];
-    for (const reward of rewards) {
-      const key = keyOf(reward);
-      if (this.#earned.has(key) || (await scene.claim(key))) mine.push(reward);
-    }
+    const claimed = await scene.claim(rewards.map(keyOf));
+    const mine = rewards.filter((reward) => [...claimed, ...this.#earned].includes(keyOf(reward)));
     const loaded = mine.length > 0 ? await load(texts) : null;
     if (!loaded || this.#isEnded) return;
     const moment = loaded.momentOf(mine, texts);

@@ -77,11 +77,12 @@ class Tab {
     const live = new Live(stage.browser.surroundings(), () => Promise.resolve());
     live.use('ada');
     const claims = new Map<string, boolean>();
-    const claim = (name: string): Promise<boolean> => {
-      const isOurs = claims.get(name) ?? stage.claim(name);
-      claims.set(name, isOurs);
-      return Promise.resolve(isOurs);
+    const isOurs = (name: string): boolean => {
+      const claimed = claims.get(name) ?? stage.claim(name);
+      claims.set(name, claimed);
+      return claimed;
     };
+    const claim = (names: readonly string[]): Promise<string[]> => Promise.resolve(names.filter(isOurs));
     const scene = { claim, hasFocus: () => hasFocus, isOccupied: () => isOccupied };
     const { announcer, own } = this;
     const texts = new Texts({ pages: enPages, more: enMore });

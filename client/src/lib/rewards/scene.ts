@@ -1,4 +1,4 @@
-import { browser, type Locks } from '../live/browser';
+import type { Locks } from '../live/browser';
 import type { Scene } from './celebration.svelte';
 
 /** Holds a lock for as long as the tab is open; whether no other tab does. */
@@ -14,16 +14,18 @@ function hold(locks: Locks, name: string): Promise<boolean> {
 
 const OCCUPIED = 'input:focus, textarea:focus, select:focus, dialog[open], [data-occupied="true"]';
 
-/** The tab as it is. */
-export function currentScene(): Scene {
-  const claims = new Map<string, Promise<boolean>>();
+/** The tab as it is. `locks` are those of its browser, if it has them. */
+export function currentScene(locks: Locks | undefined): Scene {
+  const claims = new Map<string, boolean>();
   return {
-    claim: (name) => {
-      const { locks } = browser;
-      // Without locks each tab shows it.
-      const claim = claims.get(name) ?? (locks ? hold(locks, name) : Promise.resolve(true));
-      claims.set(name, claim);
-      return claim;
+    claim: async (names) => {
+      // Without locks each tab shows everything.
+      if (!locks) return names;
+      // One tab at a time: two that claim by turns would each show a part of what was earned together.
+      await locks.request('terrace:rewards', {}, async () => {
+        for (const name of names) claims.set(name, claims.get(name) ?? (await hold(locks, name)));
+      });
+      return names.filter((name) => claims.get(name));
     },
     hasFocus: () => document.hasFocus(),
     isOccupied: () => document.querySelector(OCCUPIED) !== null,

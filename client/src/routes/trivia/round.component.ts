@@ -97,7 +97,7 @@ test('a question opens by an event, is answered once, and shows what was right',
   expect(await screen.findByRole('heading', { name: lasting(1).text })).toBeTruthy();
   expect(screen.getByText(t.number('1', '3'))).toBeTruthy();
   expect(world.announcer.polite).toBe(t.asks('1', '3', lasting(1).text));
-  expect(currentScene().isOccupied()).toBe(true);
+  expect(currentScene(undefined).isOccupied()).toBe(true);
   // The time of the service is known once the round is read.
   document.dispatchEvent(new Event('visibilitychange'));
   await waitFor(() => expect(option('The Saltings').getAttribute('aria-disabled')).toBe('false'));

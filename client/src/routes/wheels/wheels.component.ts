@@ -168,11 +168,11 @@ test('a spin is asked for once, turns to what the service drew, and is announced
   expect(balance()).toBe('100');
   expect(world.announcer.polite).toBe('');
   expect(screen.queryByText(t.got('50 points'))).toBeNull();
-  expect(currentScene().isOccupied()).toBe(true);
+  expect(currentScene(undefined).isOccupied()).toBe(true);
   turn.resolve();
   expect(await screen.findByRole('heading', { name: t.got('50 points') })).toBeTruthy();
   expect(world.announcer.polite).toBe(t.got('50 points'));
-  expect(currentScene().isOccupied()).toBe(false);
+  expect(currentScene(undefined).isOccupied()).toBe(false);
   expect(world.fake.requests.filter(({ name }) => name === SPIN)).toHaveLength(1);
   expect(balance()).toBe('105');
   expect(screen.getByRole('button', { name: t.spin }).hasAttribute('disabled')).toBe(true);
