@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { COINS, begin, coins, copies } from './collector';
 import { isMarked, mark } from './marked';
 import { readAs } from './member';
-import { governed } from './profile';
+import { governed, loseAnswers } from './profile';
 import type { Service } from './service';
 import { Stage } from './stage';
 import { Visitor } from './visitor';
@@ -46,10 +46,7 @@ test('a double-tapped checkout is one purchase, and the return shows it', async 
   const buy = await atTheTill(page);
 
   // The first answer is lost, after two taps.
-  await page.route('**/purchase', async (route) => {
-    await route.fetch();
-    await route.abort();
-  });
+  await loseAnswers(page, '**/purchase');
   await buy.dblclick();
   await page.getByText('Whether it was bought is not known.').waitFor();
   await page.unroute('**/purchase');

@@ -2,7 +2,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { COINS, PRICE, begin, bought, coins, copies, type Copy } from './collector';
 import { readAs } from './member';
-import { Profile } from './profile';
+import { Profile, loseAnswers } from './profile';
 import type { Service } from './service';
 import { Stage } from './stage';
 import { Visitor } from './visitor';
@@ -122,10 +122,7 @@ test('a reveal shows the rows of the service, also when its answer is lost', asy
   await page.getByRole('link', { name: 'Open', exact: true }).click();
 
   // The service opens the copy, and its answer never arrives.
-  await page.route('**/open', async (route) => {
-    await route.fetch();
-    await route.abort();
-  });
+  await loseAnswers(page, '**/open');
   await page.getByRole('button', { name: 'Open the pack' }).click();
   await page.getByText('Opening again shows the same cards.').waitFor();
   expect((await copies(page)).map(({ status }) => status)).toEqual(['opened']);

@@ -77,3 +77,13 @@ export async function noteSession(context: BrowserContext): Promise<void> {
 export async function governed(page: Page): Promise<void> {
   await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
 }
+
+/** Lets the service do what the page asks for, and loses its answers. */
+export async function loseAnswers(page: Page, address: string): Promise<void> {
+  // Once a worker governs the page, no request can pass by while it takes over.
+  await governed(page);
+  await page.route(address, async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
+}

@@ -4,7 +4,7 @@ import { DISCOUNT, DISCOUNT_COST, claimed, claims, rewardOf } from './claimant';
 import { COINS, begin, coins } from './collector';
 import { isMarked, mark } from './marked';
 import { readAs } from './member';
-import { Profile, governed, signIn } from './profile';
+import { Profile, governed, loseAnswers, signIn } from './profile';
 import type { Service } from './service';
 import { Stage } from './stage';
 import { Visitor } from './visitor';
@@ -38,10 +38,7 @@ test('a double-tapped claim whose answer is lost is one claim, whose code is sho
   service.giveCoins('claimant', DISCOUNT_COST - COINS + LEFT);
   const claim = page.getByRole('button', { name: `Claim for ${String(DISCOUNT_COST)} coins` });
   await expect.poll(() => claim.isEnabled()).toBe(true);
-  await page.route('**/claim', async (route) => {
-    await route.fetch();
-    await route.abort();
-  });
+  await loseAnswers(page, '**/claim');
   await claim.dblclick();
   await page.getByText('Whether it was claimed is not known.').waitFor();
   await page.unroute('**/claim');

@@ -4,7 +4,7 @@ import { COINS, begin, coins } from './collector';
 import { Fan, PASSWORD } from './fan';
 import { isMarked, mark } from './marked';
 import { readAs } from './member';
-import { governed, signIn } from './profile';
+import { governed, loseAnswers, signIn } from './profile';
 import type { Service } from './service';
 import { add, cartLines, orderButton, ordered, orders, put, sendHome } from './shopper';
 import { Stage } from './stage';
@@ -42,10 +42,7 @@ test('a double-tapped checkout is one order, and the return shows it', async () 
   await atTheTill(page);
 
   // The first answer is lost, after two taps.
-  await page.route('**/api/checkout', async (route) => {
-    await route.fetch();
-    await route.abort();
-  });
+  await loseAnswers(page, '**/api/checkout');
   await orderButton(page).dblclick();
   await page.getByRole('heading', { name: 'An order waits for your payment' }).waitFor();
   await page.unroute('**/api/checkout');

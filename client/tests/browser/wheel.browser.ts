@@ -4,7 +4,7 @@ import { begin } from './collector';
 import { Fan } from './fan';
 import { press, tabTo } from './keyboard';
 import { isMarked, mark } from './marked';
-import { Profile, governed, signIn } from './profile';
+import { Profile, governed, loseAnswers, signIn } from './profile';
 import type { Service } from './service';
 import { spins, spun, wheelOf, type Entry, type WheelOfFan } from './spinner';
 import { Stage } from './stage';
@@ -81,10 +81,7 @@ test('a spin by keyboard whose answer is lost is one spin: the wheel shows it, a
   expect(new URL(page.url()).pathname).toBe(`/wheels/${wheel.id}`);
 
   // The service spins, and its answer never arrives.
-  await page.route('**/spin', async (route) => {
-    await route.fetch();
-    await route.abort();
-  });
+  await loseAnswers(page, '**/spin');
   await tabTo(page, 'Spin, it’s free today');
   await page.keyboard.press('Enter');
   await page.keyboard.press('Enter');
