@@ -2,6 +2,7 @@
 //! rows, on both databases alike, and the index is kept, filled and repaired.
 
 use super::jobs::attempt;
+use super::live::Living;
 use super::recording_store::Decision;
 use super::repairs::{damage, run, stored};
 use super::trends::{post, watched};
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use terrace_testkit::app::accounts::{ChangeProfile, NotFound, RestoreAccount, SuspendAccount};
 use terrace_testkit::app::graph::{BlockUser, UnblockUser};
-use terrace_testkit::app::room::DeletePost;
+use terrace_testkit::app::room::{DeletePost, EditPost};
 use terrace_testkit::app::search::{FindUser, Found, Search, SearchIn};
 use terrace_testkit::app::{App, Grant, Turn};
 use terrace_testkit::identity::{Password, ProfileChange, Token, TokenKind, Username};
@@ -48,7 +49,7 @@ fn index(service: &TestApp) {
 fn find(service: &TestApp, text: &str, kind: SearchIn, reader: Option<UserId>, rows: i64) -> Found {
     let text = SearchText::parse(text).expect("a search text");
     let limit = Limit::new(rows).expect("a limit");
-    service.found(Search { text, kinds: vec![kind], reader, limit })
+    service.run(service.app().search(Search { text, kinds: vec![kind], reader, limit })).expect("results")
 }
 
 fn names(service: &TestApp, text: &str, reader: Option<UserId>) -> Vec<String> {
@@ -344,9 +345,12 @@ fn the_most_frequent_word_finds_the_newest_posts(kind: DatabaseKind) -> Result<(
         let page = found.posts.expect("posts");
         (page.items.iter().map(|view| view.post.id).collect::<Vec<_>>(), page.next)
     };
-    let (first, next) = ids(find(&service, "goal", SearchIn::Posts(None), None, 25));
-    let (second, _) = ids(find(&service, "goal", SearchIn::Posts(next), None, 25));
-    assert_eq!([first, second].concat(), newest[..50]);
+    let two_pages = |service: &TestApp| {
+        let (first, next) = ids(find(service, "goal", SearchIn::Posts(None), None, 25));
+        let (second, _) = ids(find(service, "goal", SearchIn::Posts(next), None, 25));
+        [first, second].concat()
+    };
+    assert_eq!(two_pages(&service), newest[..50]);
     // A rarer word is found in any post, also beside a common one.
     for text in ["needle", "goal needle", "needle old goal"] {
         assert_eq!(posts(&service, text, None), [all[7]], "{text}");
@@ -360,6 +364,28 @@ fn the_most_frequent_word_finds_the_newest_posts(kind: DatabaseKind) -> Result<(
         assert_eq!(posts(&service, text, None), [among_newest], "{text}");
     }
     assert_eq!(posts(&service, "needle old", None), [all[7]]);
+
+    // With the newest words in memory, which follow what happens.
+    let living = Living::on(service);
+    living.catch_up();
+    let service = living.service();
+    assert_eq!(two_pages(service), newest[..50]);
+    assert_eq!(posts(service, "old goal", None), [among_newest]);
+    assert_eq!(posts(service, "needle old", None), [all[7]]);
+    let now = |texts: &[PostId]| {
+        index(service);
+        living.catch_up();
+        assert_eq!(posts(service, "old goal", None), texts);
+    };
+    let [one, other] = ["an old goal", "the old goal"].map(|body| post(service, mia, None, body));
+    now(&[other, one, among_newest]);
+    service.done(EditPost { user: mia, post: one, body: "an old gate".to_owned() });
+    service.done(DeletePost { user: mia, post: other });
+    now(&[among_newest]);
+    // It is asked: it does not know what has no event.
+    let unheard = many(service, mia, 1, |_| "goal old".to_owned());
+    now(&[among_newest]);
+    assert_eq!(posts(living.again().service(), "old goal", None), [unheard[0], among_newest]);
     Ok(())
 }
 

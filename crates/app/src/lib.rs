@@ -195,6 +195,7 @@ pub struct App {
     media: Arc<dyn MediaStore>,
     renderers: Workers,
     graph: Arc<Live<Graph>>,
+    newest_posts: Arc<Live<search::Newest>>,
     recommenders: Workers,
     ranks: Arc<Live<Ranks>>,
     /// Accounts with committed writes that the boards in memory may not show yet.
@@ -263,6 +264,7 @@ impl App {
             media,
             renderers,
             graph,
+            newest_posts: Arc::default(),
             recommenders,
             ranks: Arc::default(),
             stale: StaleAccounts::default(),

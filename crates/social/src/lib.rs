@@ -57,7 +57,7 @@ pub use reports::{
     ContentId, ContentKind, CurrentText, Decision, FIRST_REASONS, LockedContent, NewReport, REPORT_LIFE,
     Report, ReportDecisionWrite, ReportFilter, ReportRead, ReportWrite, ReportedContent, ReportedPicture,
 };
-pub use search::{SearchAudit, SearchRead, SearchText, SearchWrite};
+pub use search::{PostTextRead, SearchAudit, SearchRead, SearchText, SearchWrite};
 pub use suggest::{Acquaintance, DismissalWrite, Edges, FollowGraphRead, Member, Names, SuggestionRead};
 pub use topics::{TAG_LENGTH, TAGS_OF_POST, Tag, tags};
 pub use trend_ports::{

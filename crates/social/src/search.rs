@@ -6,11 +6,13 @@
 //! are found by names that begin with the search text, at any word of the name.
 
 mod names;
+mod newest;
 mod ports;
 mod words;
 
 pub use names::{NameEntry, NameKey, name_entries};
-pub use ports::{NamePlace, PostPlace, SearchAudit, SearchRead, SearchWrite};
+pub use newest::{NewestPosts, NewestWords};
+pub use ports::{NamePlace, PostPlace, PostText, PostTextRead, SearchAudit, SearchRead, SearchWrite};
 pub use words::{Words, words};
 
 use crate::Tag;

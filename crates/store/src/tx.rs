@@ -35,9 +35,9 @@ use terrace_social::notifications::{NotificationRead, NotificationWrite};
 use terrace_social::{
     AuthoredRead, CommentLikeWrite, CommentRead, CommentWrite, DismissalWrite, ErasureWrite, FeedRead,
     FollowGraphRead, GraphErasure, GraphRead, GraphWrite, MentionWrite, OwnGraphRead, PostListRead, PostRead,
-    PostWrite, ReactionWrite, ReportDecisionWrite, ReportRead, ReportWrite, RoomBatch, SearchAudit,
-    SearchRead, SearchWrite, SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite, TrendRead,
-    TrendWrite,
+    PostTextRead, PostWrite, ReactionWrite, ReportDecisionWrite, ReportRead, ReportWrite, RoomBatch,
+    SearchAudit, SearchRead, SearchWrite, SuggestionRead, TeamFollowRead, TeamFollowWrite, TopicWrite,
+    TrendRead, TrendWrite,
 };
 
 read_ports! {
@@ -201,7 +201,7 @@ read_ports! {
 
 read_ports! {
     /// Models that are kept in memory and follow the event log.
-    pub trait LiveReadTx: EventRead + BoardRead + FollowGraphRead
+    pub trait LiveReadTx: EventRead + BoardRead + FollowGraphRead + PostTextRead
 }
 
 read_ports! {

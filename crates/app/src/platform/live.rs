@@ -230,12 +230,20 @@ impl App {
     /// Loads the live read models and keeps them current until `stop` turns true. The models are then dropped.
     pub async fn run_live_models(self: Arc<Self>, stop: watch::Receiver<bool>) {
         let (graph, ranks) = (Arc::clone(&self.graph), Arc::clone(&self.ranks));
-        tokio::join!(self.keep_live(graph, stop.clone()), self.keep_live(ranks, stop));
+        tokio::join!(
+            self.keep_live(graph, stop.clone()),
+            self.keep_live(Arc::clone(&self.newest_posts), stop.clone()),
+            self.keep_live(ranks, stop),
+        );
     }
 
     /// Waits until the live read models have processed every event up to `position`.
     pub async fn live_models_reach(&self, position: Position) {
-        tokio::join!(self.graph.reaches(position), self.ranks.reaches(position));
+        tokio::join!(
+            self.graph.reaches(position),
+            self.newest_posts.reaches(position),
+            self.ranks.reaches(position),
+        );
     }
 
     async fn keep_live<M: LiveModel>(&self, live: Arc<Live<M>>, mut stop: watch::Receiver<bool>) {

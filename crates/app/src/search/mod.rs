@@ -2,7 +2,10 @@
 //! teams are indexed as they are written.
 
 mod index;
+mod newest;
 mod queries;
+
+pub(crate) use newest::Newest;
 
 pub use index::{INDEX_NAMES, INDEX_POSTS, changed_since};
 pub use queries::{FindUser, Found, Search, SearchIn};

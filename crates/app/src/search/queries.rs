@@ -1,10 +1,14 @@
 //! Searches.
 
+use crate::App;
 use crate::accounts::NotFound;
-use crate::store::{Query, SearchReadTx};
+use crate::platform::Live;
+use crate::search::Newest;
+use crate::store::{Query, SearchReadTx, into_infallible};
 use std::convert::Infallible;
+use std::sync::Arc;
 use terrace_identity::{AccountRead, AuthorCard, Team, Username};
-use terrace_kernel::{Failure, Limit, Outcome, Page, Timestamp, UserId};
+use terrace_kernel::{Failure, Limit, Outcome, Page, StoreError, Timestamp, UserId};
 use terrace_social::search::{NamePlace, PostPlace, SearchText};
 use terrace_social::{PostView, Tag};
 
@@ -34,7 +38,7 @@ pub struct Found {
     pub topics: Option<Page<Tag, Tag>>,
 }
 
-/// Searches for one or more kinds of resources: two statements for fans and for teams, one for topics, and three for
+/// A search for one or more kinds of resources: two statements for fans and for teams, one for topics, and three for
 /// posts, or four if many posts contain the words.
 #[derive(Debug, Clone)]
 pub struct Search {
@@ -47,14 +51,31 @@ pub struct Search {
     pub limit: Limit,
 }
 
-impl Query for Search {
+impl App {
+    /// Searches. What is new is found within two seconds.
+    ///
+    /// # Errors
+    ///
+    /// When the store is unavailable.
+    pub async fn search(&self, search: Search) -> Result<Found, StoreError> {
+        into_infallible(self.query(SearchNow { search, newest: Arc::clone(&self.newest_posts) }).await)
+    }
+}
+
+/// A search with what is known of the newest posts.
+struct SearchNow {
+    search: Search,
+    newest: Arc<Live<Newest>>,
+}
+
+impl Query for SearchNow {
     const NAME: &'static str = "search";
     type Ports = dyn SearchReadTx;
     type Output = Found;
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn SearchReadTx, _now: Timestamp) -> Outcome<Found, Infallible> {
-        let Self { text, kinds, reader, limit } = self;
+        let Search { text, kinds, reader, limit } = &self.search;
         let (reader, limit) = (*reader, *limit);
         let (name, tag) = (text.name(), text.tag());
         let mut found = Found::default();
@@ -73,7 +94,7 @@ impl Query for Search {
                     });
                 }
                 SearchIn::Posts(after) => {
-                    found.posts = Some(tx.posts_with(&text.words(), reader, limit, *after)?);
+                    found.posts = Some(tx.posts_with(&text.words(), reader, limit, *after, &*self.newest)?);
                 }
                 SearchIn::Topics(after) => {
                     found.topics = Some(match &tag {

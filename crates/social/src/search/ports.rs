@@ -1,8 +1,8 @@
 //! The store interface of search.
 
-use crate::search::{NameKey, Words};
+use crate::search::{NameKey, NewestPosts, Words};
 use crate::{PostView, Tag};
-use terrace_kernel::{Limit, Page, PostId, StoreError, TeamId, Timestamp, UserId, Uuid};
+use terrace_kernel::{Limit, Page, PostId, StoreError, TeamId, TimeKey, Timestamp, UserId, Uuid};
 
 /// A place in a list of names: by the text that begins with the search text, so that exact matches come first, and of
 /// equal texts whole names first.
@@ -50,14 +50,28 @@ pub trait SearchRead<A, T> {
     ) -> Result<Page<Tag, Tag>, StoreError>;
 
     /// Posts that contain all of `words`, newest first, with `reader`'s own reactions. If each of the words is in more
-    /// than [`crate::search::COMMON`] posts, the page holds what as many posts after `after` contain.
+    /// than [`crate::search::COMMON`] posts, the page holds what as many posts after `after` contain; `newest` may know
+    /// which these are.
     fn posts_with(
         &mut self,
         words: &Words,
         reader: Option<UserId>,
         limit: Limit,
         after: Option<PostPlace>,
+        newest: &dyn NewestPosts,
     ) -> Result<Page<PostView<A>, PostPlace>, StoreError>;
+}
+
+/// A post with its text; `None` if it is deleted.
+pub type PostText = (TimeKey, Option<String>);
+
+/// Reads the texts of posts, for [`NewestPosts`].
+pub trait PostTextRead {
+    /// The newest posts that are not deleted, newest first.
+    fn newest_texts(&mut self, limit: u32) -> Result<Vec<PostText>, StoreError>;
+
+    /// These posts, in no particular order. Posts that do not exist are left out.
+    fn texts_of(&mut self, posts: &[PostId]) -> Result<Vec<PostText>, StoreError>;
 }
 
 /// Writes the search index. Each function brings the index in line with the present rows, and returns the number of

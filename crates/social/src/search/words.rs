@@ -28,6 +28,11 @@ impl Words {
         self.0.iter().map(String::as_str)
     }
 
+    /// Reports whether all of `others` are among them.
+    pub fn contain(&self, others: &Self) -> bool {
+        others.0.is_subset(&self.0)
+    }
+
     /// Reports whether there is no word.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

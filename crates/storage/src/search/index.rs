@@ -55,7 +55,7 @@ struct NameRow<'a> {
 
 /// A row of `search_posts`.
 pub(super) struct Indexed {
-    number: i64,
+    pub(super) number: i64,
     pub(super) words: Words,
 }
 
@@ -370,4 +370,10 @@ impl DieselTx<'_> {
 /// The first number for posts of this time.
 fn first_number(at: Timestamp) -> i64 {
     (at.as_micros().div_euclid(1_000) - EPOCH).saturating_mul(A_MILLISECOND)
+}
+
+/// The last time of a post with this number. A post may be older, if too many others were written at its time.
+pub(super) const fn last_time(number: i64) -> Timestamp {
+    let millis = number.div_euclid(A_MILLISECOND).saturating_add(EPOCH);
+    Timestamp::from_micros(millis.saturating_mul(1_000).saturating_add(999))
 }

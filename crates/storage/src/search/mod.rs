@@ -3,7 +3,8 @@
 //! Names are found in the order of an index on their texts. Full-text indexes do not have that order, and would sort
 //! every name that begins with a short text. Posts are found by FTS5 on SQLite, and by a GIN index on PostgreSQL. FTS5
 //! returns rows in the order of their numbers, but GIN does not: it would read every post that contains a common word.
-//! So a search of nothing but common words looks at the newest posts one by one, on both databases alike.
+//! So a search of nothing but common words looks at the newest posts one by one, on both databases alike: at their words in
+//! memory if as many are known, and in the database otherwise.
 
 mod audit;
 mod index;
@@ -13,12 +14,13 @@ pub(crate) mod schema;
 mod tags;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use crate::tx::DieselTx;
 use crate::types::Key;
 use terrace_identity::{AuthorCard, Team};
 use terrace_kernel::{Limit, Page, StoreError, UserId, Uuid};
-use terrace_social::search::{NameKey, NamePlace, PostPlace, SearchRead, Words};
+use terrace_social::search::{NameKey, NamePlace, NewestPosts, PostPlace, SearchRead, Words};
 use terrace_social::{PostView, Tag};
 
 /// The kinds of owners of names.
@@ -83,7 +85,8 @@ impl SearchRead<AuthorCard, Team> for DieselTx<'_> {
         reader: Option<UserId>,
         limit: Limit,
         after: Option<PostPlace>,
+        newest: &dyn NewestPosts,
     ) -> Result<Page<PostView<AuthorCard>, PostPlace>, StoreError> {
-        self.find_posts(words, reader, limit, after)
+        self.find_posts(words, reader, limit, after, newest)
     }
 }

@@ -6,6 +6,7 @@ use crate::numbered::Numbered;
 use crate::room::{ViewRow, into_view, own, shown, view_columns};
 use crate::rows::overfull;
 use crate::schema::{posts, reactions, search_words};
+use crate::search::index::last_time;
 use crate::search::names::by_key;
 use crate::search::{reader_key, visible_post};
 use crate::tx::DieselTx;
@@ -13,12 +14,13 @@ use crate::types::{Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use diesel::sqlite::Sqlite;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use terrace_identity::AuthorCard;
-use terrace_kernel::{Limit, Page, StoreError, UserId, num};
-use terrace_social::PostView;
-use terrace_social::search::{COMMON, PostPlace, Words};
+use terrace_kernel::{Limit, Page, PostId, StoreError, UserId, num};
+use terrace_social::search::{COMMON, NewestPosts, PostPlace, Words};
+use terrace_social::{GraphRead, PostView};
 
 #[derive(QueryableByName)]
 struct PlaceRow {
@@ -130,6 +132,7 @@ impl DieselTx<'_> {
         reader: Option<UserId>,
         limit: Limit,
         after: Option<PostPlace>,
+        newest: &dyn NewestPosts,
     ) -> Result<Page<PostView<AuthorCard>, PostPlace>, StoreError> {
         if words.is_empty() {
             return Ok(Page { items: Vec::new(), next: None });
@@ -145,12 +148,53 @@ impl DieselTx<'_> {
             below: after.map_or(i64::MAX, |place| place.0),
             rows: overfull(limit),
         };
+        if wanted.are_common()
+            && let Some(posts) = newest.containing(words, after.map(|place| last_time(place.0)))
+        {
+            return self.visible_of(&posts, words, &wanted, reader, limit);
+        }
         let rows = self.places_of_posts(&wanted).map_err(broken("find posts"))?;
         let places = Page::from_overfull(rows, limit, |row| PostPlace(row.number));
         let mut views = by_key(self.found_views(&places.items, reader)?, |view| view.post.id.as_uuid());
         // A post that was hidden between the two statements is left out.
         let items = places.items.iter().filter_map(|row| views.remove(&row.post_id.0)).collect();
         Ok(Page { items, next: places.next })
+    }
+
+    /// The page of those of `posts`, newest first, that are indexed with the words and visible. Most are, so that few more
+    /// are read than the page holds.
+    fn visible_of(
+        &mut self,
+        posts: &[PostId],
+        words: &Words,
+        wanted: &Wanted<'_>,
+        reader: Option<UserId>,
+        limit: Limit,
+    ) -> Result<Page<PostView<AuthorCard>, PostPlace>, StoreError> {
+        let mut found = Vec::new();
+        for posts in posts.chunks(num::to_usize(wanted.rows)) {
+            let indexed = self.indexed_posts(&posts.iter().copied().map(Key::of).collect())?;
+            let mut places: Vec<PlaceRow> = indexed
+                .into_iter()
+                .filter(|(_, row)| row.number < wanted.below && row.words.contain(words))
+                .map(|(post_id, row)| PlaceRow { number: row.number, post_id })
+                .collect();
+            places.sort_unstable_by_key(|row| Reverse(row.number));
+            let mut views = by_key(self.found_views(&places, reader)?, |view| view.post.id.as_uuid());
+            if let Some(reader) = reader {
+                let authors: Vec<UserId> = views.values().map(|view| view.author.id).collect();
+                let hidden = self.hidden_among(reader, &authors)?;
+                views.retain(|_, view| !hidden.contains(&view.author.id));
+            }
+            found.extend(
+                places.into_iter().filter_map(|row| Some((row.number, views.remove(&row.post_id.0)?))),
+            );
+            if num::to_i64(found.len()) >= wanted.rows {
+                break;
+            }
+        }
+        let Page { items, next } = Page::from_overfull(found, limit, |(number, _)| PostPlace(*number));
+        Ok(Page { items: items.into_iter().map(|(_, view)| view).collect(), next })
     }
 
     /// The number of posts that contain each word, without words that are in none.

@@ -5,14 +5,25 @@ use crate::conn::on;
 use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, post, run, team, uuid};
 use crate::schema::search_words;
 use diesel::prelude::*;
-use terrace_kernel::{PostId, TimeKey};
-use terrace_social::search::{SearchText, SearchWrite};
-use terrace_social::{PostWrite, TopicWrite, tags};
+use terrace_kernel::{PostId, TimeKey, Timestamp};
+use terrace_social::search::{NewestWords, PostTextRead, SearchText, SearchWrite};
+use terrace_social::{GraphWrite, PostWrite, TopicWrite, tags};
 
 on_each_database! {
     an_indexed_post_follows_its_text,
     a_removed_post_is_no_longer_counted,
     names_are_compared_byte_by_byte,
+    with_the_newest_words_in_memory_a_search_returns_the_same_pages,
+    what_memory_says_is_compared_with_the_index,
+}
+
+/// No posts are known.
+struct Unknown;
+
+impl NewestPosts for Unknown {
+    fn containing(&self, _: &Words, _: Option<Timestamp>) -> Option<Vec<PostId>> {
+        None
+    }
 }
 
 fn words(text: &str) -> Words {
@@ -20,7 +31,7 @@ fn words(text: &str) -> Words {
 }
 
 fn found(tx: &mut DieselTx<'_>, text: &str) -> Vec<PostId> {
-    let page = tx.posts_with(&words(text), None, Limit::MAX, None).unwrap();
+    let page = tx.posts_with(&words(text), None, Limit::MAX, None, &Unknown).unwrap();
     page.items.into_iter().map(|view| view.post.id).collect()
 }
 
@@ -84,6 +95,92 @@ fn names_are_compared_byte_by_byte(kind: DatabaseKind) {
     assert_eq!(tx.teams_named(&team, Limit::MAX, None).unwrap().items.len(), 1);
 }
 
+/// Makes every word common.
+fn make_common(tx: &mut DieselTx<'_>) {
+    run(tx, "UPDATE search_words SET posts = 10001");
+}
+
+/// What the memory of a process would hold.
+fn in_memory(tx: &mut DieselTx<'_>) -> NewestWords {
+    let mut newest = NewestWords::default();
+    for (post, text) in tx.newest_texts(NewestWords::FIRST).unwrap() {
+        newest.put(post, &terrace_social::search::words(&text.unwrap()));
+    }
+    newest
+}
+
+/// The posts of each page.
+fn pages(
+    tx: &mut DieselTx<'_>,
+    text: &str,
+    reader: Option<UserId>,
+    newest: &dyn NewestPosts,
+) -> Vec<Vec<PostId>> {
+    let (mut pages, mut after) = (Vec::new(), None);
+    loop {
+        let page = tx.posts_with(&words(text), reader, Limit::new(3).unwrap(), after, newest).unwrap();
+        pages.push(page.items.into_iter().map(|view| view.post.id).collect());
+        after = page.next;
+        if after.is_none() {
+            return pages;
+        }
+    }
+}
+
+fn with_the_newest_words_in_memory_a_search_returns_the_same_pages(kind: DatabaseKind) {
+    let mut database = Database::on(kind);
+    let tx = &mut database.tx();
+    let [ana, ben, eve] = [1, 2, 3].map(|n| fan(tx, n));
+    let authors = [ana, ben, eve].into_iter().cycle();
+    // Several of a millisecond, and more than a millisecond has numbers.
+    let ids: Vec<PostId> = (100..190_u32)
+        .zip(authors)
+        .map(|(n, author)| post(tx, n.into(), author, None, i64::from(n / 90) * 1_000))
+        .collect();
+    run(tx, "UPDATE posts SET body = 'goal ' || body WHERE body LIKE '%3' OR body LIKE '%7'");
+    run(tx, "UPDATE posts SET body = 'away ' || body WHERE body LIKE '%7'");
+    tx.index_posts(&ids).unwrap();
+    make_common(tx);
+    tx.insert_block(ana, ben, at(5)).unwrap();
+    run(tx, "UPDATE users SET status = 'suspended' WHERE username = 'fan3'");
+    for deleted in ids.iter().step_by(11) {
+        assert!(tx.mark_post_deleted(*deleted, at(5)).unwrap());
+    }
+    let newest = in_memory(tx);
+    for (text, reader, at_least) in [
+        ("post", None, 9),
+        ("goal", None, 3),
+        ("away goal", Some(ben), 1),
+        ("goal", Some(ana), 2),
+        ("goal", Some(ben), 2),
+        ("post", Some(eve), 9),
+    ] {
+        let expected = pages(tx, text, reader, &Unknown);
+        assert!(expected.len() >= at_least, "{text} {reader:?}: {expected:?}");
+        assert_eq!(pages(tx, text, reader, &newest), expected, "{text} {reader:?}");
+    }
+    assert_eq!(pages(tx, "goal nowhere", None, &newest), [[]]);
+}
+
+fn what_memory_says_is_compared_with_the_index(kind: DatabaseKind) {
+    let mut database = Database::on(kind);
+    let tx = &mut database.tx();
+    let ana = fan(tx, 1);
+    let ids = [10, 11, 12, 13].map(|n| post(tx, n, ana, None, i64::try_from(n).unwrap()));
+    tx.index_posts(&ids).unwrap();
+    let newest = in_memory(tx);
+    // Memory has not heard of either yet.
+    run(tx, "UPDATE posts SET body = 'another text' WHERE body = 'post 11'");
+    tx.index_posts(&ids).unwrap();
+    assert!(tx.mark_post_deleted(ids[2], at(50)).unwrap());
+    make_common(tx);
+    assert_eq!(pages(tx, "post", None, &newest), [[ids[3], ids[0]]]);
+    let texts = tx.texts_of(&[ids[1], ids[2], PostId::from(uuid(99))]).unwrap();
+    let mut texts: Vec<_> = texts.into_iter().map(|(key, text)| (key.id, text)).collect();
+    texts.sort_unstable();
+    assert_eq!(texts, [(uuid(11), Some("another text".to_owned())), (uuid(12), None)]);
+}
+
 #[test]
 fn a_search_walks_its_index_and_sorts_nothing() {
     let mut database = Database::sqlite();
@@ -103,9 +200,9 @@ fn a_search_walks_its_index_and_sorts_nothing() {
     let plans = plans_of(&mut database, |tx| {
         tx.users_named(&name, reader, Limit::default(), None).unwrap();
         tx.tags_named(&tag, reader, Limit::default(), None).unwrap();
-        tx.posts_with(&words("post 10"), reader, Limit::default(), None).unwrap();
+        tx.posts_with(&words("post 10"), reader, Limit::default(), None, &Unknown).unwrap();
         run(tx, "UPDATE search_words SET posts = 10001");
-        let newest = tx.posts_with(&words("post 10"), reader, Limit::default(), None).unwrap();
+        let newest = tx.posts_with(&words("post 10"), reader, Limit::default(), None, &Unknown).unwrap();
         assert_eq!(newest.items.len(), 1);
     });
     for (expected, plan) in [

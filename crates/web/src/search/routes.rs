@@ -159,7 +159,7 @@ pub(crate) async fn search(
     let text = SearchText::parse(&query.q).map_err(|error| Invalid::at("/q", error.to_string()))?;
     let reader = viewer.0.map(|viewer| viewer.user_id);
     let search = query.search(&app, text.clone(), &kinds)?;
-    let found = app.query(Search { reader, ..search }).await?;
+    let found = app.search(Search { reader, ..search }).await?;
     let next_cursor = match kinds.as_slice() {
         [kind] => cursor(&app, *kind, &found, &text),
         _ => None,

@@ -1,7 +1,7 @@
 //! The memory per idle reader, including heartbeats.
 
-use super::{COMBINED, NO_MORE, PATH};
-use crate::numbers::float;
+use super::{COMBINED, NO_MORE, PATH, runs};
+use crate::numbers::{float, median};
 use crate::process;
 use crate::readers::Readers;
 use crate::report::{Figure, Quantity, Target};
@@ -101,6 +101,13 @@ impl Waiting {
         Ok(Self { baseline, held, busy })
     }
 
+    /// The memory for each of the largest crowd, in kB.
+    fn each(&self) -> f64 {
+        let [process, sockets, _] =
+            self.held.last().map_or([0.0; 3], |held| held.each(&self.baseline).map(|bytes| bytes / 1000.0));
+        process + sockets
+    }
+
     fn to_json(&self) -> Value {
         let held: Vec<Value> = self.held.iter().map(|held| held.to_json()).collect();
         json!({"held": held, "before": self.baseline.to_json(), "cpuPerSecond": self.busy})
@@ -117,29 +124,30 @@ pub(super) fn run(ground: &Ground, plan: &Plan) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// The memory per reader of a combined stream, beside one of a single stream; the same fans read both.
+/// The memory and CPU time of readers of a combined stream, beside those of a single stream; the same fans read both. The
+/// streams alternate, because what a process does beside its readers weighs as much as they do.
 pub(super) fn beside_single(world: &World, plan: &Plan, cookies: &[&str]) -> Result<Vec<Figure>> {
     let most = plan.idle.iter().copied().filter(|count| *count <= MANY).max().context("readers")?;
-    let single = Waiting::measure(world, PATH, cookies, &[most])?;
-    let combined = Waiting::measure(world, COMBINED, cookies, &[most])?;
-    let each = |waiting: &Waiting| {
-        let held = waiting.held.last().context("waiting readers")?;
-        let [process, sockets, _] = held.each(&waiting.baseline).map(|bytes| bytes / 1000.0);
-        anyhow::Ok(process + sockets)
-    };
-    let figure = |what: String, unit, ours, theirs| {
+    let (mut single, mut combined) = (Vec::new(), Vec::new());
+    for _ in 0..runs(plan) {
+        single.push(Waiting::measure(world, PATH, cookies, &[most])?);
+        combined.push(Waiting::measure(world, COMBINED, cookies, &[most])?);
+    }
+    let figure = |what: String, unit, of: &dyn Fn(&Waiting) -> f64| {
+        let [ours, theirs] = [&combined, &single].map(|runs| median(runs.iter().map(of)));
         Figure::plain(what, Kind::Sqlite.name(), Quantity::new(ours, unit)).against(
             "a single stream",
             theirs,
             NO_MORE,
         )
     };
-    let details = json!({"single": single.to_json(), "combined": combined.to_json()});
+    let [singles, combineds] =
+        [&single, &combined].map(|runs| runs.iter().map(Waiting::to_json).collect::<Vec<_>>());
     let memory = format!("memory for one of {most} readers of a combined stream who wait");
     let busy = format!("CPU time of {most} readers of a combined stream who wait");
     Ok(vec![
-        figure(memory, "kB", each(&combined)?, each(&single)?).with(details),
-        figure(busy, "ms a second", combined.busy * 1000.0, single.busy * 1000.0),
+        figure(memory, "kB", &Waiting::each).with(json!({"single": singles, "combined": combineds})),
+        figure(busy, "ms a second", &|waiting| waiting.busy * 1000.0),
     ])
 }
 
