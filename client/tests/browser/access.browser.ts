@@ -1,22 +1,13 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import type { RouteName } from '../../src/lib/router/paths';
 import { focused, press, tabTo } from './keyboard';
 import { addresses, inTwoTabs, open, settle } from './pages';
-import type { Service } from './service';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { Visitor, expectAccessible } from './visitor';
 
-let stage: Stage | undefined;
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  stage = await Stage.open();
-  ({ service, browser } = stage);
-});
-
-afterAll(() => stage?.close());
+const { service, browser } = await staged(Stage.open());
 
 test('a fan signs in, posts and deletes the post by keyboard alone', async () => {
   const visitor = await Visitor.arrive(browser, service.url, { viewport: { width: 1280, height: 800 } });

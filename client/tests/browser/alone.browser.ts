@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addresses, open, settle } from './pages';
 import { Service, terrace } from './service';
 import { loaded, total, type Sizes } from './sizes';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { NO_WORKER, Visitor } from './visitor';
 
 const INDEX = new URL('../../../crates/client/dist/index.html', import.meta.url);
@@ -13,13 +14,7 @@ const FURTHER = 20_000;
 /** Without the worker, which loads every page ahead, each comes from the program. */
 const OPTIONS = { viewport: { width: 390, height: 844 }, serviceWorkers: 'block' } as const;
 
-let stage: Stage | undefined;
-
-beforeAll(async () => {
-  stage = await Stage.of(await Service.alone());
-});
-
-afterAll(() => stage?.close());
+const { service, browser } = await staged(Stage.of(await Service.alone()));
 
 function expectNoComplaints({ complaints }: Visitor): void {
   expect(complaints.filter((text) => !text.endsWith(NO_WORKER))).toEqual([]);
@@ -31,8 +26,6 @@ test('the program holds the client', () => {
 });
 
 test('the program alone in an empty folder, without Node, shows every page within its budget, and none complains', async () => {
-  if (!stage) throw new Error('no stage');
-  const { service, browser } = stage;
   const fan = await Visitor.arrive(browser, service.url, OPTIONS);
   const { page } = fan;
   const first = loaded(page);

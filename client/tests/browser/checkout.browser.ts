@@ -1,27 +1,19 @@
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { COINS, begin, coins, copies } from './collector';
 import { isMarked, mark } from './marked';
 import { readAs } from './member';
 import { governed, loseAnswers } from './profile';
-import type { Service } from './service';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { Visitor } from './visitor';
 
 const NARROW = { width: 390, height: 844 };
 
-let stage: Stage | undefined;
-let service: Service;
-let url: string;
-let browser: Browser;
-
-beforeAll(async () => {
-  stage = await Stage.open([], { ignoreDefaultArgs: ['--disable-back-forward-cache'] });
-  ({ service, browser } = stage);
-  ({ url } = service);
-});
-
-afterAll(() => stage?.close());
+const { service, browser } = await staged(
+  Stage.open([], { ignoreDefaultArgs: ['--disable-back-forward-cache'] }),
+);
+const { url } = service;
 
 interface Purchase {
   id: string;

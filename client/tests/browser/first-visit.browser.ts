@@ -1,20 +1,10 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Service } from './service';
+import { expect, test } from 'vitest';
 import { carryOn, readAs } from './member';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { Visitor } from './visitor';
 
-let stage: Stage | undefined;
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  stage = await Stage.open();
-  ({ service, browser } = stage);
-});
-
-afterAll(() => stage?.close());
+const { service, browser } = await staged(Stage.open());
 
 interface Post {
   id: string;

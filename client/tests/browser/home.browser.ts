@@ -1,24 +1,16 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { begin, bought } from './collector';
 import { Fan, PASSWORD } from './fan';
 import { readAs } from './member';
 import { Profile, governed, signIn } from './profile';
 import { Service } from './service';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { Visitor } from './visitor';
 
 const NARROW = { width: 390, height: 844 };
-let stage: Stage | undefined;
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  stage = await Stage.open(['--rate-limits', 'off']);
-  ({ service, browser } = stage);
-});
-
-afterAll(() => stage?.close());
+const { service, browser } = await staged(Stage.open(['--rate-limits', 'off']));
 
 interface Wallets {
   accounts: { kind: string; balance: number }[];

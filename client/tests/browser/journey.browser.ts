@@ -1,17 +1,8 @@
-import { afterAll, beforeAll } from 'vitest';
 import { keyboard } from './hand';
 import { journey } from './journey';
 import { Stage } from './stage';
+import { staged } from './staged';
 
-let stage: Stage | undefined;
+const stage = await staged(Stage.open());
 
-beforeAll(async () => {
-  stage = await Stage.open();
-});
-
-afterAll(() => stage?.close());
-
-journey(keyboard, () => {
-  if (!stage) throw new Error('no stage');
-  return stage;
-});
+journey(keyboard, () => stage);

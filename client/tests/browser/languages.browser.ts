@@ -1,24 +1,15 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { addresses, inTwoTabs, settle } from './pages';
-import type { Service } from './service';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { Visitor } from './visitor';
 
 const MODULES = import.meta.glob<Record<string, unknown>>('../../src/lib/i18n/{en,de}{,-*}.ts', {
   eager: true,
 });
 
-let stage: Stage | undefined;
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  stage = await Stage.open();
-  ({ service, browser } = stage);
-});
-
-afterAll(() => stage?.close());
+const { service, browser } = await staged(Stage.open());
 
 /** The texts of a catalogue that are the same whatever they are about. */
 function textsOf(language: 'en' | 'de'): Set<string> {

@@ -1,22 +1,14 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { Fan } from './fan';
 import { signIn } from './profile';
 import { Proxy } from './proxy';
 import { Service } from './service';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { Visitor } from './visitor';
 
-let stage: Stage | undefined;
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  stage = await Stage.open(['--rate-limits', 'off', '--stream-life', '2']);
-  ({ service, browser } = stage);
-});
-
-afterAll(() => stage?.close());
+const { service, browser } = await staged(Stage.open(['--rate-limits', 'off', '--stream-life', '2']));
 
 const PHONE = { viewport: { width: 390, height: 844 } };
 

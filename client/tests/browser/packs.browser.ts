@@ -1,10 +1,10 @@
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { COINS, PRICE, begin, bought, coins, copies, type Copy } from './collector';
 import { readAs } from './member';
 import { Profile, loseAnswers } from './profile';
-import type { Service } from './service';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { Visitor } from './visitor';
 
 const NARROW = { width: 390, height: 844 };
@@ -18,18 +18,8 @@ interface Opened {
   proof: { serverSeed: string; serverSeedHash: string; tableHash: string; clientSeed: string };
 }
 
-let stage: Stage | undefined;
-let service: Service;
-let url: string;
-let browser: Browser;
-
-beforeAll(async () => {
-  stage = await Stage.open();
-  ({ service, browser } = stage);
-  ({ url } = service);
-});
-
-afterAll(() => stage?.close());
+const { service, browser } = await staged(Stage.open());
+const { url } = service;
 
 /** What the API says is in a copy. Opens it if it is sealed. */
 async function rowsOf(page: Page, copy: Copy): Promise<Opened> {

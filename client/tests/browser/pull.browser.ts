@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Fan } from './fan';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { Visitor } from './visitor';
 
-let stage: Stage | undefined;
-
-beforeAll(async () => {
-  stage = await Stage.open();
-});
-
-afterAll(() => stage?.close());
+const { service, browser } = await staged(Stage.open());
 
 test('a pull at the top of the room reads it again, and nothing else does', async () => {
-  if (!stage) throw new Error('no stage');
-  const { service, browser } = stage;
   const visitor = await Visitor.arrive(browser, service.url, {
     viewport: { width: 390, height: 844 },
     hasTouch: true,

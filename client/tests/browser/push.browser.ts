@@ -1,20 +1,16 @@
-import type { Browser, BrowserContext, Page, Worker } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { BrowserContext, Page, Worker } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { begin } from './collector';
 import { PASSWORD } from './fan';
 import { readAs } from './member';
 import { governed, signIn } from './profile';
-import type { Service } from './service';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { Visitor } from './visitor';
 
 const NARROW = { width: 390, height: 844 };
-let stage: Stage | undefined;
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  stage = await Stage.open([
+const { service, browser } = await staged(
+  Stage.open([
     '--rate-limits',
     'off',
     // The base64url of 32 bytes, as `terrace push keys` makes them.
@@ -22,11 +18,8 @@ beforeAll(async () => {
     'BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc',
     '--push-contact',
     'mailto:club@example.org',
-  ]);
-  ({ service, browser } = stage);
-});
-
-afterAll(() => stage?.close());
+  ]),
+);
 
 /** What a test uses of a service worker's scope. */
 interface Scope {

@@ -1,25 +1,15 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { begin } from './collector';
 import { carryOn, readAs } from './member';
 import { noteSession } from './profile';
-import type { Service } from './service';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { Visitor } from './visitor';
 
 const NARROW = { width: 390, height: 844 };
-let stage: Stage | undefined;
-let service: Service;
-let url: string;
-let browser: Browser;
-
-beforeAll(async () => {
-  stage = await Stage.open();
-  ({ service, browser } = stage);
-  ({ url } = service);
-});
-
-afterAll(() => stage?.close());
+const { service, browser } = await staged(Stage.open());
+const { url } = service;
 
 interface Wallets {
   accounts: { kind: string; balance: number }[];

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Fan } from './fan';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { Visitor } from './visitor';
 
-let stage: Stage | undefined;
-
-beforeAll(async () => {
-  stage = await Stage.open(['--limit-account-writes', '1/3600']);
-});
-
-afterAll(() => stage?.close());
+const { service, browser } = await staged(Stage.open(['--limit-account-writes', '1/3600']));
 
 test('a reaction that the service refuses is taken back and announced', async () => {
-  if (!stage) throw new Error('no stage');
-  const { service, browser } = stage;
   const visitor = await Visitor.arrive(browser, service.url, { viewport: { width: 390, height: 844 } });
   const { page } = visitor;
   const id = await (await Fan.signUp(service.url, 'scorer')).post('Own goal');

@@ -1,28 +1,18 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { DISCOUNT, DISCOUNT_COST, claimed, claims, rewardOf } from './claimant';
 import { COINS, begin, coins } from './collector';
 import { isMarked, mark } from './marked';
 import { readAs } from './member';
 import { Profile, governed, loseAnswers, signIn } from './profile';
-import type { Service } from './service';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { Visitor } from './visitor';
 
 const NARROW = { width: 390, height: 844 };
 /** What the fan has left after the claim. */
 const LEFT = 5;
 
-let stage: Stage | undefined;
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  stage = await Stage.open();
-  ({ service, browser } = stage);
-});
-
-afterAll(() => stage?.close());
+const { service, browser } = await staged(Stage.open());
 
 test('a double-tapped claim whose answer is lost is one claim, whose code is shown and used once', async () => {
   const visitor = await Visitor.arrive(browser, service.url, { viewport: NARROW });

@@ -1,27 +1,18 @@
 import { readFileSync } from 'node:fs';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readAs } from './member';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { Visitor } from './visitor';
 
-let stage: Stage | undefined;
-let url: string;
-let browser: Browser;
+const { service, browser } = await staged(Stage.open());
+const { url } = service;
 
 /** A picture of one pixel. */
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
   'base64',
 );
-
-beforeAll(async () => {
-  stage = await Stage.open();
-  url = stage.service.url;
-  browser = stage.browser;
-});
-
-afterAll(() => stage?.close());
 
 interface Profile {
   displayName: string;

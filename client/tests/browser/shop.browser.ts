@@ -1,29 +1,21 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { COINS, begin, coins } from './collector';
 import { Fan, PASSWORD } from './fan';
 import { isMarked, mark } from './marked';
 import { readAs } from './member';
 import { governed, loseAnswers, signIn } from './profile';
-import type { Service } from './service';
 import { add, cartLines, orderButton, ordered, orders, put, sendHome } from './shopper';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { Visitor } from './visitor';
 
 const NARROW = { width: 390, height: 844 };
 
-let stage: Stage | undefined;
-let service: Service;
-let url: string;
-let browser: Browser;
-
-beforeAll(async () => {
-  stage = await Stage.open([], { ignoreDefaultArgs: ['--disable-back-forward-cache'] });
-  ({ service, browser } = stage);
-  ({ url } = service);
-});
-
-afterAll(() => stage?.close());
+const { service, browser } = await staged(
+  Stage.open([], { ignoreDefaultArgs: ['--disable-back-forward-cache'] }),
+);
+const { url } = service;
 
 /** What the coins of the purse come to. */
 const PURSE = 200;

@@ -1,27 +1,15 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { Fan, PASSWORD } from './fan';
 import { focused, press, tabTo } from './keyboard';
 import { Profile, governed, signIn } from './profile';
 import { QUESTIONS, Quizmaster, asked, enter, gained, locked, option, roundOf } from './quizmaster';
-import type { Service } from './service';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { Visitor } from './visitor';
 
 const club = new Quizmaster();
-let stage: Stage | undefined;
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  stage = await Stage.of(await club.serve());
-  ({ service, browser } = stage);
-});
-
-afterAll(async () => {
-  await stage?.close();
-  club.remove();
-});
+afterAll(() => club.remove());
+const { service, browser } = await staged(Stage.of(await club.serve()));
 
 /** Enough questions for two of a fan. */
 const POOL = [

@@ -1,5 +1,5 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, expect, test } from 'vitest';
 import { focused, press } from './keyboard';
 import { readAs } from './member';
 import { Proxy } from './proxy';
@@ -14,8 +14,8 @@ import {
   roundOf,
   standingsOf,
 } from './quizmaster';
-import type { Service } from './service';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { Visitor } from './visitor';
 
 const CHECKED = 'The right answers are those of the start';
@@ -26,19 +26,8 @@ const AHEAD_S = 22;
 const WITHOUT_WORKER = { viewport: { width: 390, height: 844 }, serviceWorkers: 'block' } as const;
 
 const club = new Quizmaster();
-let stage: Stage | undefined;
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  stage = await Stage.of(await club.serve());
-  ({ service, browser } = stage);
-});
-
-afterAll(async () => {
-  await stage?.close();
-  club.remove();
-});
+afterAll(() => club.remove());
+const { service, browser } = await staged(Stage.of(await club.serve()));
 
 async function join(page: Page, id: string): Promise<void> {
   await page.goto(`/trivia/${id}`);

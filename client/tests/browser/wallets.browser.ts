@@ -1,25 +1,15 @@
 import { readFileSync } from 'node:fs';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { begin } from './collector';
 import { isMarked, mark } from './marked';
 import { readAs } from './member';
-import type { Service } from './service';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { NO_WORKER, Visitor } from './visitor';
 
 const NARROW = { width: 390, height: 844 };
 
-let stage: Stage | undefined;
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  stage = await Stage.open();
-  ({ service, browser } = stage);
-});
-
-afterAll(() => stage?.close());
+const { service, browser } = await staged(Stage.open());
 
 interface Wallet {
   id: string;

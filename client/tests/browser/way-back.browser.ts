@@ -1,21 +1,18 @@
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { isMarked, mark } from './marked';
 import { governed } from './profile';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { Visitor } from './visitor';
 
 const POSTS = 300;
 
-let stage: Stage | undefined;
-
-beforeAll(async () => {
-  stage = await Stage.open(['--limit-account-writes', '100000/60'], {
+const { service, browser } = await staged(
+  Stage.open(['--limit-account-writes', '100000/60'], {
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
-  });
-});
-
-afterAll(() => stage?.close());
+  }),
+);
 
 /** Writes posts of very different heights, so that no estimate of a height is right. */
 async function write(page: Page): Promise<void> {
@@ -59,8 +56,6 @@ async function expectAt(page: Page, anchor: string, top: number): Promise<void> 
 }
 
 test('Back from a post and from a checkout leads to the same post among 300', async () => {
-  if (!stage) throw new Error('no stage');
-  const { service, browser } = stage;
   const visitor = await Visitor.arrive(browser, service.url, { viewport: { width: 390, height: 844 } });
   const { page } = visitor;
   await visitor.signIn();

@@ -1,28 +1,19 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { begin } from './collector';
 import { Fan } from './fan';
 import { press, tabTo } from './keyboard';
 import { isMarked, mark } from './marked';
 import { Profile, governed, loseAnswers, signIn } from './profile';
-import type { Service } from './service';
 import { spins, spun, wheelOf, type Entry, type WheelOfFan } from './spinner';
 import { Stage } from './stage';
+import { staged } from './staged';
 import { Visitor } from './visitor';
 
 const NARROW = { width: 390, height: 844 };
 const CHECKED = 'The draw is true';
 
-let stage: Stage | undefined;
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  stage = await Stage.open();
-  ({ service, browser } = stage);
-});
-
-afterAll(() => stage?.close());
+const { service, browser } = await staged(Stage.open());
 
 /** What the page says that a spin gave. */
 function gotText({ spin: { grant } }: Entry): string {
