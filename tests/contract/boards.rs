@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use terrace_testkit::app::accounts::ChangeProfile;
 use terrace_testkit::app::boards::{
     AwardPoints, BoardChoice, ChangeBoardMembership, CloseSeason, ReversePoints,
@@ -178,6 +178,20 @@ fn a_board_in_memory_equals_the_tables(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
+/// The next page that a reader gets, which shows what the reader has done. Where the machine is so slow that the boards do not
+/// come up to it within half a second, the page is answered without it, and the one after that is read.
+fn next_page(service: &TestApp, asked: &ReadBoard, shows: impl Fn(&BoardPage) -> bool) -> BoardPage {
+    for _ in 0..60 {
+        let begun = Instant::now();
+        let (_, page) = read(service, asked);
+        if shows(&page) {
+            return page;
+        }
+        assert!(begun.elapsed() >= Duration::from_millis(500), "it did not wait: {page:?}");
+    }
+    panic!("the boards do not come up to what was committed");
+}
+
 fn after_an_award_the_next_read_shows_it(kind: DatabaseKind) -> Result<()> {
     let living = Living::on(founded(kind)?);
     let service = living.service();
@@ -186,9 +200,9 @@ fn after_an_award_the_next_read_shows_it(kind: DatabaseKind) -> Result<()> {
     for n in 1..=200 {
         service.done(AwardPoints { team: Some(team), ..award(service, fan, 1, &n.to_string()) });
         let board = if n % 2 == 0 { BoardChoice::Global } else { BoardChoice::Team(team) };
-        let (_, page) = read(service, &ReadBoard { reader: Some(fan), ..top(board) });
+        let asked = ReadBoard { reader: Some(fan), ..top(board) };
         let points = |standing: Standing| standing.ranked.points.get();
-        assert_eq!(page.me.map(points), Some(n));
+        let page = next_page(service, &asked, |page| page.me.map(points) == Some(n));
         assert_eq!(lines(&page).first().map(|first| first.points.get()), Some(n));
         assert_eq!(page.lines[0].user.as_ref().map(|card| card.id), Some(fan));
     }
@@ -196,7 +210,7 @@ fn after_an_award_the_next_read_shows_it(kind: DatabaseKind) -> Result<()> {
     for (joins, expected) in [(false, 0), (true, 1), (false, 0)] {
         service.done(ChangeBoardMembership { user: fan, board: BoardChoice::Team(team), joins });
         let asked = ReadBoard { reader: Some(fan), ..top(BoardChoice::Team(team)) };
-        assert_eq!(read(service, &asked).1.total, expected);
+        next_page(service, &asked, |page| page.total == expected);
     }
     Ok(())
 }

@@ -6,5 +6,5 @@ mod publish;
 mod queries;
 
 pub use move_coins::{CoinsMoved, MoveCoins, MoveCoinsRefusal};
-pub(crate) use publish::{balance_event, balance_events, transfer};
+pub(crate) use publish::{balance_events, transfer};
 pub use queries::{AccountBalance, ReadCash, ReadStatement, ReadWallets, Wallets};

@@ -18,7 +18,7 @@ pub(crate) fn transfer(tx: &mut dyn TransferTx, transfer: &Transfer) -> Result<T
 }
 
 /// The event for a fan's new balance after a transfer, with its detail and its time.
-pub(crate) fn balance_event(fan: UserId, transfer: &Transfer, balance: i64) -> (NewEvent, String, Timestamp) {
+fn balance_event(fan: UserId, transfer: &Transfer, balance: i64) -> (NewEvent, String, Timestamp) {
     let event = NewEvent {
         topic: Topic::Packs,
         kind: EventKind::BalanceChanged,

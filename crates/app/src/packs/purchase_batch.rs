@@ -1,6 +1,6 @@
 //! Purchases of several fans, completed in one transaction with a fixed number of statements.
 
-use crate::balances::balance_event;
+use crate::balances::balance_events;
 use crate::packs::purchase_pack::account_of;
 use crate::packs::settle::purchase_event;
 use crate::packs::{PackPurchased, PurchasePack, PurchasePackRefusal, limited, sealed_copies};
@@ -155,16 +155,11 @@ impl Wanted<'_> {
 impl Sales {
     fn write(&self, tx: &mut dyn PaymentTx) -> Result<(), StoreError> {
         let paid = tx.pay_all(&self.dues)?;
-        let mut events = Vec::with_capacity(self.purchases.len().saturating_mul(2));
-        for (purchase, due) in self.purchases.iter().zip(&self.dues) {
-            // The balances are locked.
-            let balance = paid
-                .get(&purchase.user)
-                .ok_or_else(|| StoreError::defect("pay purchases", "a balance changed under a lock"))?;
-            events.push(balance_event(purchase.user, due, *balance));
-            let state = purchase.state.as_str().to_owned();
-            events.push((purchase_event(purchase.user, purchase.id), state, purchase.created_at));
-        }
+        let mut events = balance_events(&self.dues, &paid)?;
+        events.extend(self.purchases.iter().map(|purchase| {
+            let event = purchase_event(purchase.user, purchase.id);
+            (event, purchase.state.as_str().to_owned(), purchase.created_at)
+        }));
         tx.insert_purchases(&self.purchases)?;
         tx.insert_copies(&self.copies)?;
         tx.append_all_with_details(&events)?;
