@@ -51,6 +51,8 @@ class FakeSource implements Source {
   }
 }
 
+type Hold = (lock: Lock | null) => Promise<void> | undefined;
+
 /** A browser whose tabs share locks and channels. */
 export class FakeBrowser {
   readonly sources: FakeSource[] = [];
@@ -73,8 +75,7 @@ export class FakeBrowser {
       },
       line: (name) => this.#line(name),
       locks: {
-        request: (name: string, options: LockOptions, hold: () => Promise<void> | undefined) =>
-          this.#lock(name, options, hold),
+        request: (name: string, options: LockOptions, hold: Hold) => this.#lock(name, options, hold),
       } as LockManager,
       isVisible: () => this.isVisible,
       now: () => this.now,
@@ -101,12 +102,18 @@ export class FakeBrowser {
     return line;
   }
 
-  async #lock(name: string, { signal }: LockOptions, hold: () => Promise<void> | undefined): Promise<void> {
-    const turn = (this.#locks.get(name) ?? Promise.resolve()).then(() =>
-      signal?.aborted ? undefined : hold(),
+  async #lock(name: string, { signal, ifAvailable = false }: LockOptions, hold: Hold): Promise<void> {
+    const before = this.#locks.get(name);
+    if (ifAvailable && before) {
+      await hold(null);
+      return;
+    }
+    const turn = (before ?? Promise.resolve()).then(() =>
+      signal?.aborted ? undefined : hold({ name, mode: 'exclusive' }),
     );
     this.#locks.set(name, turn);
     await turn;
+    if (this.#locks.get(name) === turn) this.#locks.delete(name);
   }
 }
 

@@ -1,31 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Locks } from '../live/browser';
+import { FakeBrowser } from '../live/testing';
 import { currentScene } from './scene';
 
-/** Locks as a browser keeps them: one holder at a time, and an answer that comes later. */
-function fakeLocks(): Locks {
-  const turns = new Map<string, Promise<unknown>>();
-  const held = new Set<string>();
-  const request = async (
-    name: string,
-    { ifAvailable = false }: LockOptions,
-    hold: (lock: Lock | null) => Promise<unknown> | undefined,
-  ): Promise<unknown> => {
-    await Promise.resolve();
-    if (ifAvailable) {
-      if (held.has(name)) return hold(null);
-      held.add(name);
-      return hold({ name, mode: 'exclusive' });
-    }
-    const turn = (turns.get(name) ?? Promise.resolve()).then(() => hold({ name, mode: 'exclusive' }));
-    turns.set(name, turn);
-    return turn;
-  };
-  return { request } as unknown as Locks;
-}
-
 test('of several tabs one claims everything that was earned together', async () => {
-  const locks = fakeLocks();
+  const { locks } = new FakeBrowser().surroundings();
   const [one, other] = [currentScene(locks), currentScene(locks)];
   const names = ['step:s1', 'step:s2', 'quest:q1'];
   expect(await Promise.all([one.claim(names), other.claim([...names].reverse())])).toEqual([names, []]);

@@ -66,7 +66,7 @@ impl NewestPosts for NewestWords {
 struct Marks {
     /// A bit for each word, of a few. Most posts differ from what is wanted in these already.
     bits: u64,
-    /// In order.
+    /// Ascending, for a binary search.
     words: Box<[u32]>,
 }
 
@@ -88,7 +88,7 @@ impl Marks {
 fn number(word: &str) -> u32 {
     let mut hasher = DefaultHasher::new();
     word.hash(&mut hasher);
-    // The upper half.
+    // Half of the bits: a word that shares its number only adds a candidate.
     u32::try_from(hasher.finish() >> u32::BITS).unwrap_or_default()
 }
 
