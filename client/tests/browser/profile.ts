@@ -78,12 +78,16 @@ export async function governed(page: Page): Promise<void> {
   await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
 }
 
-/** Lets the service do what the page asks for, and loses its answers. */
-export async function loseAnswers(page: Page, address: string): Promise<void> {
+/**
+ * Lets the service do what the page asks for, and loses its answers. Returns what ends that, once the answers are lost that
+ * are under way.
+ */
+export async function loseAnswers(page: Page, address: string): Promise<() => Promise<void>> {
   // Once a worker governs the page, no request can pass by while it takes over.
   await governed(page);
   await page.route(address, async (route) => {
     await route.fetch();
     await route.abort();
   });
+  return () => page.unrouteAll({ behavior: 'wait' });
 }

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { COINS, begin, coins } from './collector';
 import { Fan, PASSWORD } from './fan';
-import { isMarked, mark } from './marked';
+import { expectKept, isMarked, mark, onceMoreIfDropped } from './marked';
 import { readAs } from './member';
 import { governed, loseAnswers, signIn } from './profile';
 import { add, cartLines, orderButton, ordered, orders, put, sendHome } from './shopper';
@@ -34,10 +34,10 @@ test('a double-tapped checkout is one order, and the return shows it', async () 
   await atTheTill(page);
 
   // The first answer is lost, after two taps.
-  await loseAnswers(page, '**/api/checkout');
+  const keepAnswers = await loseAnswers(page, '**/api/checkout');
   await orderButton(page).dblclick();
   await page.getByRole('heading', { name: 'An order waits for your payment' }).waitFor();
-  await page.unroute('**/api/checkout');
+  await keepAnswers();
   const [lost, ...none] = await orders(page);
   expect(none).toEqual([]);
   expect(lost?.status).toBe('pending');
@@ -76,39 +76,44 @@ test('a double-tapped checkout is one order, and the return shows it', async () 
   await visitor.leave();
 });
 
-test('pages from before the checkout show the wallet and the order as they are now, without a reload', async () => {
-  const visitor = await Visitor.arrive(browser, url, { viewport: NARROW });
-  const { page } = visitor;
-  await begin(page, service, 'settler');
-  const shop = await visitor.another();
-  await shop.goto('/shop');
-  await coins(shop, COINS).waitFor();
-  await mark(shop);
-  await atTheTill(page);
-  await governed(page);
-  await mark(page);
-  await orderButton(page).click();
-  await page.waitForURL('**/sandbox/checkout/**');
-  const [order] = await orders(page);
-  const waiting = await visitor.another();
-  await waiting.goto(`/orders/${order?.id ?? ''}`);
-  await waiting.getByRole('heading', { name: 'Waiting for your payment' }).waitFor();
-  await mark(waiting);
+test(
+  'pages from before the checkout show the wallet and the order as they are now, without a reload',
+  onceMoreIfDropped,
+  async ({ task }) => {
+    const fan = `settler${String(task.result?.retryCount ?? 0)}`;
+    const visitor = await Visitor.arrive(browser, url, { viewport: NARROW });
+    const { page } = visitor;
+    await begin(page, service, fan);
+    const shop = await visitor.another();
+    await shop.goto('/shop');
+    await coins(shop, COINS).waitFor();
+    await mark(shop);
+    await atTheTill(page);
+    await governed(page);
+    await mark(page);
+    await orderButton(page).click();
+    await page.waitForURL('**/sandbox/checkout/**');
+    const [order] = await orders(page);
+    const waiting = await visitor.another();
+    await waiting.goto(`/orders/${order?.id ?? ''}`);
+    await waiting.getByRole('heading', { name: 'Waiting for your payment' }).waitFor();
+    await mark(waiting);
 
-  const paid = await page.request.post(page.url(), { form: { decision: 'approve' }, maxRedirects: 0 });
-  expect(paid.status()).toBe(303);
-  await waiting.getByRole('heading', { name: 'Everything is yours' }).waitFor();
-  await shop.bringToFront();
-  await coins(shop, COINS + PURSE).waitFor();
-  expect([await isMarked(waiting), await isMarked(shop)]).toEqual([true, true]);
+    const paid = await page.request.post(page.url(), { form: { decision: 'approve' }, maxRedirects: 0 });
+    expect(paid.status()).toBe(303);
+    await waiting.getByRole('heading', { name: 'Everything is yours' }).waitFor();
+    await shop.bringToFront();
+    await coins(shop, COINS + PURSE).waitFor();
+    expect([await isMarked(waiting), await isMarked(shop)]).toEqual([true, true]);
 
-  // The page of the checkout was kept, and is not loaded again.
-  await page.bringToFront();
-  await page.goBack({ waitUntil: 'commit' });
-  await page.getByRole('heading', { name: 'The cart is empty' }).waitFor();
-  expect(await isMarked(page)).toBe(true);
-  await visitor.leave();
-});
+    // The page of the checkout was kept, and is not loaded again.
+    await page.bringToFront();
+    await page.goBack({ waitUntil: 'commit' });
+    await page.getByRole('heading', { name: 'The cart is empty' }).waitFor();
+    await expectKept(page);
+    await visitor.leave();
+  },
+);
 
 test('the cart of a guest is there after the sign-in, also on a second device, and no line is lost', async () => {
   await Fan.signUp(url, 'wanderer');

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { isMarked, mark } from './marked';
+import { expectKept, mark, onceMoreIfDropped } from './marked';
 import { governed } from './profile';
 import { Stage } from './stage';
 import { staged } from './staged';
@@ -55,7 +55,7 @@ async function expectAt(page: Page, anchor: string, top: number): Promise<void> 
   expect(Math.abs((await topOf(page.locator(`[data-anchor="${anchor}"]`))) - top)).toBeLessThanOrEqual(2);
 }
 
-test('Back from a post and from a checkout leads to the same post among 300', async () => {
+test('Back from a post and from a checkout leads to the same post among 300', onceMoreIfDropped, async () => {
   const visitor = await Visitor.arrive(browser, service.url, { viewport: { width: 390, height: 844 } });
   const { page } = visitor;
   await visitor.signIn();
@@ -92,7 +92,7 @@ test('Back from a post and from a checkout leads to the same post among 300', as
     await page.goBack({ waitUntil: 'commit' });
     await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
   }
-  expect(await isMarked(page)).toBe(true);
+  await expectKept(page);
   await expect.poll(() => page.getByRole('article').count()).toBe(POSTS);
   await expectAt(page, anchor, top);
   await visitor.leave();
