@@ -157,8 +157,9 @@ export class Celebration implements View {
 
   async #show(rewards: readonly Reward[]): Promise<void> {
     const { announcer, scene, texts } = this.#parts;
-    const claimed = await scene.claim(rewards.map(keyOf));
-    const mine = rewards.filter((reward) => [...claimed, ...this.#earned].includes(keyOf(reward)));
+    if (rewards.length === 0) return;
+    const claimed = new Set([...(await scene.claim(rewards.map(keyOf))), ...this.#earned]);
+    const mine = rewards.filter((reward) => claimed.has(keyOf(reward)));
     const loaded = mine.length > 0 ? await load(texts) : null;
     if (!loaded || this.#isEnded) return;
     const moment = loaded.momentOf(mine, texts);
