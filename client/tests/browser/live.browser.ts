@@ -103,7 +103,7 @@ test('a new post waits within a second, and what is read does not move', async (
   await page.getByRole('button', { name: 'Show 3 new posts' }).click();
   await page.getByRole('article').filter({ hasText: 'Never a penalty' }).waitFor();
   expect((await shown(page)).slice(0, 3)).toEqual((await written(service, 3)).map(({ id }) => id));
-  expect(await page.evaluate(() => scrollY)).toBe(0);
+  await expect.poll(() => page.evaluate(() => scrollY)).toBe(0);
 
   await fan.react(first, 'clap');
   const post = page.getByRole('article').filter({ hasText: 'Offside by a mile' });
