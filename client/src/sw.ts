@@ -62,6 +62,8 @@ self.addEventListener('install', (event) => event.waitUntil(install()));
 self.addEventListener('activate', (event) => event.waitUntil(activate()));
 self.addEventListener('message', (event) => {
   if (event.data === 'take-over') void self.skipWaiting();
+  // A page asks that the worker does not govern.
+  else if (event.data === 'claim') event.waitUntil(self.clients.claim());
 });
 self.addEventListener('fetch', (event) => {
   const { request } = event;

@@ -70,6 +70,24 @@ test('without the service a new browser shows what was seen last, and how old it
   }
 });
 
+test('a page that was loaded past the worker is governed all the same', async () => {
+  if (!proxy) throw new Error('no service');
+  const profile = new Profile(proxy.url);
+  try {
+    const page = await profile.open();
+    await page.goto('/room');
+    await governed(page);
+    const session = await page.context().newCDPSession(page);
+    const loaded = page.waitForEvent('load');
+    await session.send('Page.reload', { ignoreCache: true });
+    await loaded;
+    await governed(page);
+    expect(await page.evaluate(() => navigator.serviceWorker.controller?.scriptURL)).toMatch(/\/sw\.js$/);
+  } finally {
+    await profile.remove();
+  }
+});
+
 test('the client can be installed', async () => {
   if (!proxy) throw new Error('no service');
   const profile = new Profile(proxy.url);

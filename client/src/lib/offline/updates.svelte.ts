@@ -49,6 +49,8 @@ export class Updates {
 
   async #register(workers: ServiceWorkerContainer, signal: AbortSignal): Promise<void> {
     const registration = await workers.register(trusted('/sw.js'));
+    // The first worker does not claim a page that was being loaded while it took over.
+    if (!workers.controller) registration.active?.postMessage('claim');
     this.#follow(registration);
     registration.addEventListener('updatefound', () => this.#follow(registration), { signal });
     const look = (): void => {
