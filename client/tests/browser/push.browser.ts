@@ -2,6 +2,7 @@ import type { BrowserContext, Page, Worker } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { begin } from './collector';
 import { PASSWORD } from './fan';
+import { isMarked, mark } from './marked';
 import { readAs } from './member';
 import { governed, signIn } from './profile';
 import { Stage } from './stage';
@@ -126,11 +127,11 @@ test('a message is shown, one of its group replaces it, and it opens its page', 
   expect(await shown(page)).toEqual([{ ...first, title: 'Ben and Cal commented on your post' }]);
 
   // The page that is open goes there without being loaded anew.
-  await page.evaluate(() => void Object.assign(globalThis, { marked: true }));
+  await mark(page);
   await pressMessage(page.context());
   await page.waitForURL(`**${message.url}`);
   await page.getByRole('heading', { name: 'Notifications', level: 1 }).waitFor();
-  expect(await page.evaluate(() => 'marked' in globalThis)).toBe(true);
+  expect(await isMarked(page)).toBe(true);
   await expect.poll(() => shown(page)).toEqual([]);
 
   // Without a page there is a new one.
