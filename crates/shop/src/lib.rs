@@ -80,6 +80,7 @@ mod content;
 mod ids;
 mod order;
 mod ports;
+mod pricing;
 mod product;
 mod refund;
 mod shipping;
@@ -87,8 +88,8 @@ mod stock;
 mod tax;
 
 pub use cart::{
-    Address, Amounts, Bought, CART_LIFE, CartItem, MOST_DUE, MOST_HELD, MOST_LINES, MOST_UNITS, PricedCart,
-    PricedLine, PricedShipping, Pricing, Problem, Shipping, StoredCart, address_line, merge, postal_code,
+    Address, CART_LIFE, CartItem, MOST_LINES, MOST_UNITS, Shipping, StoredCart, address_line, merge,
+    postal_code,
 };
 pub use content::{
     CatalogueDraft, CategoryDraft, ContentError, ContentItem, ContentProblem, Known, MethodDraft, PartDraft,
@@ -105,6 +106,9 @@ pub use order::{
 };
 pub use ports::{
     CartRead, CartWrite, HeldByOrders, OrderRead, OrderWrite, ProductRead, ProductWrite, StockWrite, Taken,
+};
+pub use pricing::{
+    Amounts, Bought, MOST_DUE, MOST_HELD, PricedCart, PricedLine, PricedShipping, Pricing, Problem,
 };
 pub use product::{Catalogue, Category, Product, ProductKind, Variant, VariantPrice};
 pub use refund::{RefundPlan, RefundRefusal, RefundState};
