@@ -60,19 +60,22 @@ pub(crate) fn kept(storage: &Storage, apart_from: &[&str]) -> Stored {
             columns.entry(column.table).or_default().push(column.column);
         }
     }
-    let mut stored = Stored::new();
-    for (table, columns) in columns {
+    let rows_of = |(table, columns): (&String, &Vec<String>)| {
         let shown = |column: &String| match storage.kind() {
             DatabaseKind::Postgres => format!("coalesce(CAST({column} AS text), 'NULL')"),
             DatabaseKind::Sqlite => format!("quote({column})"),
         };
         let row = columns.iter().map(shown).collect::<Vec<_>>().join(" || '|' || ");
-        let mut rows = storage
-            .read_by_hand(&format!("SELECT {row} AS text FROM {table}"))
-            .expect("a table of the schema");
-        rows.sort_unstable();
-        stored.insert(table, rows);
+        format!("SELECT '{table} ' || {row} AS text FROM {table}")
+    };
+    // One statement, because each has a connection of its own.
+    let all = columns.iter().map(rows_of).collect::<Vec<_>>().join(" UNION ALL ");
+    let mut stored: Stored = columns.into_keys().map(|table| (table, Vec::new())).collect();
+    for row in storage.read_by_hand(&all).expect("the tables of the schema") {
+        let (table, row) = row.split_once(' ').expect("the name of a table");
+        stored.get_mut(table).expect("a table of the schema").push(row.to_owned());
     }
+    stored.values_mut().for_each(|rows| rows.sort_unstable());
     stored
 }
 
