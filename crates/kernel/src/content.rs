@@ -2,6 +2,18 @@
 
 use std::fmt;
 
+/// The longest address of a picture, in bytes.
+pub const LONGEST_ADDRESS: usize = 500;
+
+/// Whether a picture of the content may have this address: a path of the service or an https address, of at most
+/// [`LONGEST_ADDRESS`] visible ASCII characters.
+pub fn is_image_address(address: &str) -> bool {
+    // Two leading slashes would start the address of another host.
+    let is_path = address.starts_with('/') && !address.starts_with("//");
+    let is_plain = address.len() <= LONGEST_ADDRESS && address.bytes().all(|byte| byte.is_ascii_graphic());
+    is_plain && (is_path || address.starts_with("https://"))
+}
+
 /// A problem in the content and its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContentError<Item, Problem> {
@@ -69,6 +81,14 @@ impl<Item: Copy, Problem> ContentProblems<Item, Problem> {
         number
     }
 
+    /// Orders the problems by list and place, for those that were noted of earlier items. Those of an item keep their order.
+    pub fn sort(&mut self)
+    where
+        Item: Ord,
+    {
+        self.errors.sort_by_key(|error| (error.item, error.place));
+    }
+
     /// How many problems were noted.
     pub fn count(&self) -> usize {
         self.errors.len()
@@ -83,6 +103,31 @@ impl<Item: Copy, Problem> ContentProblems<Item, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_picture_is_at_a_path_of_the_service_or_at_https() {
+        for right in ["/media/cup.webp", "https://fans.example/cup.png"] {
+            assert!(is_image_address(right), "{right}");
+        }
+        let long = format!("/{}", "a".repeat(LONGEST_ADDRESS));
+        for wrong in ["", "cup.webp", "//evil.example/cup.webp", "http://fans.example/a", "/a b", "/ä", &long]
+        {
+            assert!(!is_image_address(wrong), "{wrong}");
+        }
+        assert!(is_image_address(&long[..LONGEST_ADDRESS]));
+    }
+
+    #[test]
+    fn problems_can_be_ordered_by_list_and_place() {
+        let mut problems = ContentProblems::new(0);
+        for (item, place, problem) in [(1, 0, "c"), (0, 1, "b"), (0, 0, "a"), (1, 0, "d")] {
+            problems.at(item, "key", place);
+            problems.note(problem);
+        }
+        problems.sort();
+        let errors = problems.unless_any(()).unwrap_err();
+        assert_eq!(errors.iter().map(|error| error.problem).collect::<String>(), "abcd");
+    }
 
     #[test]
     fn problems_are_of_the_item_that_began_last() {

@@ -4,6 +4,7 @@ use crate::{CodeSource, Cost, CostKind, Gives, Period, Requirement, Reward, Rewa
 use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
+use terrace_kernel::content::{self, ContentProblems, LONGEST_ADDRESS, is_image_address};
 use terrace_kernel::text::{TextError, line, paragraphs};
 use terrace_kernel::{Giver, Grant, GrantDraft, GrantNames, GrantProblem, MalformedKey, Timestamp, Uuid};
 
@@ -14,7 +15,6 @@ const MOST_HOURS: u32 = 87_660;
 const MOST_REQUIREMENTS: usize = 10;
 const LONGEST_NAME: usize = 120;
 const LONGEST_DESCRIPTION: usize = 2_000;
-const LONGEST_ADDRESS: usize = 500;
 
 /// A reward as written in content.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -82,23 +82,18 @@ pub struct RequirementDraft {
     pub points: Option<i64>,
 }
 
-/// A problem in the content and its location.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub struct ContentError {
-    /// Key of the reward as written.
-    pub key: String,
-    /// Index in the list, from 0.
-    pub place: usize,
-    /// What is wrong.
-    pub problem: ContentProblem,
-}
+/// The list of the content that rewards are in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rewards;
 
-impl fmt::Display for ContentError {
+impl fmt::Display for Rewards {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { key, place, problem } = self;
-        write!(f, "reward {key:?} (no. {}): {problem}", place.saturating_add(1))
+        f.write_str("reward")
     }
 }
+
+/// A problem of a reward in the content, with its place.
+pub type ContentError = content::ContentError<Rewards, ContentProblem>;
 
 /// A problem in the content.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -199,30 +194,7 @@ pub struct Known<'a> {
     pub closes_after: Option<Timestamp>,
 }
 
-#[derive(Default)]
-struct Problems {
-    errors: Vec<ContentError>,
-    key: String,
-    place: usize,
-}
-
-impl Problems {
-    fn note(&mut self, problem: ContentProblem) {
-        self.errors.push(ContentError { key: self.key.clone(), place: self.place, problem });
-    }
-
-    fn take<T, E>(&mut self, value: Result<T, E>, problem: impl FnOnce(E) -> ContentProblem) -> Option<T> {
-        value.map_err(|error| self.note(problem(error))).ok()
-    }
-
-    fn within(&mut self, number: i64, least: u32, most: u32, problem: ContentProblem) -> Option<u32> {
-        let number = u32::try_from(number).ok().filter(|number| (least..=most).contains(number));
-        if number.is_none() {
-            self.note(problem);
-        }
-        number
-    }
-}
+type Problems = ContentProblems<Rewards, ContentProblem>;
 
 /// Validates content and builds the rewards that it describes. A reward whose key is stored keeps its id; `new_id` generates
 /// the others.
@@ -235,17 +207,17 @@ pub fn plan(
     known: &Known<'_>,
     mut new_id: impl FnMut() -> Uuid,
 ) -> Result<Vec<Reward>, Vec<ContentError>> {
-    let mut found = Problems::default();
+    let mut found = Problems::new(Rewards);
     let mut seen = BTreeSet::new();
     let mut rewards = Vec::new();
     for (place, draft) in drafts.iter().enumerate() {
-        (found.key, found.place) = (draft.key.clone(), place);
+        found.at(Rewards, &draft.key, place);
         if !seen.insert(draft.key.as_str()) {
             found.note(ContentProblem::KeyTwice);
         }
         rewards.extend(reward(draft, known, &mut new_id, &mut found));
     }
-    if found.errors.is_empty() { Ok(rewards) } else { Err(found.errors) }
+    found.unless_any(rewards)
 }
 
 fn reward(
@@ -259,7 +231,7 @@ fn reward(
     let name = found.take(line(&draft.name, 1, LONGEST_NAME), ContentProblem::Name);
     let description =
         found.take(paragraphs(&draft.description, 0, LONGEST_DESCRIPTION), ContentProblem::Description);
-    if draft.image_url.as_deref().is_some_and(|address| !is_address(address)) {
+    if draft.image_url.as_deref().is_some_and(|address| !is_image_address(address)) {
         found.note(ContentProblem::Image);
     }
     let gives = gives(draft, known, before, found);
@@ -285,13 +257,6 @@ fn reward(
         closes_at: draft.closes_at,
         is_retired: false,
     })
-}
-
-fn is_address(address: &str) -> bool {
-    // Two leading slashes would start the address of another host.
-    let is_path = address.starts_with('/') && !address.starts_with("//");
-    let is_plain = address.len() <= LONGEST_ADDRESS && address.bytes().all(|byte| byte.is_ascii_graphic());
-    is_plain && (is_path || address.starts_with("https://"))
 }
 
 fn gives(

@@ -23,7 +23,7 @@ mod till;
 pub use claim::{Claim, ClaimCounts, ClaimRefusal, ClaimStatus, Standing, UseRefusal, check_claim};
 pub use code::{Code, CodeDigest, MalformedCode, SealedCode};
 pub use content::{
-    ContentError, ContentProblem, CostDraft, GivesDraft, Known, RequirementDraft, RewardDraft, plan,
+    ContentError, ContentProblem, CostDraft, GivesDraft, Known, RequirementDraft, RewardDraft, Rewards, plan,
 };
 pub use ports::{
     ClaimFilter, ClaimRead, ClaimWrite, NewCode, RewardContentWrite, RewardRead, TakenReward, TillRead,

@@ -5,7 +5,7 @@ use crate::{OptionId, QuestionId, RoundId};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
-use terrace_kernel::content::{ContentError, ContentProblems};
+use terrace_kernel::content::{ContentError, ContentProblems, LONGEST_ADDRESS, is_image_address};
 use terrace_kernel::text::{TextError, line};
 use terrace_kernel::{MalformedKey, TeamId, Timestamp, Uuid, num};
 
@@ -15,8 +15,6 @@ const LONGEST_TITLE: usize = 120;
 const LONGEST_QUESTION: usize = 300;
 /// The longest text of an option, in characters.
 const LONGEST_OPTION: usize = 120;
-/// The longest address of a picture, in bytes.
-const LONGEST_ADDRESS: usize = 500;
 /// The most questions that a fan gets in a round.
 const MOST_QUESTIONS: u32 = 50;
 /// The most questions of a pool.
@@ -350,7 +348,7 @@ fn questions<'d>(draft: &'d RoundDraft, found: &mut Problems) -> Vec<Texts<'d>> 
             found.note(RoundProblem::TextTwice(number));
         }
         let image_url = one.image_url.as_deref();
-        if image_url.is_some_and(|address| !is_address(address)) {
+        if image_url.is_some_and(|address| !is_image_address(address)) {
             found.note(RoundProblem::Image(number));
         }
         let (options, right) = options(one, number, found);
@@ -379,13 +377,6 @@ fn options(draft: &QuestionDraft, number: usize, found: &mut Problems) -> (Vec<S
         found.note(RoundProblem::Right(number));
     }
     (options, right)
-}
-
-fn is_address(address: &str) -> bool {
-    // Two leading slashes would start the address of another host.
-    let is_path = address.starts_with('/') && !address.starts_with("//");
-    let is_plain = address.len() <= LONGEST_ADDRESS && address.bytes().all(|byte| byte.is_ascii_graphic());
-    is_plain && (is_path || address.starts_with("https://"))
 }
 
 /// The stored script if the questions are the same, otherwise one with new ids.

@@ -10,6 +10,7 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use terrace_kernel::content::{self, ContentProblems, LONGEST_ADDRESS, is_image_address};
 use terrace_kernel::text::{TextError, line, paragraphs};
 use terrace_kernel::{Currency, MalformedCurrency, PriceError, PriceKind, PricePart};
 use terrace_kernel::{MalformedKey, TeamId, Timestamp};
@@ -27,8 +28,6 @@ const MOST_COPIES: u32 = 1_000_000_000;
 const LONGEST_NAME: usize = 120;
 /// The longest description, in characters.
 const LONGEST_DESCRIPTION: usize = 500;
-/// The longest address of an image, in bytes.
-const LONGEST_ADDRESS: usize = 500;
 
 /// The list of the content that an item is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,29 +38,17 @@ pub enum ContentItem {
     Pack,
 }
 
-/// A problem in the content and its location.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub struct ContentError {
-    /// The list that the item is in.
-    pub item: ContentItem,
-    /// Key of the collectible or pack as written.
-    pub key: String,
-    /// Index in the list, from 0; locates the item in the file where the key does not.
-    pub place: usize,
-    /// What is wrong.
-    pub problem: ContentProblem,
-}
-
-impl fmt::Display for ContentError {
+impl fmt::Display for ContentItem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { item, key, place, problem } = self;
-        let item = match item {
-            ContentItem::Collectible => "collectible",
-            ContentItem::Pack => "pack",
-        };
-        write!(f, "{item} {key:?} (no. {}): {problem}", place.saturating_add(1))
+        f.write_str(match self {
+            Self::Collectible => "collectible",
+            Self::Pack => "pack",
+        })
     }
 }
+
+/// A problem in the content, with the place of its item.
+pub type ContentError = content::ContentError<ContentItem, ContentProblem>;
 
 /// A problem in the content. Slots count from 1, as they are written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -228,7 +215,7 @@ pub fn plan(
     known: &Known<'_>,
     mut new_id: impl FnMut() -> Uuid,
 ) -> Result<Catalogue, Vec<ContentError>> {
-    let mut found = Problems::default();
+    let mut found = Problems::new(ContentItem::Collectible);
     let mut seen = BTreeSet::new();
     let mut collectibles = Vec::new();
     for (place, draft) in draft.collectibles.iter().enumerate() {
@@ -248,22 +235,20 @@ pub fn plan(
             found.note(ContentProblem::KeyTwice);
         }
         let shelf = Shelf { by_key: &by_key, drafted: &draft.collectibles };
-        let before = found.errors.len();
+        let before = found.count();
         let Some(pack) = pack(pack_draft, &shelf, known, &mut new_id, &mut found) else { continue };
         // In others, parts that were left out because of an error would only cause follow-up errors.
         let is_whole = !pack_draft.is_partial
-            && found.errors.len() == before
+            && found.count() == before
             && pack.contents.len() == pack_draft.contents.len();
         packs.push(Planned { place, pack, is_whole });
     }
     whole::check(&packs, &collectibles, known, &mut found);
-    if found.errors.is_empty() {
-        Ok(Catalogue { collectibles, packs: packs.into_iter().map(|planned| planned.pack).collect() })
-    } else {
-        // `sort_by_key` keeps the order of the errors of an item.
-        found.errors.sort_by_key(|error| (error.item, error.place));
-        Err(found.errors)
-    }
+    found.sort();
+    found.unless_any(Catalogue {
+        collectibles,
+        packs: packs.into_iter().map(|planned| planned.pack).collect(),
+    })
 }
 
 /// A pack and its index in the content.
@@ -274,56 +259,22 @@ struct Planned {
     is_whole: bool,
 }
 
-/// The problems found so far, and the item that is being validated.
-#[derive(Default)]
-struct Problems {
-    errors: Vec<ContentError>,
-    here: Option<(ContentItem, String, usize)>,
+type Problems = ContentProblems<ContentItem, ContentProblem>;
+
+fn rarity(text: &str, found: &mut Problems) -> Option<Rarity> {
+    found.take(text.parse(), |_| ContentProblem::Rarity(text.to_owned()))
 }
 
-impl Problems {
-    fn at(&mut self, item: ContentItem, key: &str, place: usize) {
-        self.here = Some((item, key.to_owned(), place));
-    }
+/// A number of copies, if one is given.
+fn copies(number: Option<i64>, problem: ContentProblem, found: &mut Problems) -> Option<u32> {
+    found.within(number?, 1, MOST_COPIES, problem)
+}
 
-    fn note(&mut self, problem: ContentProblem) {
-        let (item, key, place) = self.here.clone().unwrap_or((ContentItem::Pack, String::new(), 0));
-        self.errors.push(ContentError { item, key, place, problem });
+fn image(address: Option<&String>, found: &mut Problems) -> Option<String> {
+    if address.is_some_and(|address| !is_image_address(address)) {
+        found.note(ContentProblem::Image);
     }
-
-    /// Returns the value; on an error, notes the problem and returns `None`.
-    fn take<T, E>(&mut self, value: Result<T, E>, problem: impl FnOnce(E) -> ContentProblem) -> Option<T> {
-        value.map_err(|error| self.note(problem(error))).ok()
-    }
-
-    fn rarity(&mut self, text: &str) -> Option<Rarity> {
-        self.take(text.parse(), |_| ContentProblem::Rarity(text.to_owned()))
-    }
-
-    /// A number of copies, if one is given. Notes `problem` if it is out of range.
-    fn copies(&mut self, number: Option<i64>, problem: ContentProblem) -> Option<u32> {
-        self.within(number?, MOST_COPIES, problem)
-    }
-
-    fn within(&mut self, number: i64, most: u32, problem: ContentProblem) -> Option<u32> {
-        let number = u32::try_from(number).ok().filter(|number| (1..=most).contains(number));
-        if number.is_none() {
-            self.note(problem);
-        }
-        number
-    }
-
-    fn image(&mut self, address: Option<&String>) -> Option<String> {
-        let address = address?;
-        // Two leading slashes would start the address of another host.
-        let is_path = address.starts_with('/') && !address.starts_with("//");
-        let is_plain =
-            address.len() <= LONGEST_ADDRESS && address.bytes().all(|byte| byte.is_ascii_graphic());
-        if !is_plain || !(is_path || address.starts_with("https://")) {
-            self.note(ContentProblem::Image);
-        }
-        Some(address.clone())
-    }
+    address.cloned()
 }
 
 /// Builds a collectible and notes all its problems. `None` if a required part is invalid.
@@ -335,12 +286,12 @@ fn collectible(
 ) -> Option<Collectible> {
     let key: Option<CollectibleKey> = found.take(draft.key.parse(), ContentProblem::Key);
     let name = found.take(line(&draft.name, 1, LONGEST_NAME), ContentProblem::Name);
-    let rarity = found.rarity(&draft.rarity);
+    let rarity = rarity(&draft.rarity, found);
     let team = draft.team.as_ref().and_then(|key| {
         found.take((known.team)(key).ok_or(key), |key| ContentProblem::UnknownTeam(key.clone()))
     });
-    let image_url = found.image(draft.image_url.as_ref());
-    let edition = found.copies(draft.edition, ContentProblem::Edition);
+    let image_url = image(draft.image_url.as_ref(), found);
+    let edition = copies(draft.edition, ContentProblem::Edition, found);
     let before = known.collectibles.iter().find(|one| one.key.as_str() == draft.key);
     if let Some(before) = before {
         if rarity.is_some_and(|rarity| rarity != before.rarity) {
@@ -373,10 +324,10 @@ fn pack(
     let name = found.take(line(&draft.name, 1, LONGEST_NAME), ContentProblem::Name);
     let description =
         found.take(paragraphs(&draft.description, 0, LONGEST_DESCRIPTION), ContentProblem::Description);
-    let image_url = found.image(draft.image_url.as_ref());
+    let image_url = image(draft.image_url.as_ref(), found);
     let price = price(&draft.price, known, found);
-    let per_user_limit = found.copies(draft.per_user_limit, ContentProblem::Limit);
-    let supply = found.copies(draft.supply, ContentProblem::Supply);
+    let per_user_limit = copies(draft.per_user_limit, ContentProblem::Limit, found);
+    let supply = copies(draft.supply, ContentProblem::Supply, found);
     if let (Some(opens), Some(closes)) = (draft.opens_at, draft.closes_at)
         && opens >= closes
     {
@@ -389,7 +340,7 @@ fn pack(
         found.note(ContentProblem::ClosedBefore);
     }
     let slots = slots(&draft.slots, found);
-    let guarantee = draft.guarantee.as_ref().and_then(|text| found.rarity(text));
+    let guarantee = draft.guarantee.as_ref().and_then(|text| rarity(text, found));
     let contents = contents(&draft.contents, shelf, found);
     Some(Pack {
         id: before.map_or_else(|| PackId::from_uuid(new_id()), |pack| pack.id),
@@ -437,9 +388,9 @@ fn slots(drafts: &[SlotDraft], found: &mut Problems) -> Vec<Slot> {
             found.note(ContentProblem::EmptySlot(number));
         }
         let mut rarities = BTreeMap::new();
-        for (rarity, weight) in &draft.rarities {
-            let weight = found.within(*weight, HEAVIEST, ContentProblem::Weight(rarity.clone()));
-            let Some(rarity) = found.rarity(rarity) else { continue };
+        for (name, weight) in &draft.rarities {
+            let weight = found.within(*weight, 1, HEAVIEST, ContentProblem::Weight(name.clone()));
+            let Some(rarity) = rarity(name, found) else { continue };
             if rarities.insert(rarity, weight.unwrap_or(1)).is_some() {
                 found.note(ContentProblem::RarityTwice(number, rarity));
             }
@@ -456,7 +407,7 @@ fn contents(drafts: &[(String, i64)], shelf: &Shelf<'_>, found: &mut Problems) -
     let mut seen = BTreeSet::new();
     let mut contents = Vec::new();
     for (key, weight) in drafts {
-        let weight = found.within(*weight, HEAVIEST, ContentProblem::Weight(key.clone()));
+        let weight = found.within(*weight, 1, HEAVIEST, ContentProblem::Weight(key.clone()));
         if !seen.insert(key) {
             found.note(ContentProblem::CollectibleTwice(key.clone()));
         }

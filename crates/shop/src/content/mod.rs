@@ -13,10 +13,11 @@ use crate::{
     ProductKey, ProductKind, ShippingMethod, TaxRate, Variant, VariantId, VariantKey, VariantPrice,
 };
 use problem::{
-    LONGEST_ADDRESS, LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_OPTION, MOST_DAYS, MOST_GRANTS, MOST_IMAGES,
-    MOST_OPTIONS, MOST_PRICES, MOST_TAX, MOST_UNITS, MOST_VARIANTS,
+    LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_OPTION, MOST_DAYS, MOST_GRANTS, MOST_IMAGES, MOST_OPTIONS,
+    MOST_PRICES, MOST_TAX, MOST_UNITS, MOST_VARIANTS,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use terrace_kernel::content::{ContentProblems, is_image_address};
 use terrace_kernel::text::{line, paragraphs};
 use terrace_kernel::{
     Currency, Giver, Grant, GrantDraft, GrantNames, Price, PriceKind, PricePart, TeamId, Timestamp,
@@ -38,73 +39,7 @@ pub struct Known<'a> {
     pub currency: Option<Currency>,
 }
 
-#[derive(Default)]
-struct Problems {
-    errors: Vec<ContentError>,
-    here: Option<(ContentItem, String, usize)>,
-    /// The club's currency, or that of the first price.
-    currency: Option<Currency>,
-}
-
-impl Problems {
-    fn at(&mut self, item: ContentItem, key: &str, place: usize) {
-        self.here = Some((item, key.to_owned(), place));
-    }
-
-    fn note(&mut self, problem: ContentProblem) {
-        let (item, key, place) = self.here.clone().unwrap_or((ContentItem::Product, String::new(), 0));
-        self.errors.push(ContentError { item, key, place, problem });
-    }
-
-    fn take<T, E>(&mut self, value: Result<T, E>, problem: impl FnOnce(E) -> ContentProblem) -> Option<T> {
-        value.map_err(|error| self.note(problem(error))).ok()
-    }
-
-    fn within(&mut self, number: i64, least: u32, most: u32, problem: ContentProblem) -> Option<u32> {
-        let number = u32::try_from(number).ok().filter(|number| (least..=most).contains(number));
-        if number.is_none() {
-            self.note(problem);
-        }
-        number
-    }
-
-    fn name(&mut self, text: &str) -> Option<String> {
-        self.take(line(text, 1, LONGEST_NAME), ContentProblem::Name)
-    }
-
-    fn images(&mut self, addresses: &[String]) {
-        let is_right = |address: &String| {
-            // Two leading slashes would start the address of another host.
-            let is_path = address.starts_with('/') && !address.starts_with("//");
-            let is_plain =
-                address.len() <= LONGEST_ADDRESS && address.bytes().all(|byte| byte.is_ascii_graphic());
-            is_plain && (is_path || address.starts_with("https://"))
-        };
-        if addresses.len() > MOST_IMAGES || !addresses.iter().all(is_right) {
-            self.note(ContentProblem::Images);
-        }
-    }
-
-    fn part(&mut self, draft: &PartDraft) -> Option<PricePart> {
-        let kind: Option<PriceKind> = self.take(draft.kind.parse(), |_| ContentProblem::PriceKind);
-        let currency: Option<Currency> = match &draft.currency {
-            Some(code) => Some(self.take(code.parse(), ContentProblem::Currency)?),
-            None => None,
-        };
-        if let Some(price) = currency {
-            match self.currency {
-                _ if price.decimals().is_none() => self.note(ContentProblem::UnknownCurrency(price)),
-                Some(club) if price != club => self.note(ContentProblem::OtherCurrency { price, club }),
-                Some(_) | None => self.currency = Some(price),
-            }
-        }
-        self.take(PricePart::new(kind?, draft.amount, currency), ContentProblem::Price)
-    }
-
-    fn country(&mut self, code: &str) -> Option<Country> {
-        self.take(code.parse(), ContentProblem::Country)
-    }
-}
+type Problems = ContentProblems<ContentItem, ContentProblem>;
 
 /// Validates content and builds the shop that it describes. An item whose key is stored already keeps the stored id, and
 /// a price whose parts are stored keeps its id; `new_id` generates the others. Variants that are not in the content any
@@ -118,9 +53,10 @@ pub fn plan(
     known: &Known<'_>,
     mut new_id: impl FnMut() -> Uuid,
 ) -> Result<Catalogue, Vec<ContentError>> {
-    let mut found = Problems { currency: known.currency, ..Problems::default() };
+    let mut found = Problems::new(ContentItem::Category);
+    let mut currency = known.currency;
     let has_methods = !draft.methods.is_empty();
-    let methods = methods(&draft.methods, &mut found);
+    let methods = methods(&draft.methods, &mut currency, &mut found);
     let taxes = taxes(&draft.taxes, &mut found);
     let categories = categories(&draft.categories, known, &mut new_id, &mut found);
     let mut seen = BTreeSet::new();
@@ -131,16 +67,37 @@ pub fn plan(
         if !seen.insert(draft.key.as_str()) {
             found.note(ContentProblem::KeyTwice);
         }
-        products.extend(product(draft, &shelf, known, &mut new_id, &mut found));
+        products.extend(product(draft, &shelf, known, &mut currency, &mut new_id, &mut found));
         if draft.kind == ProductKind::Physical.as_str() && !has_methods {
             found.note(ContentProblem::NoMethod);
         }
     }
-    if found.errors.is_empty() {
-        Ok(Catalogue { categories, products, methods, taxes })
-    } else {
-        Err(found.errors)
+    found.unless_any(Catalogue { categories, products, methods, taxes })
+}
+
+fn name(text: &str, found: &mut Problems) -> Option<String> {
+    found.take(line(text, 1, LONGEST_NAME), ContentProblem::Name)
+}
+
+fn country(code: &str, found: &mut Problems) -> Option<Country> {
+    found.take(code.parse(), ContentProblem::Country)
+}
+
+/// A part of a price. `currency` is that of the club, or of the first price in money.
+fn part(draft: &PartDraft, currency: &mut Option<Currency>, found: &mut Problems) -> Option<PricePart> {
+    let kind: Option<PriceKind> = found.take(draft.kind.parse(), |_| ContentProblem::PriceKind);
+    let own: Option<Currency> = match &draft.currency {
+        Some(code) => Some(found.take(code.parse(), ContentProblem::Currency)?),
+        None => None,
+    };
+    if let Some(price) = own {
+        match *currency {
+            _ if price.decimals().is_none() => found.note(ContentProblem::UnknownCurrency(price)),
+            Some(club) if price != club => found.note(ContentProblem::OtherCurrency { price, club }),
+            Some(_) | None => *currency = Some(price),
+        }
     }
+    found.take(PricePart::new(kind?, draft.amount, own), ContentProblem::Price)
 }
 
 fn categories(
@@ -154,7 +111,7 @@ fn categories(
     for (place, draft) in drafts.iter().enumerate() {
         found.at(ContentItem::Category, &draft.key, place);
         let key: Option<CategoryKey> = found.take(draft.key.parse(), ContentProblem::Key);
-        let name = found.name(&draft.name);
+        let name = name(&draft.name, found);
         let parent = draft.parent.as_deref().and_then(|key| {
             found
                 .take(ids.get(key).copied().ok_or(key), |key| ContentProblem::UnknownCategory(key.to_owned()))
@@ -182,14 +139,18 @@ fn product(
     draft: &ProductDraft,
     shelf: &Shelf<'_>,
     known: &Known<'_>,
+    currency: &mut Option<Currency>,
     new_id: &mut impl FnMut() -> Uuid,
     found: &mut Problems,
 ) -> Option<Product> {
     let key: Option<ProductKey> = found.take(draft.key.parse(), ContentProblem::Key);
-    let name = found.name(&draft.name);
+    let name = name(&draft.name, found);
     let description =
         found.take(paragraphs(&draft.description, 0, LONGEST_DESCRIPTION), ContentProblem::Description);
-    found.images(&draft.image_urls);
+    let images = &draft.image_urls;
+    if images.len() > MOST_IMAGES || !images.iter().all(|address| is_image_address(address)) {
+        found.note(ContentProblem::Images);
+    }
     let kind: Option<ProductKind> = found.take(draft.kind.parse(), |_| ContentProblem::Kind);
     let team = draft.team.as_ref().and_then(|key| {
         found.take((known.team)(key).ok_or(key), |key| ContentProblem::UnknownTeam(key.clone()))
@@ -223,7 +184,7 @@ fn product(
     if kind == Some(ProductKind::Physical) && !draft.grants.is_empty() {
         found.note(ContentProblem::GrantOfPhysical);
     }
-    let variants = variants(draft, before, &grants, new_id, found);
+    let variants = variants(draft, before, &grants, currency, new_id, found);
     Some(Product {
         id: before.map_or_else(|| ProductId::from_uuid(new_id()), |one| one.id),
         key: key?,
@@ -256,6 +217,7 @@ fn variants(
     draft: &ProductDraft,
     before: Option<&Product>,
     grants: &[Grant],
+    currency: &mut Option<Currency>,
     new_id: &mut impl FnMut() -> Uuid,
     found: &mut Problems,
 ) -> Vec<Variant> {
@@ -270,7 +232,7 @@ fn variants(
         }
         let before =
             before.and_then(|before| before.variants.iter().find(|one| one.key.as_str() == draft.key));
-        variants.extend(variant(draft, before, grants, new_id, found));
+        variants.extend(variant(draft, before, grants, currency, new_id, found));
     }
     let gone = before.into_iter().flat_map(|before| &before.variants);
     let gone = gone.filter(|variant| !seen.contains(variant.key.as_str()));
@@ -282,11 +244,12 @@ fn variant(
     draft: &VariantDraft,
     before: Option<&Variant>,
     grants: &[Grant],
+    currency: &mut Option<Currency>,
     new_id: &mut impl FnMut() -> Uuid,
     found: &mut Problems,
 ) -> Option<Variant> {
     let key: Option<VariantKey> = found.take(draft.key.parse(), ContentProblem::Key);
-    let name = found.name(&draft.name);
+    let name = name(&draft.name, found);
     let names: BTreeSet<_> = draft.options.iter().map(|(name, _)| name).collect();
     let is_right = |text: &String| line(text, 1, LONGEST_OPTION).as_ref() == Ok(text);
     if draft.options.len() > MOST_OPTIONS
@@ -298,7 +261,7 @@ fn variant(
     let mut prices: Vec<VariantPrice> = Vec::new();
     let mut is_valid = (1..=MOST_PRICES).contains(&draft.prices.len());
     for drafts in &draft.prices {
-        let parts: Vec<_> = drafts.iter().filter_map(|part| found.part(part)).collect();
+        let parts: Vec<_> = drafts.iter().filter_map(|part| self::part(part, currency, found)).collect();
         // Without a part that had an error, the others are another price.
         if draft.is_partial || parts.len() < drafts.len() {
             continue;
@@ -329,7 +292,11 @@ fn variant(
     })
 }
 
-fn methods(drafts: &[MethodDraft], found: &mut Problems) -> Vec<ShippingMethod> {
+fn methods(
+    drafts: &[MethodDraft],
+    currency: &mut Option<Currency>,
+    found: &mut Problems,
+) -> Vec<ShippingMethod> {
     let mut seen = BTreeSet::new();
     let mut methods = Vec::new();
     for (place, draft) in drafts.iter().enumerate() {
@@ -338,12 +305,12 @@ fn methods(drafts: &[MethodDraft], found: &mut Problems) -> Vec<ShippingMethod> 
             found.note(ContentProblem::KeyTwice);
         }
         let key: Option<MethodKey> = found.take(draft.key.parse(), ContentProblem::Key);
-        let name = found.name(&draft.name);
-        let price = draft.price.as_ref().and_then(|price| found.part(price));
+        let name = name(&draft.name, found);
+        let price = draft.price.as_ref().and_then(|price| part(price, currency, found));
         if price.is_some_and(|price| price.kind() != PriceKind::Money) {
             found.note(ContentProblem::MethodPrice);
         }
-        let countries = draft.countries.iter().filter_map(|code| found.country(code)).collect();
+        let countries = draft.countries.iter().filter_map(|code| country(code, found)).collect();
         let days = found.within(draft.days, 1, MOST_DAYS, ContentProblem::Days);
         if let (Some(key), Some(name), Some(days)) = (key, name, days) {
             methods.push(ShippingMethod { key, name, price, countries, days });
@@ -358,7 +325,7 @@ fn taxes(drafts: &[TaxDraft], found: &mut Problems) -> Vec<TaxRate> {
     for (place, draft) in drafts.iter().enumerate() {
         found.at(ContentItem::Tax, &draft.class, place);
         found.take(draft.class.parse::<MethodKey>(), ContentProblem::Key);
-        let country = draft.country.as_ref().and_then(|code| found.country(code));
+        let country = draft.country.as_ref().and_then(|code| country(code, found));
         if !seen.insert((&draft.class, country)) {
             found.note(ContentProblem::TaxTwice);
         }

@@ -2,6 +2,7 @@
 
 use crate::{CountryError, ProductKind};
 use std::fmt;
+use terrace_kernel::content::{self, LONGEST_ADDRESS};
 use terrace_kernel::text::TextError;
 use terrace_kernel::{Currency, GrantProblem, MalformedCurrency, MalformedKey, PriceError, PriceKind};
 
@@ -24,7 +25,6 @@ pub(super) const MOST_DAYS: u32 = 365;
 pub(super) const LONGEST_NAME: usize = 120;
 pub(super) const LONGEST_DESCRIPTION: usize = 2_000;
 pub(super) const LONGEST_OPTION: usize = 40;
-pub(super) const LONGEST_ADDRESS: usize = 500;
 
 /// The list of the content that an item is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,31 +39,19 @@ pub enum ContentItem {
     Tax,
 }
 
-/// A problem in the content and its location.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub struct ContentError {
-    /// The list that the item is in.
-    pub item: ContentItem,
-    /// Key of the item as written.
-    pub key: String,
-    /// Index in the list, from 0.
-    pub place: usize,
-    /// What is wrong.
-    pub problem: ContentProblem,
-}
-
-impl fmt::Display for ContentError {
+impl fmt::Display for ContentItem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { item, key, place, problem } = self;
-        let item = match item {
-            ContentItem::Category => "category",
-            ContentItem::Product => "product",
-            ContentItem::Method => "method",
-            ContentItem::Tax => "tax",
-        };
-        write!(f, "{item} {key:?} (no. {}): {problem}", place.saturating_add(1))
+        f.write_str(match self {
+            Self::Category => "category",
+            Self::Product => "product",
+            Self::Method => "method",
+            Self::Tax => "tax",
+        })
     }
 }
+
+/// A problem in the content, with the place of its item.
+pub type ContentError = content::ContentError<ContentItem, ContentProblem>;
 
 /// A problem in the content.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
