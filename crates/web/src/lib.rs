@@ -63,33 +63,39 @@ use crate::account_data::ExportPart;
 use crate::preview::ReadPreview;
 use crate::register::Routes;
 
-/// The routes of every area. The router tries them in this order, and each route with a placeholder costs it a regular
+/// Adds the routes of an area.
+type AddRoutes = fn(&mut Routes<'_>);
+
+macro_rules! areas {
+    ($($area:ident,)+) => { &[$((stringify!($area), $area::routes as AddRoutes)),+] };
+}
+
+/// Every area with its routes. The router tries them in this order, and each route with a placeholder costs it a regular
 /// expression, so the areas with the most requests come first.
-const ROUTES: &[fn(&mut Routes<'_>)] = &[
-    quests::routes,
-    boards::routes,
-    dashboard::routes,
-    streams::routes,
-    accounts::routes,
-    media::routes,
-    teams::routes,
-    content::routes,
-    room::routes,
-    search::routes,
-    graph::routes,
-    notifications::routes,
-    trends::routes,
-    trivia::routes,
-    packs::routes,
-    shop::routes,
-    rewards::routes,
-    balances::routes,
-    wallets::routes,
-    push::routes,
-    wheels::routes,
-    platform::routes,
-    payments::routes,
-    minting::routes,
+const AREAS: &[(&str, AddRoutes)] = areas![
+    quests,
+    boards,
+    dashboard,
+    streams,
+    accounts,
+    media,
+    teams,
+    content,
+    room,
+    search,
+    graph,
+    notifications,
+    trends,
+    trivia,
+    packs,
+    shop,
+    rewards,
+    balances,
+    wallets,
+    push,
+    wheels,
+    payments,
+    minting,
 ];
 
 /// What other apps show of a link, by the path of the page in the client's route table.
@@ -105,32 +111,12 @@ const PREVIEWS: &[(&str, ReadPreview)] = &[
     ("/trivia/{id}", |app, id| Box::pin(trivia::preview(app, id))),
 ];
 
-/// The areas that clients may offer, as `/api/club` lists them.
-const FEATURES: &[&str] = &[
-    "accounts",
-    "balances",
-    "boards",
-    "content",
-    "dashboard",
-    "graph",
-    "media",
-    "minting",
-    "notifications",
-    "packs",
-    "payments",
-    "push",
-    "quests",
-    "rewards",
-    "room",
-    "search",
-    "shop",
-    "streams",
-    "teams",
-    "trends",
-    "trivia",
-    "wallets",
-    "wheels",
-];
+/// The names of the areas, sorted, as `/api/club` lists them.
+fn features() -> Vec<&'static str> {
+    let mut names: Vec<_> = AREAS.iter().map(|(name, _)| *name).collect();
+    names.sort_unstable();
+    names
+}
 
 /// The lists of every area in the export of an account, in the order of the document.
 const EXPORT: &[&[ExportPart]] = &[
@@ -154,7 +140,9 @@ const EXPORT: &[&[ExportPart]] = &[
 
 /// Registers all routes under `/api`.
 fn routes(config: &mut Routes<'_>) {
-    for area in ROUTES {
-        area(config);
+    for (_, add) in AREAS {
+        add(config);
     }
+    // Its routes are those of operators and of the service itself, which no client offers.
+    platform::routes(config);
 }
