@@ -75,7 +75,9 @@ pub(crate) fn kept(storage: &Storage, apart_from: &[&str]) -> Stored {
         let (table, row) = row.split_once(' ').expect("the name of a table");
         stored.get_mut(table).expect("a table of the schema").push(row.to_owned());
     }
-    stored.values_mut().for_each(|rows| rows.sort_unstable());
+    for rows in stored.values_mut() {
+        rows.sort_unstable();
+    }
     stored
 }
 
