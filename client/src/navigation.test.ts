@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { Texts } from '$lib/i18n/texts.svelte';
-import { navigation } from './navigation';
-import { textsOf } from './routes/areas';
+import { navigation, textsOf } from './navigation';
 
 const texts = new Texts();
 const labels = (isFan: boolean, unread = 0): string[] =>

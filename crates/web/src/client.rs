@@ -10,10 +10,10 @@ use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::LazyLock;
 use terrace_app::App;
-use terrace_client::{Asset, PageFiles};
+use terrace_client::Asset;
 
 /// The folder of the files with a digest in their names.
 const ASSETS: &str = "/assets/{file}";
@@ -48,54 +48,18 @@ impl From<Asset> for File {
 struct Client {
     /// The page for an address that does not exist.
     unknown: Option<File>,
-    /// The page by the paths at which it is served.
-    pages: HashMap<String, Page>,
+    /// The page by the paths at which it is served. Each names the files that are needed there, so that a browser loads
+    /// them beside those of the start.
+    pages: HashMap<String, File>,
     files: HashMap<String, File>,
-}
-
-/// The page of the client at a path. It names the files that are needed there, so that a browser loads them beside those of
-/// the start.
-struct Page {
-    /// With the texts in each language.
-    by_language: BTreeMap<String, File>,
-    /// Without texts.
-    plain: File,
-}
-
-/// The language of the client for readers of none of its languages.
-const DEFAULT_LANGUAGE: &str = "en";
-
-impl Page {
-    fn of(index: &Asset, path: &str, page: &PageFiles) -> Self {
-        // The name identifies the page among those that are compressed.
-        let with = |language: &str, texts: &[String]| {
-            page_with(index, format!("{path} {language}"), page.files.iter().chain(texts))
-        };
-        let by_language =
-            page.texts.iter().map(|(language, texts)| (language.clone(), with(language, texts)));
-        Self { by_language: by_language.collect(), plain: with("", &[]) }
-    }
-
-    /// The page in the language that the client will choose: the first that it has of those that the browser names.
-    fn for_reader(&self, headers: &HeaderMap) -> &File {
-        let named = headers.get_all(header::ACCEPT_LANGUAGE).filter_map(|value| value.to_str().ok());
-        let languages = named.flat_map(|value| value.split(',')).map(|range| {
-            let language = range.split([';', '-']).next().unwrap_or_default();
-            language.trim().to_ascii_lowercase()
-        });
-        let mut wanted = languages.chain([DEFAULT_LANGUAGE.to_owned()]);
-        wanted.find_map(|language| self.by_language.get(&language)).unwrap_or(&self.plain)
-    }
 }
 
 static CLIENT: LazyLock<Client> = LazyLock::new(|| {
     let files = terrace_client::assets().into_iter().map(File::from);
     let index = terrace_client::index();
     let pages = index.iter().flat_map(|index| {
-        terrace_client::routes().into_iter().map(|(path, files)| {
-            let page = Page::of(index, &path, &files);
-            (path, page)
-        })
+        let page = |(path, files): (String, Vec<String>)| (path.clone(), page_with(index, path, &files));
+        terrace_client::routes().into_iter().map(page)
     });
     Client {
         pages: pages.collect(),
@@ -105,9 +69,9 @@ static CLIENT: LazyLock<Client> = LazyLock::new(|| {
 });
 
 /// The page with links to these files, after those to the files of the start: these are needed first.
-fn page_with<'f>(index: &Asset, path: String, files: impl Iterator<Item = &'f String>) -> File {
+fn page_with(index: &Asset, path: String, files: &[String]) -> File {
     let text = String::from_utf8_lossy(&index.body);
-    let links = files.map(|name| match name.rsplit_once('.') {
+    let links = files.iter().map(|name| match name.rsplit_once('.') {
         Some((_, "css")) => format!("  <link rel=\"preload\" as=\"style\" crossorigin href=\"/{name}\">\n  "),
         _ => format!("  <link rel=\"modulepreload\" crossorigin href=\"/{name}\">\n  "),
     });
@@ -148,13 +112,13 @@ async fn page(
     app: Option<Data<App>>,
 ) -> Result<HttpResponse, ApiError> {
     let page = req.match_pattern().and_then(|path| CLIENT.pages.get(&path));
-    let page = page.filter(|_| accepts_html(req.headers())).ok_or(Code::NotFound)?.for_reader(req.headers());
+    let page = page.filter(|_| accepts_html(req.headers())).ok_or(Code::NotFound)?;
     let app = app.as_ref().map(Data::get_ref);
     let mut answer = match with_preview(&req, &shell, app, page).await {
         Some(answer) => answer,
         None => send(&req, &shell, page).await?,
     };
-    answer.headers_mut().append(header::VARY, HeaderValue::from_static("Accept, Accept-Language"));
+    answer.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
     Ok(answer)
 }
 
@@ -340,32 +304,6 @@ mod tests {
             kinds.push(expected);
         }
         assert!(kinds.len() > 2 && kinds.iter().any(|kind| *kind != kinds[0]), "{links}");
-    }
-
-    #[actix_web::test]
-    async fn a_page_names_the_texts_of_the_first_language_that_the_client_has() {
-        let service = started!();
-        let page = async |languages: Option<&str>| {
-            let mut request = TestRequest::get().uri("/quests").insert_header(NAVIGATION);
-            if let Some(languages) = languages {
-                request = request.insert_header(("accept-language", languages));
-            }
-            let (_, body) = call!(service, request);
-            String::from_utf8(body.to_vec()).unwrap()
-        };
-        let (english, german) = (page(None).await, page(Some("de")).await);
-        let names = |text: &str, language: &str| text.contains(&format!("/assets/{language}-pages-"));
-        assert_eq!([names(&english, "en"), names(&english, "de")], [true, false]);
-        assert_eq!([names(&german, "en"), names(&german, "de")], [false, true]);
-        for (languages, expected) in [
-            ("en-GB,en;q=0.9,de;q=0.8", &english),
-            ("fr-FR, DE-at;q=0.8, en;q=0.5", &german),
-            ("fr", &english),
-            ("*", &english),
-            ("", &english),
-        ] {
-            assert_eq!(&page(Some(languages)).await, expected, "{languages}");
-        }
     }
 
     #[actix_web::test]
