@@ -93,9 +93,9 @@ impl FromStr for NoticeKind {
 pub enum NoticeDetail {
     /// A refund that this service requested.
     Refund {
-        /// [`Refund::id`].
+        /// [`Refund::id`](super::Refund::id).
         id: RefundId,
-        /// [`Refund::attempt`].
+        /// [`Refund::attempt`](super::Refund::attempt).
         attempt: u32,
     },
     /// A dispute, by the id that the provider assigned to it.
