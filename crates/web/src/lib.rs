@@ -62,6 +62,7 @@ pub use wheels::{SpinResponseFault, is_spin, verify_spin_response};
 use crate::account_data::ExportPart;
 use crate::preview::ReadPreview;
 use crate::register::Routes;
+use std::sync::LazyLock;
 
 /// Adds the routes of an area.
 type AddRoutes = fn(&mut Routes<'_>);
@@ -112,11 +113,11 @@ const PREVIEWS: &[(&str, ReadPreview)] = &[
 ];
 
 /// The names of the areas, sorted, as `/api/club` lists them.
-fn features() -> Vec<&'static str> {
+static FEATURES: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let mut names: Vec<_> = AREAS.iter().map(|(name, _)| *name).collect();
     names.sort_unstable();
     names
-}
+});
 
 /// The lists of every area in the export of an account, in the order of the document.
 const EXPORT: &[&[ExportPart]] = &[

@@ -30,7 +30,7 @@ open_set! {
 
 names! {
     /// An area of the service.
-    Feature(&'static str): crate::features(), identity
+    Feature(&'static str): crate::FEATURES, identity
 }
 
 open_set! {
@@ -94,7 +94,7 @@ pub(crate) async fn get_club(
             app.payments().map_or(NO_PAYMENTS, |payments| payments.provider_name()),
         )),
         push: app.push_key().is_some(),
-        features: crate::features().into_iter().map(|area| OpenFeature(Feature(area))).collect(),
+        features: crate::FEATURES.iter().copied().map(|area| OpenFeature(Feature(area))).collect(),
     };
     conditional_json(None, &club)
 }
