@@ -5,8 +5,9 @@ use crate::conn::Conn;
 use crate::error::broken;
 use crate::migrate;
 use crate::migrate::Standing;
+use crate::rows::CountRow;
 use diesel::connection::SimpleConnection;
-use diesel::sql_types::{BigInt, Text};
+use diesel::sql_types::Text;
 use diesel::{Connection, QueryableByName, RunQueryDsl, SqliteConnection, sql_query};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -168,12 +169,6 @@ struct Finding {
 }
 
 #[derive(QueryableByName)]
-struct Count {
-    #[diesel(sql_type = BigInt)]
-    count: i64,
-}
-
-#[derive(QueryableByName)]
 struct JournalMode {
     #[diesel(sql_type = Text)]
     journal_mode: String,
@@ -199,7 +194,7 @@ fn check(draft: &Path, file: &Path) -> Result<Vec<String>, BackupError> {
         return Err(unfit(words));
     }
     let applied = "SELECT COUNT(*) AS count FROM sqlite_schema WHERE type = 'table' AND name = 'users'";
-    let ours: Count = sql_query(applied).get_result(&mut conn).map_err(read)?;
+    let ours: CountRow = sql_query(applied).get_result(&mut conn).map_err(read)?;
     if ours.count == 0 {
         return Err(unfit("it is no database of this program".to_owned()));
     }
@@ -208,7 +203,7 @@ fn check(draft: &Path, file: &Path) -> Result<Vec<String>, BackupError> {
         return Err(unfit(format!("it is damaged: {}", finding.integrity_check)));
     }
     let dangling = "SELECT COUNT(*) AS count FROM pragma_foreign_key_check";
-    let dangling: Count = sql_query(dangling).get_result(&mut conn).map_err(read)?;
+    let dangling: CountRow = sql_query(dangling).get_result(&mut conn).map_err(read)?;
     if dangling.count > 0 {
         return Err(unfit(format!("{} of its foreign keys point nowhere", dangling.count)));
     }

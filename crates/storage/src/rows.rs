@@ -1,18 +1,55 @@
 //! Conversions between columns and values that the ports of all areas share.
 
+use crate::conn::on;
+use crate::numbered::Numbered;
 use crate::tx::DieselTx;
+use crate::types::{At, Instant, Key, Uid};
 use diesel::backend::Backend;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
-use diesel::{QueryResult, RunQueryDsl};
+use diesel::sql_types::BigInt;
+use diesel::{IntoSql, QueryResult, QueryableByName, RunQueryDsl};
 use std::fmt::Display;
 use std::str::FromStr;
-use terrace_kernel::{Limit, StoreError};
+use terrace_kernel::{Limit, StoreError, Timestamp, UserId};
 use terrace_store::{ReadTx, Tx};
 
 const _: () = {
     const fn is_a_transaction<T: ReadTx + Tx>() {}
     is_a_transaction::<DieselTx<'_>>();
 };
+
+/// A row of a statement that is not cached, of which only an id is read.
+#[derive(QueryableByName)]
+pub(crate) struct IdRow {
+    #[diesel(sql_type = Uid)]
+    pub(crate) id: Key,
+}
+
+/// The row of a statement that is not cached and counts something.
+#[derive(QueryableByName)]
+pub(crate) struct CountRow {
+    #[diesel(sql_type = BigInt)]
+    pub(crate) count: i64,
+}
+
+impl DieselTx<'_> {
+    /// Reads the times that a statement finds: `$1` is the user, `$2` the time after which it looks, `$3` the greatest number.
+    pub(crate) fn times_since(
+        &mut self,
+        sql: &'static str,
+        user: UserId,
+        since: Timestamp,
+        limit: u32,
+    ) -> QueryResult<Vec<Timestamp>> {
+        let values = (
+            Key::of(user).into_sql::<Uid>(),
+            At(since).into_sql::<Instant>(),
+            i64::from(limit).into_sql::<BigInt>(),
+        );
+        let times: Vec<At> = on!(self.conn, |conn| Numbered::<_, Instant>::typed(sql, values).load(conn))?;
+        Ok(times.into_iter().map(|at| at.0).collect())
+    }
+}
 
 /// The number of rows to fetch for a page: one more than the page holds, which shows whether more rows follow.
 pub(crate) fn overfull(limit: Limit) -> i64 {

@@ -45,12 +45,6 @@ impl RecordRow {
     }
 }
 
-#[derive(QueryableByName)]
-struct Sum {
-    #[diesel(sql_type = BigInt)]
-    points: i64,
-}
-
 impl PointsRead for DieselTx<'_> {
     fn record(&mut self, user: UserId, source: &SourceKey) -> Result<Option<PointsRecord>, StoreError> {
         let row: Option<RecordRow> = on!(self.conn, |conn| {
@@ -114,11 +108,12 @@ impl PointsRead for DieselTx<'_> {
 
     fn points_of(&mut self, user: UserId) -> Result<Points, StoreError> {
         let sum = "SELECT CAST(coalesce(sum(amount), 0) AS bigint) AS points FROM points_history WHERE user_id = $1";
-        let sum: Sum = on!(self.conn, |conn| {
-            Numbered::new(sum, (Key::of(user).into_sql::<crate::types::Uid>(),)).get_result(conn)
+        let sum: i64 = on!(self.conn, |conn| {
+            Numbered::<_, BigInt>::typed(sum, (Key::of(user).into_sql::<crate::types::Uid>(),))
+                .get_result(conn)
         })
         .map_err(broken("sum a fan's points"))?;
-        Ok(Points::new(sum.points))
+        Ok(Points::new(sum))
     }
 
     fn points_of_all(&mut self, fans: &[UserId]) -> Result<HashMap<UserId, Points>, StoreError> {

@@ -19,12 +19,6 @@ use terrace_scoring::{PointsRecord, RecordId};
 /// in the journal are correct.
 const RECORD: &str = include_str!("record.sql");
 
-#[derive(QueryableByName)]
-struct WrittenRow {
-    #[diesel(sql_type = Uid)]
-    id: Key,
-}
-
 impl DieselTx<'_> {
     /// Implements [`terrace_scoring::PointsRepair::record_held`].
     pub(crate) fn write_records(
@@ -46,7 +40,7 @@ impl DieselTx<'_> {
         let boards: Vec<Option<Key>> = records.iter().map(|(record, _)| record.board.map(Key::of)).collect();
         let teams: Vec<Option<Key>> = records.iter().map(|(_, team)| team.map(Key::of)).collect();
         let times: Vec<At> = records.iter().map(|(record, _)| At(record.at)).collect();
-        let rows: Vec<WrittenRow> = Numbered::new(
+        let rows: Vec<Key> = Numbered::<_, Uid>::typed(
             RECORD,
             (
                 users.into_sql::<Array<Uid>>(),
@@ -65,7 +59,7 @@ impl DieselTx<'_> {
         .map_err(broken("write records of points"))?;
         let owners: HashMap<RecordId, UserId> =
             records.iter().map(|(record, _)| (record.id, record.user)).collect();
-        let written: Vec<RecordId> = rows.into_iter().map(|row| row.id.id()).collect();
+        let written: Vec<RecordId> = rows.into_iter().map(Key::id).collect();
         let short =
             |id: &RecordId| Appended { kind: EventKind::PointsAwarded, actor: owners.get(id).copied() };
         self.appended.extend(written.iter().map(short));

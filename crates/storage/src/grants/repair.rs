@@ -4,6 +4,7 @@ use super::GrantRow;
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::packs::count;
+use crate::rows::IdRow;
 use crate::schema::{grants, ledger_transfers, owned_collectibles};
 use crate::tx::DieselTx;
 use crate::types::{Key, Uid};
@@ -34,12 +35,6 @@ const MISGRANTED: &str = "\
         AND grants.place = order_line_grants.place \
     WHERE order_lines.order_id = $1 AND (order_lines.state = 'delivered' AND grants.id IS NULL \
         OR order_lines.state = 'revoked' AND grants.id IS NOT NULL AND grants.taken_back_at IS NULL)";
-
-#[derive(QueryableByName)]
-struct IdRow {
-    #[diesel(sql_type = Uid)]
-    id: Key,
-}
 
 impl GrantsAudit for DieselTx<'_> {
     fn grants_after(&mut self, after: Option<GrantId>, limit: u32) -> Result<Vec<GrantId>, StoreError> {

@@ -9,6 +9,7 @@ pub(crate) use report::token;
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::rows::CountRow;
 use crate::schema::{mint_lanes, mint_messages, owned_collectibles};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
@@ -87,12 +88,6 @@ impl MintOrigin {
              ON CONFLICT (user_id) DO UPDATE SET ready_at = mint_lanes.ready_at"
         )
     }
-}
-
-#[derive(QueryableByName)]
-struct Counted {
-    #[diesel(sql_type = BigInt)]
-    number: i64,
 }
 
 /// The number of messages in a state, and the first of them.
@@ -301,13 +296,13 @@ impl DieselTx<'_> {
     ) -> Result<u64, StoreError> {
         match &mut self.conn {
             Conn::Pg(conn) => diesel::sql_query(format!(
-                "{}{WRITE_MESSAGES} SELECT count(*) AS number FROM messages",
+                "{}{WRITE_MESSAGES} SELECT count(*) AS count FROM messages",
                 given.mark_minted()
             ))
             .bind::<Instant, _>(At(now))
             .bind::<Array<Uid>, _>(ids)
-            .get_result::<Counted>(*conn)
-            .map(|counted| num::to_u64(counted.number)),
+            .get_result::<CountRow>(*conn)
+            .map(|counted| num::to_u64(counted.count)),
             Conn::Sqlite(conn) => ids.into_iter().try_fold(0, |handed, id| {
                 let added = add_messages(conn, given.minted_messages(), (given, id), now)?;
                 let (column, _) = given.names();
@@ -333,12 +328,12 @@ impl DieselTx<'_> {
             // lock is acquired.
             Conn::Pg(conn) => {
                 let revoke =
-                    format!("{}{WRITE_MESSAGES} SELECT count(*) AS number FROM fresh", given.revoke());
+                    format!("{}{WRITE_MESSAGES} SELECT count(*) AS count FROM fresh", given.revoke());
                 diesel::sql_query(revoke)
                     .bind::<Instant, _>(At(at))
                     .bind::<Uid, _>(id)
-                    .get_result::<Counted>(*conn)
-                    .map(|counted| num::to_u64(counted.number))
+                    .get_result::<CountRow>(*conn)
+                    .map(|counted| num::to_u64(counted.count))
             }
             Conn::Sqlite(conn) => {
                 let (column, _) = given.names();

@@ -23,12 +23,6 @@ const BEHIND: &str = "\
         > CASE owned.token_state WHEN 'burned' THEN 2 WHEN 'minted' THEN 1 ELSE 0 END \
     ORDER BY reports.owned_id LIMIT $2";
 
-#[derive(QueryableByName)]
-struct CopyRow {
-    #[diesel(sql_type = Uid)]
-    id: Key,
-}
-
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = mint_reports, treat_none_as_default_value = false)]
 struct ReportRow {
@@ -73,11 +67,15 @@ impl DieselTx<'_> {
         limit: u32,
     ) -> Result<Vec<OwnedId>, StoreError> {
         let after = after.map_or(Key(Uuid::nil()), Key::of);
-        let rows: Vec<CopyRow> = on!(self.conn, |conn| {
-            Numbered::new(BEHIND, (after.into_sql::<Uid>(), i64::from(limit).into_sql::<BigInt>())).load(conn)
+        let rows: Vec<Key> = on!(self.conn, |conn| {
+            Numbered::<_, Uid>::typed(
+                BEHIND,
+                (after.into_sql::<Uid>(), i64::from(limit).into_sql::<BigInt>()),
+            )
+            .load(conn)
         })
         .map_err(broken("compare tokens with reports"))?;
-        Ok(rows.into_iter().map(|row| row.id.id()).collect())
+        Ok(rows.into_iter().map(|row| row.id()).collect())
     }
 }
 

@@ -169,12 +169,6 @@ impl SharedRow {
     }
 }
 
-#[derive(QueryableByName)]
-struct UnreadRow {
-    #[diesel(sql_type = BigInt)]
-    unread: i64,
-}
-
 impl DieselTx<'_> {
     fn page_of_groups(
         &mut self,
@@ -198,10 +192,9 @@ impl DieselTx<'_> {
 impl NotificationRead for DieselTx<'_> {
     fn unread_notifications(&mut self, user: UserId) -> Result<i64, StoreError> {
         let sql = format!("SELECT {UNREAD} AS unread");
-        let row: UnreadRow = on!(self.conn, |conn| Numbered::new(sql, (Key::of(user).into_sql::<Uid>(),))
+        on!(self.conn, |conn| Numbered::<_, BigInt>::typed(sql, (Key::of(user).into_sql::<Uid>(),))
             .get_result(conn))
-        .map_err(broken("count unread notifications"))?;
-        Ok(row.unread)
+        .map_err(broken("count unread notifications"))
     }
 
     fn inbox(

@@ -2,6 +2,7 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::rows::IdRow;
 use crate::schema::users;
 use crate::schema::{
     imports, legacy_entries, legacy_follows, legacy_points, legacy_runs, legacy_steps, legacy_team_follows,
@@ -210,12 +211,6 @@ impl TeamFollowRow {
 }
 
 #[derive(QueryableByName)]
-struct Import {
-    #[diesel(sql_type = Uid)]
-    id: Key,
-}
-
-#[derive(QueryableByName)]
 struct Staged {
     #[diesel(sql_type = BigInt)]
     staged: i64,
@@ -335,11 +330,11 @@ impl LegacyStagingWrite for DieselTx<'_> {
         let (fail, limit) = (broken("give up an import"), u64::from(limit));
         let mut removed = 0;
         while removed < limit {
-            let found: Option<Import> = on!(self.conn, |conn| {
+            let found: Option<IdRow> = on!(self.conn, |conn| {
                 diesel::sql_query(&give_up).bind::<Instant, _>(At(before)).get_result(conn).optional()
             })
             .map_err(&fail)?;
-            let Some(Import { id }) = found else { break };
+            let Some(IdRow { id }) = found else { break };
             for (table, key) in WAITING {
                 let sql = format!(
                     "DELETE FROM {table} WHERE (import_id, {key}) IN \

@@ -3,6 +3,7 @@
 use crate::balances::Issue;
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::rows::{CountRow, IdRow};
 use crate::tx::DieselTx;
 use crate::types::{Key, Uid};
 use diesel::connection::SimpleConnection;
@@ -95,12 +96,6 @@ struct Name {
 }
 
 #[derive(QueryableByName)]
-struct Id {
-    #[diesel(sql_type = Uid)]
-    id: Key,
-}
-
-#[derive(QueryableByName)]
 struct SeasonSum {
     #[diesel(sql_type = Nullable<Uid>)]
     season: Option<Key>,
@@ -116,12 +111,6 @@ struct Sum {
     count: i64,
     #[diesel(sql_type = BigInt)]
     points: i64,
-}
-
-#[derive(QueryableByName)]
-struct Count {
-    #[diesel(sql_type = BigInt)]
-    count: i64,
 }
 
 impl DieselTx<'_> {
@@ -201,7 +190,7 @@ impl LegacyMove for DieselTx<'_> {
             // The SQLite writer has exclusive access to the database.
             Conn::Sqlite(_) => "",
         };
-        let ids: Vec<Id> = self.found(&format!("{HELD}{lock}"), import)?;
+        let ids: Vec<IdRow> = self.found(&format!("{HELD}{lock}"), import)?;
         Ok(ids.into_iter().map(|id| id.id.id()).collect())
     }
 
@@ -280,7 +269,7 @@ impl LegacyMove for DieselTx<'_> {
             ("legacy_team_follows", "team_follows"),
         ] {
             let sql = format!("SELECT count(*) AS count FROM {waiting} WHERE import_id = $1");
-            let count: Vec<Count> = self.found(&sql, import)?;
+            let count: Vec<CountRow> = self.found(&sql, import)?;
             staged.insert(table, count.first().map_or(0, |count| num::to_u64(count.count)));
         }
         let by_season = |of: &str, from: &str| {
@@ -301,7 +290,7 @@ impl LegacyMove for DieselTx<'_> {
              WHERE {OLD} AND (h.amount <> l.amount OR h.happened_at <> l.happened_at \
                 OR h.season_id {differs} l.season_id OR h.leaderboard_id {differs} b.id)"
         );
-        let changed: Vec<Count> = self.found(&changed, import)?;
+        let changed: Vec<CountRow> = self.found(&changed, import)?;
         let entries = format!(
             "SELECT {} FROM legacy_entries l WHERE l.import_id = $1",
             SUM.replace("amount", "points")

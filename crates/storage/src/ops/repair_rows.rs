@@ -3,6 +3,7 @@
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::ops::audit::{COUNTERS, Counter};
+use crate::rows::IdRow;
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
@@ -64,12 +65,6 @@ const WITHOUT_LANE: &str = "\
 const OPEN_LANE: &str = "\
     INSERT INTO mint_lanes (user_id, ready_at) SELECT DISTINCT m.user_id, $1 FROM mint_messages m \
     WHERE m.user_id = $2 AND m.state = 'pending' ON CONFLICT (user_id) DO NOTHING";
-
-#[derive(QueryableByName)]
-struct IdRow {
-    #[diesel(sql_type = Uid)]
-    id: Key,
-}
 
 #[derive(QueryableByName)]
 struct LeftRow {

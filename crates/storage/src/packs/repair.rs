@@ -4,6 +4,7 @@ use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::packs::catalogue::STOCK;
 use crate::packs::{CopyRow, PurchaseRow, count};
+use crate::rows::IdRow;
 use crate::schema::{
     ledger_transfers, owned_collectibles, pack_openings, pack_purchases, pack_stock, payments, user_packs,
 };
@@ -34,12 +35,6 @@ const RAISE: &str = "\
 const WAKE: &str = "\
     UPDATE payments SET due_at = $1 WHERE payable_id = $2 AND due_at IS NULL \
         AND EXISTS (SELECT 1 FROM pack_purchases p WHERE p.id = payments.payable_id AND p.state = 'pending')";
-
-#[derive(QueryableByName)]
-struct IdRow {
-    #[diesel(sql_type = Uid)]
-    id: Key,
-}
 
 #[derive(QueryableByName)]
 struct StockRow {

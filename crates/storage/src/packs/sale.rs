@@ -10,7 +10,7 @@ use crate::schema::{pack_purchases, pack_stock, user_packs};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Binary, Integer, Nullable, Text};
+use diesel::sql_types::{Array, Binary, Integer, Nullable, Text};
 use terrace_kernel::{StoreError, Timestamp, UserId, num};
 use terrace_packs::{
     Bought, PackId, Purchase, PurchaseId, PurchaseState, SaleWrite, SealedSeed, Stock, StockChange,
@@ -50,18 +50,6 @@ const NEW_ACCOUNT_HOLDS: &str = "\
         JOIN orders ON orders.id = order_lines.order_id JOIN users ON users.id = orders.user_id \
         WHERE order_line_grants.item_id = $1 AND order_line_grants.kind = 'pack' AND orders.state = 'pending' \
             AND users.created_at > $2) AS integer) AS number";
-
-#[derive(QueryableByName)]
-struct StartedRow {
-    #[diesel(sql_type = Instant)]
-    created_at: At,
-}
-
-#[derive(QueryableByName)]
-struct NumberRow {
-    #[diesel(sql_type = Integer)]
-    number: i32,
-}
 
 #[derive(QueryableByName)]
 struct BoughtRow {
@@ -122,32 +110,20 @@ impl SaleWrite for DieselTx<'_> {
         since: Timestamp,
         limit: u32,
     ) -> Result<Vec<Timestamp>, StoreError> {
-        let rows: Vec<StartedRow> = on!(self.conn, |conn| {
-            Numbered::new(
-                ABANDONED,
-                (
-                    Key::of(user).into_sql::<Uid>(),
-                    At(since).into_sql::<Instant>(),
-                    i64::from(limit).into_sql::<BigInt>(),
-                ),
-            )
-            .load(conn)
-        })
-        .map_err(broken("read abandoned purchases"))?;
-        Ok(rows.into_iter().map(|row| row.created_at.0).collect())
+        self.times_since(ABANDONED, user, since, limit).map_err(broken("read abandoned purchases"))
     }
 
     fn pending_holds(&mut self, user: UserId) -> Result<u32, StoreError> {
-        let NumberRow { number } = on!(self.conn, |conn| {
-            Numbered::new(PENDING_HOLDS, (Key::of(user).into_sql::<Uid>(),)).get_result(conn)
+        let number: i32 = on!(self.conn, |conn| {
+            Numbered::<_, Integer>::typed(PENDING_HOLDS, (Key::of(user).into_sql::<Uid>(),)).get_result(conn)
         })
         .map_err(broken("count the unpaid purchases of a fan"))?;
         count("pack_purchases", "id", number)
     }
 
     fn new_account_holds(&mut self, pack: PackId, since: Timestamp) -> Result<u32, StoreError> {
-        let NumberRow { number } = on!(self.conn, |conn| {
-            Numbered::new(
+        let number: i32 = on!(self.conn, |conn| {
+            Numbered::<_, Integer>::typed(
                 NEW_ACCOUNT_HOLDS,
                 (Key::of(pack).into_sql::<Uid>(), At(since).into_sql::<Instant>()),
             )

@@ -7,6 +7,7 @@ use crate::notifications::EXPIRED_NOTIFICATIONS;
 use crate::ops::{OLD_NOTICES, OLD_RUNS, abandoned};
 use crate::push::EXPIRED_PUSHES;
 use crate::room::OLD_REPORTS;
+use crate::rows::CountRow;
 use crate::schema::{event_consumers, events};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant};
@@ -24,27 +25,21 @@ const OLDEST_KEYS: &str = "DELETE FROM idempotency_keys WHERE (scope, idempotenc
 const ENDED_SESSIONS: &str = "SELECT \
     (SELECT COUNT(*) FROM tokens WHERE expires_at < $1 OR session_id IN \
         (SELECT id FROM sessions WHERE ended_at < $1 OR expires_at < $1)) \
-    + (SELECT COUNT(*) FROM sessions WHERE ended_at < $1 OR expires_at < $1) AS found";
+    + (SELECT COUNT(*) FROM sessions WHERE ended_at < $1 OR expires_at < $1) AS count";
 
 /// The beginning of the log, up to the first event that must be kept.
-const OLDEST_EVENTS: &str = "SELECT COUNT(*) AS found FROM events \
+const OLDEST_EVENTS: &str = "SELECT COUNT(*) AS count FROM events \
     WHERE position <= COALESCE((SELECT MIN(position) FROM event_consumers), 9223372036854775807) \
     AND position < COALESCE((SELECT MIN(position) FROM events WHERE created_at >= $1), 9223372036854775807)";
 
-const OLD_KEYS: &str = "SELECT COUNT(*) AS found FROM idempotency_keys WHERE created_at <= $1";
+const OLD_KEYS: &str = "SELECT COUNT(*) AS count FROM idempotency_keys WHERE created_at <= $1";
 
 const DELIVERED: &str =
-    "SELECT COUNT(*) AS found FROM mint_messages WHERE state = 'delivered' AND ended_at < $1";
-
-#[derive(QueryableByName)]
-struct FoundRow {
-    #[diesel(sql_type = BigInt)]
-    found: i64,
-}
+    "SELECT COUNT(*) AS count FROM mint_messages WHERE state = 'delivered' AND ended_at < $1";
 
 impl SweepRead for DieselTx<'_> {
     fn past_its_time(&mut self, what: Retention, before: Timestamp) -> Result<u64, StoreError> {
-        let counted = |rows: &str| format!("SELECT COUNT(*) AS found FROM {rows}");
+        let counted = |rows: &str| format!("SELECT COUNT(*) AS count FROM {rows}");
         let statement = match what {
             Retention::IdempotencyKeys => OLD_KEYS.to_owned(),
             Retention::Sessions => ENDED_SESSIONS.to_owned(),
@@ -60,11 +55,11 @@ impl SweepRead for DieselTx<'_> {
             Retention::Uploads => EXPIRED_UPLOADS.to_owned(),
             Retention::Pictures => UNUSED_PICTURES.to_owned(),
         };
-        let row: FoundRow = on!(self.conn, |conn| {
+        let row: CountRow = on!(self.conn, |conn| {
             diesel::sql_query(statement).bind::<Instant, _>(At(before)).get_result(conn)
         })
         .map_err(broken("count what is past its time"))?;
-        Ok(num::to_u64(row.found))
+        Ok(num::to_u64(row.count))
     }
 }
 

@@ -91,12 +91,6 @@ struct TakenRow {
     failures: i32,
 }
 
-#[derive(QueryableByName)]
-struct SubscriptionKey {
-    #[diesel(sql_type = Uid)]
-    id: Key,
-}
-
 impl DieselTx<'_> {
     pub(super) fn enqueue_for_fan(
         &mut self,
@@ -148,8 +142,8 @@ impl DieselTx<'_> {
         let mut portion: Vec<Key> = Vec::new();
         let after = after.unwrap_or(Key(Uuid::nil()));
         if !expires_at.0.is_over(now) {
-            let rows: Vec<SubscriptionKey> = on!(self.conn, |conn| {
-                Numbered::new(
+            portion = on!(self.conn, |conn| {
+                Numbered::<_, Uid>::typed(
                     PORTION,
                     (
                         group.into_sql::<Uid>(),
@@ -161,7 +155,6 @@ impl DieselTx<'_> {
                 .load(conn)
             })
             .map_err(&fail)?;
-            portion = rows.into_iter().map(|row| row.id).collect();
         }
         let mut enqueued = 0;
         if let Some(last) = portion.last() {

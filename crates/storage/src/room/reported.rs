@@ -2,7 +2,7 @@
 
 use crate::conn::on;
 use crate::error::broken;
-use crate::rows::{digest, named};
+use crate::rows::{CountRow, digest, named};
 use crate::schema::content_reports;
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
@@ -118,12 +118,6 @@ struct TextRow {
     edited_at: Option<At>,
 }
 
-#[derive(QueryableByName)]
-struct FoundRow {
-    #[diesel(sql_type = BigInt)]
-    found: i64,
-}
-
 impl DieselTx<'_> {
     fn with_reasons(&mut self, row: SummaryRow, filter: ReportFilter) -> Result<ReportedContent, StoreError> {
         let reasons = on!(self.conn, |conn| {
@@ -158,12 +152,12 @@ impl DieselTx<'_> {
 impl ReportRead for DieselTx<'_> {
     fn count_reported(&mut self, filter: ReportFilter) -> Result<u64, StoreError> {
         let sql = format!(
-            "SELECT COUNT(DISTINCT subject_id) AS found FROM content_reports WHERE {}",
+            "SELECT COUNT(DISTINCT subject_id) AS count FROM content_reports WHERE {}",
             condition(filter)
         );
-        let row: FoundRow = on!(self.conn, |conn| diesel::sql_query(sql).get_result(conn))
+        let row: CountRow = on!(self.conn, |conn| diesel::sql_query(sql).get_result(conn))
             .map_err(broken("count reported content"))?;
-        Ok(num::to_u64(row.found))
+        Ok(num::to_u64(row.count))
     }
 
     fn reported(

@@ -13,12 +13,6 @@ use std::sync::LazyLock;
 use terrace_kernel::{Limit, Page, StoreError, UserId};
 use terrace_social::Tag;
 
-#[derive(QueryableByName)]
-struct TagRow {
-    #[diesel(sql_type = Text)]
-    tag: String,
-}
-
 /// The tags from `$1` on that come after `$2` and before `$3`, in their order, each found by one lookup after the one
 /// before. `{tag}` compares a tag byte by byte.
 fn statement(collation: &str) -> String {
@@ -53,8 +47,8 @@ impl DieselTx<'_> {
             Conn::Sqlite(_) => &*SQLITE,
         };
         let end = format!("{tag}{}", char::MAX);
-        let rows: Vec<TagRow> = on!(self.conn, |conn| {
-            Numbered::new(
+        let rows: Vec<String> = on!(self.conn, |conn| {
+            Numbered::<_, Text>::typed(
                 sql,
                 (
                     tag.as_str().into_sql::<Text>(),
@@ -67,7 +61,7 @@ impl DieselTx<'_> {
             .load(conn)
         })
         .map_err(broken("find tags"))?;
-        let tags = rows.into_iter().map(|row| Tag::stored(row.tag)).collect();
+        let tags = rows.into_iter().map(Tag::stored).collect();
         Ok(Page::from_overfull(tags, limit, Tag::clone))
     }
 }

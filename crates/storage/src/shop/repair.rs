@@ -3,6 +3,7 @@
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::packs::count;
+use crate::rows::IdRow;
 use crate::schema::{ledger_transfers, orders, payments, variant_stock};
 use crate::tx::DieselTx;
 use crate::types::{Instant, Key, Uid};
@@ -30,12 +31,6 @@ const WAKE: &str = "\
 /// The transfers that hold and settle each kind of value.
 const HOLDS: [(&str, &str); 3] =
     [("hold_points", "settle_points"), ("hold_coins", "settle_coins"), ("hold_balance", "settle_balance")];
-
-#[derive(QueryableByName)]
-struct IdRow {
-    #[diesel(sql_type = Uid)]
-    id: Key,
-}
 
 #[derive(QueryableByName)]
 struct TakenRow {

@@ -79,18 +79,6 @@ struct BoughtRow {
     held: i32,
 }
 
-#[derive(QueryableByName)]
-struct NumberRow {
-    #[diesel(sql_type = Integer)]
-    number: i32,
-}
-
-#[derive(QueryableByName)]
-struct StartedRow {
-    #[diesel(sql_type = Instant)]
-    created_at: At,
-}
-
 impl OrderRead for DieselTx<'_> {
     fn order(&mut self, id: OrderId) -> Result<Option<Order>, StoreError> {
         let row: Option<OrderRow> = on!(self.conn, |conn| {
@@ -261,8 +249,8 @@ impl OrderWrite for DieselTx<'_> {
 
     fn take_stock(&mut self, variant: VariantId, units: u32) -> Result<Taken, StoreError> {
         let fail = broken("take from the stock of a variant");
-        let left: Option<NumberRow> = on!(self.conn, |conn| {
-            Numbered::new(
+        let left: Option<i32> = on!(self.conn, |conn| {
+            Numbered::<_, Integer>::typed(
                 TAKE,
                 (num::to_i32(units).into_sql::<Integer>(), Key::of(variant).into_sql::<Uid>()),
             )
@@ -270,7 +258,7 @@ impl OrderWrite for DieselTx<'_> {
             .optional()
         })
         .map_err(&fail)?;
-        if let Some(NumberRow { number }) = left {
+        if let Some(number) = left {
             return Ok(Taken::Left(count("variant_stock", "taken", number)?));
         }
         let own = variant_stock::table.find(Key::of(variant)).count();
@@ -310,11 +298,11 @@ impl OrderWrite for DieselTx<'_> {
     }
 
     fn pending_payments(&mut self, user: UserId) -> Result<u32, StoreError> {
-        let row: NumberRow =
-            on!(self.conn, |conn| Numbered::new(PENDING, (Key::of(user).into_sql::<Uid>(),))
+        let number: i32 =
+            on!(self.conn, |conn| Numbered::<_, Integer>::typed(PENDING, (Key::of(user).into_sql::<Uid>(),))
                 .get_result(conn))
             .map_err(broken("count what a fan has not paid"))?;
-        count(ORDERS, "id", row.number)
+        count(ORDERS, "id", number)
     }
 
     fn abandoned_orders(
@@ -323,31 +311,19 @@ impl OrderWrite for DieselTx<'_> {
         since: Timestamp,
         limit: u32,
     ) -> Result<Vec<Timestamp>, StoreError> {
-        let rows: Vec<StartedRow> = on!(self.conn, |conn| {
-            Numbered::new(
-                ABANDONED,
-                (
-                    Key::of(user).into_sql::<Uid>(),
-                    At(since).into_sql::<Instant>(),
-                    i64::from(limit).into_sql::<BigInt>(),
-                ),
-            )
-            .load(conn)
-        })
-        .map_err(broken("read abandoned orders"))?;
-        Ok(rows.into_iter().map(|row| row.created_at.0).collect())
+        self.times_since(ABANDONED, user, since, limit).map_err(broken("read abandoned orders"))
     }
 
     fn new_account_units(&mut self, variant: VariantId, since: Timestamp) -> Result<u32, StoreError> {
-        let row: NumberRow = on!(self.conn, |conn| {
-            Numbered::new(
+        let number: i32 = on!(self.conn, |conn| {
+            Numbered::<_, Integer>::typed(
                 NEW_ACCOUNT_UNITS,
                 (Key::of(variant).into_sql::<Uid>(), At(since).into_sql::<Instant>()),
             )
             .get_result(conn)
         })
         .map_err(broken("count the units that new accounts hold"))?;
-        count(LINES, "quantity", row.number)
+        count(LINES, "quantity", number)
     }
 }
 
