@@ -17,8 +17,9 @@ use terrace_testkit::ledger::{AccountKind, Balance, LedgerRepair};
 use terrace_testkit::ops;
 use terrace_testkit::ops::maintenance::{
     Busy, Category, MaintenanceHistory, Round, RoundFailure, RoundReport, RunOutcome, RunRecord, RunState,
-    Task, TaskFailure, TaskList, Unwatched, Wanted, catalogue,
+    Task, TaskFailure, TaskList, Unwatched, Wanted,
 };
+use terrace_testkit::ops::tasks::catalogue;
 use terrace_testkit::scoring::{NewAward, Points, SourceKey, TotalsRepair, Writer};
 use terrace_testkit::social::{NewPost, PostView};
 use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database};

@@ -31,7 +31,7 @@ fn grant_of(service: &TestApp, order: &Order, kind: &str) -> String {
 }
 
 fn found(service: &TestApp) -> u64 {
-    let ran = service.run(ops::maintenance::verify_rows(service.app())).expect("a working store");
+    let ran = service.run(ops::tasks::verify_rows(service.app())).expect("a working store");
     ran.iter().map(|ran| ran.counts.values().sum::<u64>()).sum()
 }
 

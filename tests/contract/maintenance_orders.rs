@@ -74,7 +74,7 @@ fn spec_1_rule_13_the_stock_of_variants_is_recounted(kind: DatabaseKind) -> Resu
     let right = Some(Stock { supply: 3, taken: 1 });
     assert_eq!(stock(&service, "badge"), right);
     damage(&service, &["UPDATE variant_stock SET taken = taken + 2 WHERE supply = 3"]);
-    let dry = service.run(ops::maintenance::verify_rows(service.app()))?;
+    let dry = service.run(ops::tasks::verify_rows(service.app()))?;
     let found: u64 = dry.iter().map(|ran| ran.counts.values().sum::<u64>()).sum();
     assert_eq!(found, 1, "{dry:?}");
     assert_eq!(repair_counts(&service, "repair-orders"), [("stocks of variants", 1)]);

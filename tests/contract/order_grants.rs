@@ -89,7 +89,7 @@ fn cups(service: &TestApp) -> Stock {
 /// Nothing is out of place: neither counters and journals, nor orders, grants, copies and stocks.
 pub(super) fn verified(service: &TestApp) {
     repairs::verified(service);
-    let ran = service.run(ops::maintenance::verify_rows(service.app())).expect("a working store");
+    let ran = service.run(ops::tasks::verify_rows(service.app())).expect("a working store");
     let found: u64 = ran.iter().map(|ran| ran.counts.values().sum::<u64>()).sum();
     assert_eq!(found, 0, "{ran:?}");
 }

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use terrace_testkit::kernel::Uuid;
 use terrace_testkit::ops;
-use terrace_testkit::ops::maintenance::{
-    Counts, Round, RoundReport, RunOutcome, Unwatched, Wanted, catalogue,
-};
+use terrace_testkit::ops::maintenance::{Counts, Round, RoundReport, RunOutcome, Unwatched, Wanted};
+use terrace_testkit::ops::tasks::catalogue;
 use terrace_testkit::storage::Storage;
 use terrace_testkit::{DatabaseKind, TestApp};
 use tokio::sync::watch;

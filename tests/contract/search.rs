@@ -467,7 +467,7 @@ fn what_is_older_than_the_index_is_indexed_once_and_resumes(kind: DatabaseKind) 
 
 /// The counts of the dry run of `repair-search`.
 fn wrong(service: &TestApp) -> BTreeMap<&'static str, u64> {
-    let ran = service.run(ops::maintenance::verify_rows(service.app())).expect("a working store");
+    let ran = service.run(ops::tasks::verify_rows(service.app())).expect("a working store");
     ran.into_iter().find(|ran| ran.task == "repair-search").expect("it is verified").counts
 }
 

@@ -17,11 +17,13 @@ pub mod operator_report;
 mod points;
 mod purchases;
 mod quests;
+mod repairs;
 pub mod reports;
 mod search;
+pub mod tasks;
 mod topics;
+mod upkeep;
 mod verify;
-mod walk;
 
 pub use balances::{LedgerReport, repair_ledger, verify_ledger};
 pub use housekeeping::{Swept, sweep};
@@ -29,15 +31,14 @@ pub use import::{
     COMPLETIONS_BATCH, Completion, CompletionsImported, Edge, EdgeListError, FileLine, IMPORT_BATCH,
     Imported, Line, LineFaults, Lines, NotMatched, WhyNotMatched, import_completions, import_follows, legacy,
 };
-pub use maintenance::yield_to_writers;
+pub use maintenance::{CheckReport, WalkReport, yield_to_writers};
 pub use minting::{MintingRetried, mint_earlier, retry_minting};
-pub use on_demand::Upkeep;
 pub use points::{PointsReport, repair_points, sync_leaderboards, verify_points};
 pub use purchases::{reconcile, reconcile_purchases};
 pub use quests::sync_quests;
 pub use topics::backfill_topics;
+pub use upkeep::Upkeep;
 pub use verify::Verify;
-pub use walk::{CheckReport, WalkReport};
 
 use terrace_app::Job;
 use terrace_kernel::{Page, StoreError};

@@ -1,36 +1,14 @@
 //! Jobs that operators request over HTTP.
 
-use crate::{points, purchases, quests};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use terrace_app::App;
 use terrace_app::platform::{Job, RequestedRun};
-use terrace_app::{App, BoardsSynced, OnDemand, PurchasesReconciled, QuestsSynced};
 use terrace_kernel::StoreError;
 use terrace_store::BoxFuture;
 
 /// How long a request waits for a run in progress.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// The upkeep of this crate, for the HTTP layer.
-#[derive(Debug, Clone, Copy)]
-pub struct Upkeep;
-
-impl OnDemand for Upkeep {
-    fn sync_leaderboards(&self, app: Arc<App>) -> BoxFuture<'static, Result<BoardsSynced, StoreError>> {
-        Box::pin(async move { points::sync_leaderboards(&app).await })
-    }
-
-    fn sync_quests(&self, app: Arc<App>) -> BoxFuture<'static, Result<QuestsSynced, StoreError>> {
-        Box::pin(async move { quests::sync_quests(&app).await })
-    }
-
-    fn reconcile_purchases(
-        &self,
-        app: Arc<App>,
-    ) -> BoxFuture<'static, Result<PurchasesReconciled, StoreError>> {
-        Box::pin(async move { purchases::reconcile_purchases(&app).await })
-    }
-}
 
 /// A periodic job whose result a request may wait for.
 pub(crate) struct RequestedJob<T> {

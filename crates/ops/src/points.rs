@@ -4,10 +4,10 @@
 //! Legacy entries (rule 7) may lag behind the ledger in two cases: points of an announced season from before its start,
 //! and what `Writer::Maintenance` writes for a season that is over.
 
+use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport, walk};
 use crate::maintenance::{TaskContext, TaskFailure};
 use crate::on_demand::{Requested, RequestedJob};
 use crate::quests;
-use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport, walk};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;

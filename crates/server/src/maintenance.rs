@@ -20,8 +20,9 @@ use std::time::Duration;
 use terrace_app::{App, SecretKey, into_infallible};
 use terrace_ops::maintenance::{
     Category, Left, MaintenanceHistory, Need, Observer, Plan, Round, RoundReport, RunOutcome, RunRecord,
-    RunState, Task, TaskList, TaskRun, Wanted, catalogue,
+    RunState, Task, TaskList, TaskRun, Wanted,
 };
+use terrace_ops::tasks::catalogue;
 use terrace_storage::Storage;
 use tokio::sync::watch;
 

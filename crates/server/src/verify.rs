@@ -16,7 +16,7 @@ pub(crate) async fn verify(settings: Settings) -> anyhow::Result<ExitCode> {
     let (points, ledger, rows) = tokio::try_join!(
         terrace_ops::verify_points(&app),
         terrace_ops::verify_ledger(&app),
-        terrace_ops::maintenance::verify_rows(&app)
+        terrace_ops::tasks::verify_rows(&app)
     )?;
     storage.close();
     for check in &checks {

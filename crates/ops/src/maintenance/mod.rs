@@ -4,7 +4,7 @@
 //!
 //! # Adding a task
 //!
-//! Add a constructor in a file of its own and one line in [`catalogue`]. The task writes through [`Work::batch`]; its
+//! Add a constructor in a file of its own and one line in [`catalogue`](crate::tasks::catalogue). The task writes through [`Work::batch`]; its
 //! counts are the rows that it wrote, so the second of two runs counts nothing:
 //!
 //! ```
@@ -23,18 +23,14 @@
 mod context;
 mod journal;
 mod order;
-mod repairs;
 mod run;
-mod tasks_cleanup;
-mod tasks_setup;
-mod tasks_upkeep;
+mod walk;
 mod work;
 
 pub use context::yield_to_writers;
 pub(crate) use context::{TaskContext, dry_run};
 pub use journal::{Busy, CountRows, MaintenanceHistory, RunState};
 pub use order::OrderFault;
-pub use repairs::verify_rows;
 pub use run::{Left, Round, RoundFailure, RoundReport, TaskRun, maintain};
 pub use terrace_store::maintenance::{
     Extent, MaintenanceRead, MaintenanceWrite, RunOutcome, RunRecord, UnknownOutcome,
@@ -43,6 +39,8 @@ pub use terrace_store::repair::{
     Carrier, Counts, FactsAudit, FactsRepair, LeftBehind, LookedAt, OrphanProgress, PacksAudit, PacksRepair,
     RepairRead, RepairWrite, RowsAudit, RowsRepair, UnassignedAward, Unrecorded, UnrecordedVisit,
 };
+pub use walk::{CheckReport, WalkReport};
+pub(crate) use walk::{Derived, Held, Looked, Page, Portion, Settled, hold, walk};
 pub use work::{Observer, TaskFailure, Unwatched, Work};
 
 use std::fmt;
@@ -187,61 +185,6 @@ pub struct TaskList {
     tasks: Vec<Task>,
 }
 
-/// Returns every task of this program that needs no local file, in display order. Tasks without a dependency between
-/// them run in this order.
-pub fn catalogue() -> TaskList {
-    TaskList {
-        tasks: vec![
-            tasks_setup::seasons(),
-            tasks_setup::teams(),
-            tasks_setup::quests(),
-            tasks_setup::packs(),
-            tasks_setup::demo(),
-            tasks_upkeep::turn_seasons(),
-            tasks_upkeep::backfill_topics(),
-            tasks_upkeep::name_skeletons(),
-            tasks_upkeep::backfill_search(),
-            repairs::step_order(),
-            repairs::quest_runs(),
-            repairs::quest_points(),
-            repairs::visit_points(),
-            repairs::boards(),
-            repairs::onboarding(),
-            repairs::counters(),
-            repairs::blocked_follows(),
-            repairs::deleted_accounts(),
-            repairs::deleted_posts(),
-            repairs::purchases(),
-            repairs::packs(),
-            repairs::orders(),
-            repairs::rewards(),
-            repairs::grants(),
-            repairs::pack_stock(),
-            tasks_upkeep::repair_points(),
-            tasks_upkeep::repair_balances(),
-            tasks_upkeep::reconcile_purchases(),
-            tasks_upkeep::sync_quests(),
-            repairs::minting_lanes(),
-            repairs::minted_tokens(),
-            repairs::wallets(),
-            repairs::search(),
-            tasks_upkeep::mint_earlier(),
-            tasks_cleanup::idempotency_keys(),
-            tasks_cleanup::sessions(),
-            tasks_cleanup::events(),
-            tasks_cleanup::minting(),
-            tasks_cleanup::reports(),
-            tasks_cleanup::carts(),
-            tasks_cleanup::notifications(),
-            tasks_cleanup::push(),
-            tasks_cleanup::media(),
-            tasks_cleanup::notices(),
-            tasks_cleanup::imports(),
-            tasks_cleanup::journal(),
-        ],
-    }
-}
-
 /// Selection of tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
@@ -358,54 +301,5 @@ impl TaskList {
         };
         let find = |name: &&str| self.tasks.iter().find(|task| task.name == *name);
         Ok(Plan { steps: names.iter().filter_map(find).map(step).collect() })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(plan: &Plan) -> Vec<&'static str> {
-        plan.steps().iter().map(|step| step.task.name()).collect()
-    }
-
-    /// Spec §1 rule 13: every category of maintenance has its tasks, and they have an order.
-    #[test]
-    fn spec_1_rule_13_the_catalogue_has_an_order_and_every_category() {
-        let tasks = catalogue();
-        let plan = tasks.plan(&Wanted::All).unwrap();
-        let planned = names(&plan);
-        for task in tasks.tasks() {
-            assert_eq!(planned.contains(&task.name()), !task.is_by_name_only(), "{}", task.name());
-            assert!(!task.about().is_empty() && !task.about().ends_with('.'), "{}", task.name());
-            let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
-            assert!(task.name().bytes().all(is_plain), "{}", task.name());
-        }
-        for category in [Category::SetUp, Category::Backfill, Category::CleanUp, Category::Repair] {
-            assert!(!tasks.plan(&Wanted::Of(category)).unwrap().steps().is_empty(), "{category}");
-        }
-        for (nth, step) in plan.steps().iter().enumerate() {
-            for before in step.task.comes_after() {
-                assert!(planned.iter().take(nth).any(|name| name == before), "{:?}", step.task);
-            }
-        }
-    }
-
-    #[test]
-    fn requested_tasks_are_distinguished_from_dependencies() {
-        let plan = catalogue().plan(&Wanted::Named(vec!["sync-quests".to_owned()])).unwrap();
-        assert!(plan.steps().len() > 1 && names(&plan).last() == Some(&"sync-quests"), "{plan:?}");
-        assert_eq!(names(&plan.only_requested()), ["sync-quests"]);
-        let demo = catalogue().plan(&Wanted::Named(vec!["demo".to_owned()])).unwrap();
-        assert_eq!(names(&demo).last(), Some(&"demo"));
-    }
-
-    #[test]
-    fn a_task_that_there_is_not_is_named_with_what_was_meant() {
-        let fault = |name: &str| catalogue().plan(&Wanted::Named(vec![name.to_owned()])).unwrap_err();
-        let slip = fault("repair-pionts").to_string();
-        assert_eq!(slip, "there is no task \"repair-pionts\"; did you mean repair-points?");
-        let strange = fault("xyzzy").to_string();
-        assert!(strange.contains("there are seasons, ") && strange.contains("sweep-media"), "{strange}");
     }
 }

@@ -1,8 +1,8 @@
 //! The environment of a task, and how it ends.
 
 use crate::maintenance::context::TaskContext;
+use crate::maintenance::walk::{Derived, walk};
 use crate::maintenance::{CountRows, Extent, Left, Task, TaskRun};
-use crate::walk::{Derived, walk};
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
@@ -157,18 +157,18 @@ impl Work {
     }
 
     /// Adds the number of all rows of a kind to the total number of items.
-    pub(super) async fn expect_all(&self, of: Extent) -> Result<(), TaskFailure> {
+    pub(crate) async fn expect_all(&self, of: Extent) -> Result<(), TaskFailure> {
         self.expect(self.ask(CountRows(of)).await?);
         Ok(())
     }
 
     /// Scans derived rows and repairs the wrong ones.
-    pub(super) async fn walk<D: Derived>(&self, derived: D) -> Result<(), TaskFailure> {
+    pub(crate) async fn walk<D: Derived>(&self, derived: D) -> Result<(), TaskFailure> {
         walk(&self.app, &self.pace, derived).await.map(drop)
     }
 
     /// Same as [`Work::walk`], for rows that are scanned by account: reports progress by the number of accounts.
-    pub(super) async fn walk_fans<D: Derived>(&self, derived: D) -> Result<(), TaskFailure> {
+    pub(crate) async fn walk_fans<D: Derived>(&self, derived: D) -> Result<(), TaskFailure> {
         self.expect_all(Extent::Accounts).await?;
         self.walk(derived).await
     }

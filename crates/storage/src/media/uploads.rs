@@ -114,11 +114,11 @@ const EXPIRED: &str = "DELETE FROM media_uploads WHERE id IN \
     (SELECT id FROM media_uploads WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)";
 
 /// The uploads that `sweep_uploads` deletes.
-pub(crate) const EXPIRED_UPLOADS: &str = "SELECT COUNT(*) AS found FROM media_uploads WHERE expires_at <= $1";
+pub(crate) const EXPIRED_UPLOADS: &str = "SELECT COUNT(*) AS count FROM media_uploads WHERE expires_at <= $1";
 
 /// The pictures that `remove_unused_media` deletes.
 pub(crate) const UNUSED_PICTURES: &str =
-    concat!("SELECT COUNT(*) AS found FROM media WHERE unused_since <= $1 AND NOT ", used!());
+    concat!("SELECT COUNT(*) AS count FROM media WHERE unused_since <= $1 AND NOT ", used!());
 
 #[derive(QueryableByName)]
 struct FoundRow {

@@ -75,7 +75,7 @@ impl DieselTx<'_> {
             .load(conn)
         })
         .map_err(broken("compare tokens with reports"))?;
-        Ok(rows.into_iter().map(|row| row.id()).collect())
+        Ok(rows.into_iter().map(Key::id).collect())
     }
 }
 

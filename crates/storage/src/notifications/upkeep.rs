@@ -38,7 +38,7 @@ pub(crate) const EXPIRED_NOTIFICATIONS: &str = "SELECT \
        WHERE n.expires_at <= $1) \
     + (SELECT COUNT(*) FROM shared_notifications WHERE expires_at <= $1) \
     + (SELECT COUNT(*) FROM shared_notifications AS s \
-       JOIN shared_notification_reads AS r ON r.notification_id = s.id WHERE s.expires_at <= $1) AS found";
+       JOIN shared_notification_reads AS r ON r.notification_id = s.id WHERE s.expires_at <= $1) AS count";
 
 /// What is removed of a closed account (`$1`), in order, each in portions.
 const OF_ACCOUNT: [&str; 8] = [

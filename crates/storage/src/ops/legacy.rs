@@ -44,7 +44,7 @@ pub(crate) fn abandoned() -> String {
             "(SELECT COUNT(*) FROM {table} WHERE import_id IN (SELECT id FROM imports WHERE {ABANDONED}))"
         )
     });
-    format!("SELECT {imports} + {} AS found", waiting.join(" + "))
+    format!("SELECT {imports} + {} AS count", waiting.join(" + "))
 }
 
 #[derive(Insertable)]

@@ -59,7 +59,7 @@ pub(crate) const EXPIRED_PUSHES: &str = "SELECT \
     (SELECT count(*) FROM push_deliveries WHERE expires_at < $1) \
     + (SELECT count(*) FROM push_broadcasts WHERE expires_at < $1) \
     + (SELECT count(*) FROM push_subscriptions s JOIN sessions ON sessions.id = s.session_id \
-        WHERE sessions.expires_at < $1) AS found";
+        WHERE sessions.expires_at < $1) AS count";
 
 /// A subscription of a session that was ended is gone already.
 const SWEEPS: [&str; 3] = [

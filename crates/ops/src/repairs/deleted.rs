@@ -15,7 +15,7 @@ const ROWS: u32 = 500;
 const LATE: Duration = Duration::from_hours(1);
 
 /// Removes what deleted accounts left behind.
-pub(in crate::maintenance) fn deleted_accounts() -> Task {
+pub(crate) fn deleted_accounts() -> Task {
     let about = "Removes remaining rows of deleted accounts";
     Task::new("sweep-deleted-accounts", Category::CleanUp, about, |work: Work| async move {
         let mut after = None;
@@ -34,7 +34,7 @@ pub(in crate::maintenance) fn deleted_accounts() -> Task {
 }
 
 /// Removes deleted posts that still exist.
-pub(in crate::maintenance) fn deleted_posts() -> Task {
+pub(crate) fn deleted_posts() -> Task {
     let about = "Removes remaining rows of posts that were deleted more than an hour ago";
     Task::new("sweep-deleted-posts", Category::CleanUp, about, |work: Work| async move {
         let before = work.app().now().minus(LATE);

@@ -1,7 +1,7 @@
 //! Repair of wallets that would not be asked for in time.
 
 use crate::maintenance::{Category, Task};
-use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
 use std::convert::Infallible;
 use terrace_app::wallets::LONGEST_PAUSE;
 use terrace_kernel::{Ctx, Timestamp};
@@ -9,7 +9,7 @@ use terrace_ledger::WalletId;
 use terrace_store::OpsTx;
 
 /// Wakes requested wallets that are due later than any pause explains: a clock was wrong when they were paused.
-pub(in crate::maintenance) fn wallets() -> Task {
+pub(crate) fn wallets() -> Task {
     let about = "Wakes requested wallets whose next attempt was postponed for more than an hour";
     Task::new("repair-wallets", Category::Repair, about, |work| async move { work.walk(Sleeping).await })
 }

@@ -1,13 +1,13 @@
 //! Repair of the minting outbox: fans whose pending messages would never be sent.
 
 use crate::maintenance::{Category, Task};
-use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, UserId};
 use terrace_store::OpsTx;
 
 /// Opens missing lanes of fans with pending messages.
-pub(in crate::maintenance) fn minting_lanes() -> Task {
+pub(crate) fn minting_lanes() -> Task {
     let about = "Creates the missing delivery lanes of fans with pending messages to the minter";
     Task::new("repair-minting-lanes", Category::Repair, about, |work| async move { work.walk(Lanes).await })
 }

@@ -1,7 +1,7 @@
 //! Repair of purchases, copies and collectibles according to the journal and the proofs of draws (spec §3 rule 4).
 
 use crate::maintenance::{Category, Need, Task, Work};
-use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use terrace_packs::{
 use terrace_store::{OpsReadTx, OpsTx};
 
 /// Repairs the states of purchases, copies and payments.
-pub(in crate::maintenance) fn purchases() -> Task {
+pub(crate) fn purchases() -> Task {
     let about = "Repairs the states of purchases and copies from the journal and the draws";
     Task::new(
         "repair-purchases",
@@ -25,7 +25,7 @@ pub(in crate::maintenance) fn purchases() -> Task {
 }
 
 /// Restores missing copies and collectibles.
-pub(in crate::maintenance) fn packs() -> Task {
+pub(crate) fn packs() -> Task {
     let about = "Adds missing copies that fans paid for, and missing collectibles that they drew";
     Task::new("backfill-packs", Category::Backfill, about, |work: Work| async move {
         let (book, safe) = (work.app().pack_book().await?, work.app().seed_cipher()?);

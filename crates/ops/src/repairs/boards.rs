@@ -2,10 +2,10 @@
 //! 4 and 5). Totals and boards are updated in the same transaction. Records without a season stay as they are (rule
 //! 6).
 
-use crate::maintenance::repairs::facts::favorites;
 use crate::maintenance::{Category, Task, UnassignedAward};
+use crate::maintenance::{Derived, Looked, Page, Settled, WalkReport, hold};
 use crate::points::reconcile;
-use crate::walk::{Derived, Looked, Page, Settled, WalkReport, hold};
+use crate::repairs::facts::favorites;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, StoreError, TeamId, Timestamp, UserId, Uuid};
@@ -13,7 +13,7 @@ use terrace_scoring::{Board, FavoriteAsOf, SourceKey, SourceKind, TeamBoardId, b
 use terrace_store::OpsTx;
 
 /// Assigns boards to records.
-pub(in crate::maintenance) fn boards() -> Task {
+pub(crate) fn boards() -> Task {
     let about = "Assigns a leaderboard to records of points without one, where it can be determined";
     Task::new(
         "backfill-boards",

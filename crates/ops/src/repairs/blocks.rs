@@ -1,7 +1,7 @@
 //! Removal of follows between fans where either blocks the other.
 
 use crate::maintenance::{Category, Task};
-use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use terrace_app::graph::end_follow;
@@ -9,7 +9,7 @@ use terrace_kernel::{Ctx, UserId};
 use terrace_store::OpsTx;
 
 /// Removes follows that a block forbids.
-pub(in crate::maintenance) fn blocked_follows() -> Task {
+pub(crate) fn blocked_follows() -> Task {
     let about = "Removes follows between fans if one of them blocks the other";
     Task::new("sweep-blocked-follows", Category::CleanUp, about, |work| async move {
         work.walk(BlockedFollows).await

@@ -1,15 +1,15 @@
 //! Repair of the search index: names of accounts and teams, words and topics of posts.
 
 use crate::maintenance::{Category, Extent, Task, TaskFailure, Work};
+use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
 use crate::search::{Indexed, IndexedUntil, ids};
 use crate::topics::TopicsKnown;
-use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, PostId, TeamId, Timestamp, Uuid, num};
 use terrace_store::OpsTx;
 
 /// Indexes what differs from its row.
-pub(in crate::maintenance) fn search() -> Task {
+pub(crate) fn search() -> Task {
     let about = "Corrects what the search finds fans, teams, posts and topics by";
     Task::new("repair-search", Category::Repair, about, |work: Work| async move {
         work.expect_all(Extent::Accounts).await?;

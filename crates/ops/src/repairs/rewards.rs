@@ -1,7 +1,7 @@
 //! Repair of claims, and of the stock of rewards.
 
 use crate::maintenance::{Category, Task, TaskFailure, Work};
-use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use terrace_app::rewards::{publish_claim, return_cost};
@@ -11,7 +11,7 @@ use terrace_store::OpsTx;
 use terrace_store::repair::ClaimFault;
 
 /// Repairs claims that disagree with their codes or the journal, and the stock of rewards.
-pub(in crate::maintenance) fn rewards() -> Task {
+pub(crate) fn rewards() -> Task {
     let about = "Repairs the stock of rewards from claims and codes, returns costs that are owed, revokes claims without a code, \
                  and removes costs that the journal does not have";
     Task::new("repair-rewards", Category::Repair, about, |work: Work| async move {

@@ -2,7 +2,7 @@
 //! steps.
 
 use crate::maintenance::{Category, OrphanProgress, Task, Work};
-use crate::walk::{Derived, Looked, Page, Settled, WalkReport, hold};
+use crate::maintenance::{Derived, Looked, Page, Settled, WalkReport, hold};
 use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_app::quests::{QuestBook, portion_of_standings};
@@ -11,7 +11,7 @@ use terrace_quests::{Period, Quest, QuestId, Run, StepId};
 use terrace_store::{Command, OpsTx};
 
 /// Starts onboarding quests for fans who registered before these existed.
-pub(in crate::maintenance) fn onboarding() -> Task {
+pub(crate) fn onboarding() -> Task {
     let about = "Starts the onboarding quests for fans who registered before these quests existed";
     Task::new("backfill-onboarding", Category::Backfill, about, |work: Work| async move {
         let book = crate::quests::fresh_quest_book(work.app()).await?;
@@ -22,7 +22,7 @@ pub(in crate::maintenance) fn onboarding() -> Task {
 }
 
 /// Restores missing runs of completed steps.
-pub(in crate::maintenance) fn quest_runs() -> Task {
+pub(crate) fn quest_runs() -> Task {
     let about = "Creates missing quest runs for completed steps";
     Task::new("repair-quest-runs", Category::Repair, about, |work: Work| async move {
         let book = crate::quests::fresh_quest_book(work.app()).await?;
@@ -32,7 +32,7 @@ pub(in crate::maintenance) fn quest_runs() -> Task {
 }
 
 /// Renumbers steps.
-pub(in crate::maintenance) fn step_order() -> Task {
+pub(crate) fn step_order() -> Task {
     let about = "Renumbers the steps of each quest from 1, without gaps, in their current order";
     Task::new("repair-step-order", Category::Repair, about, |work: Work| async move {
         let moved = work.batch(OrderSteps).await?;

@@ -2,8 +2,8 @@
 //! activity that was paid meanwhile, or is paid concurrently, is paid once.
 
 use crate::maintenance::{Category, Task, Unrecorded, UnrecordedVisit};
+use crate::maintenance::{Derived, Held, Looked, Page, Settled, WalkReport, hold};
 use crate::points::{reconcile, record_past};
-use crate::walk::{Derived, Held, Looked, Page, Settled, WalkReport, hold};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use terrace_app::boards::Awards;
@@ -13,7 +13,7 @@ use terrace_scoring::{FavoriteAsOf, NewAward, Points, SourceKey, SourceKind, boa
 use terrace_store::{OpsReadTx, OpsTx};
 
 /// Records completed steps and quests.
-pub(in crate::maintenance) fn quest_points() -> Task {
+pub(crate) fn quest_points() -> Task {
     let about = "Records the points of completed steps and quests that have no record, as of when they were completed";
     Task::new("backfill-quest-points", Category::Backfill, about, |work| async move {
         let awards = work.app().awards();
@@ -24,7 +24,7 @@ pub(in crate::maintenance) fn quest_points() -> Task {
 }
 
 /// Records daily visits.
-pub(in crate::maintenance) fn visit_points() -> Task {
+pub(crate) fn visit_points() -> Task {
     let about = "Records the points of daily visits that have no record, as of their date";
     Task::new("backfill-visit-points", Category::Backfill, about, |work| async move {
         let awards = work.app().awards();

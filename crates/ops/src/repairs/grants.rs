@@ -1,7 +1,7 @@
 //! Repair of grants: what the lines of orders gave, and the goods of each grant.
 
 use crate::maintenance::{Category, Task, TaskFailure, Work};
-use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use terrace_app::grants::{GivenGrant, Grant, GrantId, GrantKind, Granter, pay_coins, take_back};
@@ -14,7 +14,7 @@ use terrace_store::grants::GrantWrite;
 
 /// Repairs what lines of orders gave, and the goods of grants. Copies get new seeds, which needs the service's secret; a
 /// run without it leaves them out.
-pub(in crate::maintenance) fn grants() -> Task {
+pub(crate) fn grants() -> Task {
     let about = "Gives what delivered lines of orders lack, takes back what revoked ones left, and completes granted goods";
     Task::new("repair-grants", Category::Repair, about, |work: Work| async move {
         let granter = match work.app().seed_cipher() {

@@ -1,7 +1,7 @@
 //! Repair of orders and of the stock of variants.
 
 use crate::maintenance::{Category, Task, TaskFailure, Work};
-use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use terrace_app::shop::settle_lost_holds;
@@ -10,7 +10,7 @@ use terrace_shop::{OrderId, VariantId};
 use terrace_store::OpsTx;
 
 /// Repairs the holds and payments of orders, and the stock of variants.
-pub(in crate::maintenance) fn orders() -> Task {
+pub(crate) fn orders() -> Task {
     let about =
         "Settles holds of orders that have ended, wakes their payments, and repairs the stock of variants";
     Task::new("repair-orders", Category::Repair, about, |work: Work| async move {

@@ -1,13 +1,13 @@
 //! Repair of the stock of packs and of the minted counts of editions.
 
 use crate::maintenance::{Category, Task, TaskFailure, Work};
-use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, Uuid};
 use terrace_packs::{CollectibleId, PackId};
 use terrace_store::OpsTx;
 
-pub(in crate::maintenance) fn pack_stock() -> Task {
+pub(crate) fn pack_stock() -> Task {
     let about = "Repairs the stock of packs from purchases and openings, and the minted counts of editions from serial numbers";
     Task::new("repair-pack-stock", Category::Repair, about, |work: Work| async move {
         work.walk(Stock::Packs).await?;

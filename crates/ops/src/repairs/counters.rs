@@ -1,12 +1,12 @@
 //! Repair of the counters that rows carry: all those that the verification of counters checks.
 
 use crate::maintenance::{Carrier, Category, Extent, LookedAt, Task, TaskFailure, Work};
-use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, Uuid};
 use terrace_store::OpsTx;
 
-pub(in crate::maintenance) fn counters() -> Task {
+pub(crate) fn counters() -> Task {
     let about = "Recounts the comments, reactions, likes, follows and followers of posts, comments, fans and teams, and notifications";
     Task::new("repair-counters", Category::Repair, about, |work: Work| async move {
         work.expect_all(Extent::Posts).await?;

@@ -1,14 +1,14 @@
 //! Repair of the tokens of collectibles, from the reports of the minter.
 
 use crate::maintenance::{Category, Task};
-use crate::walk::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
 use std::convert::Infallible;
 use terrace_kernel::Ctx;
 use terrace_packs::{OwnedId, reported};
 use terrace_store::OpsTx;
 
 /// Applies reports again whose effect is missing.
-pub(in crate::maintenance) fn minted_tokens() -> Task {
+pub(crate) fn minted_tokens() -> Task {
     let about = "Gives collectibles the tokens that the minter reported, and takes those that were burned";
     Task::new("repair-minted-tokens", Category::Repair, about, |work| async move { work.walk(Tokens).await })
 }

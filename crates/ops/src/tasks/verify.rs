@@ -1,7 +1,7 @@
 //! Verification by dry run: reports what repairs would change.
 
-use crate::maintenance::run::maintain;
-use crate::maintenance::{Round, RoundFailure, TaskRun, Unwatched, Wanted, catalogue};
+use crate::maintenance::{Round, RoundFailure, TaskRun, Unwatched, Wanted, maintain};
+use crate::tasks::catalogue;
 use std::sync::Arc;
 use terrace_app::App;
 use terrace_kernel::StoreError;
@@ -22,8 +22,8 @@ const VERIFIED_BY_DRY_RUN: [&str; 11] = [
     "repair-wallets",
 ];
 
-/// Makes a dry run of the repairs of quests, purchases, orders, claims, grants, stock, messages to the minter and the search: what each would
-/// write is what is wrong. Writes nothing.
+/// Makes a dry run of the repairs of quests, purchases, orders, claims, grants, stock, messages to the minter and the
+/// search: what each would write is what is wrong. Writes nothing.
 ///
 /// # Errors
 ///
