@@ -46,7 +46,7 @@ use crate::readers::CrowdOfReaders;
 use crate::report::Figure;
 use crate::scenarios::{Inputs, Plan, Scenario};
 use crate::server::Program;
-use crate::world::Ground;
+use crate::world::{Ground, Kind};
 use anyhow::{Context, Result};
 use clap::{Args, Parser};
 use mimalloc::MiMalloc;
@@ -73,6 +73,9 @@ struct Bench {
     /// Skip everything that needs PostgreSQL.
     #[arg(long)]
     sqlite_only: bool,
+    /// Measure on PostgreSQL only. The documentation is left alone.
+    #[arg(long, conflicts_with = "sqlite_only")]
+    postgres_only: bool,
     #[command(flatten)]
     inputs: Inputs,
     /// The program that is measured.
@@ -135,7 +138,12 @@ fn run(bench: &Bench) -> Result<()> {
     let chosen = if bench.scenarios.is_empty() { &Scenario::ALL[..] } else { &bench.scenarios };
     let before = bench.compare.as_ref().map(|file| Earlier::read(file)).transpose()?;
     let mut results = Vec::new();
-    let new_ground = || Ground::new(program.clone(), !bench.sqlite_only);
+    let kinds: &[Kind] = match (bench.sqlite_only, bench.postgres_only) {
+        (true, _) => &[Kind::Sqlite],
+        (false, true) => &[Kind::Postgres],
+        (false, false) => &[Kind::Sqlite, Kind::Postgres],
+    };
+    let new_ground = || Ground::new(program.clone(), kinds);
     let shared = bench.quick.then(new_ground).transpose()?;
     for scenario in chosen {
         // A separate ground for each scenario, so that the data of one do not affect the next; a quick run shares one,
@@ -153,7 +161,7 @@ fn run(bench: &Bench) -> Result<()> {
         if let Some(before) = &before {
             writeln!(std::io::stdout().lock(), "{}", before.compare(scenario.name(), &figures))?;
         }
-        let is_whole = !bench.quick && !bench.sqlite_only && bench.inputs.part.is_empty();
+        let is_whole = !bench.quick && kinds.len() > 1 && bench.inputs.part.is_empty();
         if let Some(folder) = bench.figures.as_ref().filter(|_| is_whole) {
             document(folder, *scenario, &machine, &figures)?;
         }

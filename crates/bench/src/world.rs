@@ -58,6 +58,7 @@ impl Kind {
 /// Where databases are created: a folder, and a private PostgreSQL server that forces writes to disk.
 pub(crate) struct Ground {
     program: Program,
+    kinds: &'static [Kind],
     /// Databases with the catalogue and [`FANS`] fans, which are copied to create others.
     origins: Mutex<Vec<World>>,
     // The server is dropped before the folder.
@@ -66,12 +67,13 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
-    pub(crate) fn new(mut program: Program, with_postgres: bool) -> Result<Self> {
+    pub(crate) fn new(mut program: Program, kinds: &'static [Kind]) -> Result<Self> {
+        let with_postgres = kinds.contains(&Kind::Postgres);
         let postgres = with_postgres.then(|| ThrowawayPostgres::start_with(Options { fsync: true }));
         let postgres = postgres.transpose()?;
         program.postgres = postgres.as_ref().and_then(ThrowawayPostgres::pid);
         let folder = tempfile::Builder::new().prefix("terrace-bench-").tempdir()?;
-        Ok(Self { program, origins: Mutex::default(), postgres, folder })
+        Ok(Self { program, kinds, origins: Mutex::default(), postgres, folder })
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -82,10 +84,9 @@ impl Ground {
         &self.program
     }
 
-    /// The available kinds of database.
-    pub(crate) fn kinds(&self) -> Vec<Kind> {
-        let postgres = self.postgres.as_ref().map(|_| Kind::Postgres);
-        [Kind::Sqlite].into_iter().chain(postgres).collect()
+    /// The kinds of database that are measured.
+    pub(crate) const fn kinds(&self) -> &'static [Kind] {
+        self.kinds
     }
 
     /// The version of PostgreSQL.

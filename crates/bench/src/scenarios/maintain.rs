@@ -38,7 +38,7 @@ const TASKS: [&str; 2] = ["repair-points", "backfill-quest-points"];
 pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<Figure>> {
     let records = inputs.records.unwrap_or(plan.records);
     let mut figures = Vec::new();
-    for kind in ground.kinds() {
+    for &kind in ground.kinds() {
         log::info!("maintenance of {records} records on {}", kind.name());
         figures.extend(on_database(ground, plan, kind, records)?);
     }

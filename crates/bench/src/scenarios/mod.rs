@@ -155,7 +155,7 @@ impl Scenario {
             Self::Soak => return soak::run(ground, plan, inputs),
         };
         let mut figures = Vec::new();
-        for kind in ground.kinds() {
+        for &kind in ground.kinds() {
             log::info!("{} on {}", self.name(), kind.name());
             figures.extend(on_database(ground, plan, kind)?);
         }

@@ -32,8 +32,8 @@ pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<F
     thread::scope(|scope| {
         let runs: Vec<_> = ground
             .kinds()
-            .into_iter()
-            .map(|kind| scope.spawn(move || on_database(ground, plan, kind, length)))
+            .iter()
+            .map(|&kind| scope.spawn(move || on_database(ground, plan, kind, length)))
             .collect();
         let mut figures = Vec::new();
         for run in runs {

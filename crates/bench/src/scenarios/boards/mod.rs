@@ -26,7 +26,7 @@ const MODEL: &str = "ranks";
 pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<Figure>> {
     let fans = inputs.fans.unwrap_or(plan.large);
     let mut figures = Vec::new();
-    for kind in ground.kinds() {
+    for &kind in ground.kinds() {
         log::info!("leaderboard of {fans} fans on {}", kind.name());
         figures.extend(on_database(ground, plan, kind, fans)?);
     }

@@ -27,7 +27,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<F
     }
     figures.extend(quality::on_generated(plan));
     figures.extend(lists::run(plan)?);
-    for kind in ground.kinds() {
+    for &kind in ground.kinds() {
         figures.extend(feeds::run(ground, plan, kind)?);
         figures.extend(served::run(ground, plan, kind)?);
     }

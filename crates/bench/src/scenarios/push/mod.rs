@@ -20,7 +20,7 @@ const AUTH: &str = "BTBZMqHH6r4Tts7J_aSIgg";
 
 pub(super) fn run(ground: &Ground, plan: &Plan, _: &Inputs) -> Result<Vec<Figure>> {
     let mut figures = sealing::run(plan)?;
-    for kind in ground.kinds() {
+    for &kind in ground.kinds() {
         log::info!("writes beside push messages on {}", kind.name());
         figures.extend(beside::run(ground, plan, kind)?);
     }

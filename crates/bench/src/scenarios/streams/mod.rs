@@ -52,7 +52,7 @@ pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<F
     if wants(Part::Combined) {
         figures.extend(combined::run(ground, plan)?);
     }
-    for kind in ground.kinds() {
+    for &kind in ground.kinds() {
         if wants(Part::Late) {
             figures.extend(late::run(ground, plan, kind)?);
         }
