@@ -23,7 +23,7 @@ fn a_server_that_stops_is_survived() -> Result<()> {
 #[test]
 fn a_server_that_is_killed_is_survived() -> Result<()> {
     on(DatabaseKind::Postgres, |_| {
-        let server = ThrowawayPostgres::start_with(Options { fsync: true })?;
+        let server = ThrowawayPostgres::start_with(Options { fsync: true, ..Options::default() })?;
         survives(server, ThrowawayPostgres::kill_server)
     })
 }

@@ -76,6 +76,9 @@ struct Bench {
     /// Measure on PostgreSQL only. The documentation is left alone.
     #[arg(long, conflicts_with = "sqlite_only")]
     postgres_only: bool,
+    /// A setting of the PostgreSQL server, besides its defaults. The documentation is left alone.
+    #[arg(long, value_name = "NAME=VALUE", conflicts_with = "sqlite_only")]
+    postgres_setting: Vec<String>,
     #[command(flatten)]
     inputs: Inputs,
     /// The program that is measured.
@@ -143,7 +146,7 @@ fn run(bench: &Bench) -> Result<()> {
         (false, true) => &[Kind::Postgres],
         (false, false) => &[Kind::Sqlite, Kind::Postgres],
     };
-    let new_ground = || Ground::new(program.clone(), kinds);
+    let new_ground = || Ground::new(program.clone(), kinds, &bench.postgres_setting);
     let shared = bench.quick.then(new_ground).transpose()?;
     for scenario in chosen {
         // A separate ground for each scenario, so that the data of one do not affect the next; a quick run shares one,
@@ -161,7 +164,8 @@ fn run(bench: &Bench) -> Result<()> {
         if let Some(before) = &before {
             writeln!(std::io::stdout().lock(), "{}", before.compare(scenario.name(), &figures))?;
         }
-        let is_whole = !bench.quick && kinds.len() > 1 && bench.inputs.part.is_empty();
+        let is_default = kinds.len() > 1 && bench.postgres_setting.is_empty();
+        let is_whole = !bench.quick && is_default && bench.inputs.part.is_empty();
         if let Some(folder) = bench.figures.as_ref().filter(|_| is_whole) {
             document(folder, *scenario, &machine, &figures)?;
         }

@@ -67,9 +67,12 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
-    pub(crate) fn new(mut program: Program, kinds: &'static [Kind]) -> Result<Self> {
+    pub(crate) fn new(mut program: Program, kinds: &'static [Kind], settings: &[String]) -> Result<Self> {
         let with_postgres = kinds.contains(&Kind::Postgres);
-        let postgres = with_postgres.then(|| ThrowawayPostgres::start_with(Options { fsync: true }));
+        let postgres = with_postgres.then(|| {
+            let settings = settings.to_vec();
+            ThrowawayPostgres::start_with(Options { fsync: true, settings })
+        });
         let postgres = postgres.transpose()?;
         program.postgres = postgres.as_ref().and_then(ThrowawayPostgres::pid);
         let folder = tempfile::Builder::new().prefix("terrace-bench-").tempdir()?;

@@ -23,11 +23,13 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(25);
 
 /// Options of a throwaway server.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Force writes to disk. It only matters if the whole machine fails, not if the server is killed, so it is off
     /// unless the cost of forced writes is being measured.
     pub fsync: bool,
+    /// Further settings of the server, each as `name=value`, as in `postgresql.conf`.
+    pub settings: Vec<String>,
 }
 
 /// A PostgreSQL server that lives as long as this value, and at most as long as this process.
@@ -255,6 +257,7 @@ impl ThrowawayPostgres {
             .args(["-c", "max_connections=200"])
             .args(["-c", "shared_buffers=128MB"])
             .args(["-c", fsync])
+            .args(self.options.settings.iter().flat_map(|setting| ["-c", setting.as_str()]))
             .stdout(log.try_clone()?)
             .stderr(log)
             .spawn()
