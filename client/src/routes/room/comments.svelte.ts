@@ -85,14 +85,6 @@ export class Comments implements View, Paged {
     );
   }
 
-  /** Forgets the comments of a fan whom the reader blocked. */
-  forgetFan(fanId: string): void {
-    this.list.update(({ comments, nextCursor }) => ({
-      comments: comments.filter(({ author }) => author.id !== fanId),
-      nextCursor,
-    }));
-  }
-
   async delete(commentId: string): Promise<void> {
     this.#counted.delete(commentId);
     const params = { path: { id: this.#id, commentId } };

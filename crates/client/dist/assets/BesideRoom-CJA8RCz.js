@@ -1,1 +1,0 @@
-import{At as e,Ot as t,Qt as n,Xt as r}from"./shared-sVbl53Q.js";import{t as i}from"./Recommended-B_jN2oF.js";import{t as a}from"./TopTable-C8rA3Ei.js";import{t as o}from"./Topics-DhFbaeh.js";var s=e(`<!> <!> <!>`,1);function c(e){var c=s(),l=r(c);a(l,{});var u=n(l,2);o(u,{});var d=n(u,2);i(d,{}),t(e,c)}export{c as default};
