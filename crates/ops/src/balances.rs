@@ -1,8 +1,7 @@
 //! Repair of balances: balances and the entries of statements are compared with the journal, and spendable points with the
 //! records of points.
 
-use crate::maintenance::{Derived, Looked, Page, Settled, WalkReport, walk};
-use crate::maintenance::{TaskContext, TaskFailure};
+use crate::maintenance::{Derived, Looked, Page, Settled, TaskContext, TaskFailure, WalkReport, walk};
 use std::time::Duration;
 use terrace_app::App;
 use terrace_app::platform::Job;

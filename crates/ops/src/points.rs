@@ -4,8 +4,9 @@
 //! Legacy entries (rule 7) may lag behind the ledger in two cases: points of an announced season from before its start,
 //! and what `Writer::Maintenance` writes for a season that is over.
 
-use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport, walk};
-use crate::maintenance::{TaskContext, TaskFailure};
+use crate::maintenance::{
+    Derived, Looked, Page, Portion, Settled, TaskContext, TaskFailure, WalkReport, walk,
+};
 use crate::on_demand::{Requested, RequestedJob};
 use crate::quests;
 use std::collections::BTreeMap;

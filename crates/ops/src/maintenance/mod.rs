@@ -4,8 +4,8 @@
 //!
 //! # Adding a task
 //!
-//! Add a constructor in a file of its own and one line in [`catalogue`](crate::tasks::catalogue). The task writes through [`Work::batch`]; its
-//! counts are the rows that it wrote, so the second of two runs counts nothing:
+//! Add a constructor in a file of its own and one line in [`catalogue`](crate::tasks::catalogue). The task writes
+//! through [`Work::batch`]; its counts are the rows that it wrote, so the second of two runs counts nothing:
 //!
 //! ```
 //! use terrace_ops::maintenance::{Category, Task, TaskFailure, Work};

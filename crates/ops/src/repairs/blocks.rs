@@ -1,7 +1,6 @@
 //! Removal of follows between fans where either blocks the other.
 
-use crate::maintenance::{Category, Task};
-use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{Category, Derived, Looked, Page, Portion, Settled, Task, WalkReport};
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use terrace_app::graph::end_follow;

@@ -2,8 +2,7 @@
 //! 4 and 5). Totals and boards are updated in the same transaction. Records without a season stay as they are (rule
 //! 6).
 
-use crate::maintenance::{Category, Task, UnassignedAward};
-use crate::maintenance::{Derived, Looked, Page, Settled, WalkReport, hold};
+use crate::maintenance::{Category, Derived, Looked, Page, Settled, Task, UnassignedAward, WalkReport, hold};
 use crate::points::reconcile;
 use crate::repairs::facts::favorites;
 use std::collections::HashMap;

@@ -1,7 +1,9 @@
 //! Repair of the counters that rows carry: all those that the verification of counters checks.
 
-use crate::maintenance::{Carrier, Category, Extent, LookedAt, Task, TaskFailure, Work};
-use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{
+    Carrier, Category, Derived, Extent, Looked, LookedAt, Page, Portion, Settled, Task, TaskFailure,
+    WalkReport, Work,
+};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, Uuid};
 use terrace_store::OpsTx;

@@ -1,8 +1,9 @@
 //! Backfill of points for activity without a record. The records get the keys that they would have had, so that
 //! activity that was paid meanwhile, or is paid concurrently, is paid once.
 
-use crate::maintenance::{Category, Task, Unrecorded, UnrecordedVisit};
-use crate::maintenance::{Derived, Held, Looked, Page, Settled, WalkReport, hold};
+use crate::maintenance::{
+    Category, Derived, Held, Looked, Page, Settled, Task, Unrecorded, UnrecordedVisit, WalkReport, hold,
+};
 use crate::points::{reconcile, record_past};
 use std::collections::HashMap;
 use std::convert::Infallible;

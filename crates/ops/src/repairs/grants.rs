@@ -1,7 +1,9 @@
 //! Repair of grants: what the lines of orders gave, and the goods of each grant.
 
-use crate::maintenance::{Category, Task, TaskFailure, Work};
-use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{
+    Category, Derived, Looked, Page, Portion, Settled, Task, TaskFailure, WalkReport, Work,
+};
+use crate::repairs::orders::hold_buyers;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use terrace_app::grants::{GivenGrant, Grant, GrantId, GrantKind, Granter, pay_coins, take_back};
@@ -47,11 +49,7 @@ impl Derived for Lines {
 
     fn settle(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx, suspects: &[OrderId]) -> Settled {
         let mut report = WalkReport::default();
-        let mut fans = BTreeSet::new();
-        for id in suspects {
-            fans.extend(tx.order(*id)?.map(|order| order.user));
-        }
-        tx.hold_fans(&fans.into_iter().collect::<Vec<_>>())?;
+        hold_buyers(tx, suspects)?;
         for id in suspects {
             let Some(order) = tx.lock_order(*id)? else { continue };
             for line in order.granting() {

@@ -1,7 +1,6 @@
 //! Repair of the minting outbox: fans whose pending messages would never be sent.
 
-use crate::maintenance::{Category, Task};
-use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{Category, Derived, Looked, Page, Portion, Settled, Task, WalkReport};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, UserId};
 use terrace_store::OpsTx;

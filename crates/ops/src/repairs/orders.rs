@@ -1,11 +1,12 @@
 //! Repair of orders and of the stock of variants.
 
-use crate::maintenance::{Category, Task, TaskFailure, Work};
-use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{
+    Category, Derived, Looked, Page, Portion, Settled, Task, TaskFailure, WalkReport, Work,
+};
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use terrace_app::shop::settle_lost_holds;
-use terrace_kernel::{Ctx, UserId, num};
+use terrace_kernel::{Ctx, StoreError, UserId, num};
 use terrace_shop::{OrderId, VariantId};
 use terrace_store::OpsTx;
 
@@ -18,6 +19,15 @@ pub(crate) fn orders() -> Task {
         work.walk(Stocks).await?;
         Ok::<(), TaskFailure>(())
     })
+}
+
+/// Locks the fans of orders, which are locked before any of these orders.
+pub(super) fn hold_buyers(tx: &mut dyn OpsTx, orders: &[OrderId]) -> Result<(), StoreError> {
+    let mut fans: BTreeSet<UserId> = BTreeSet::new();
+    for id in orders {
+        fans.extend(tx.order(*id)?.map(|order| order.user));
+    }
+    tx.hold_fans(&fans.into_iter().collect::<Vec<_>>()).map(drop)
 }
 
 #[derive(Clone, Copy)]
@@ -39,11 +49,7 @@ impl Derived for Orders {
 
     fn settle(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx, suspects: &[OrderId]) -> Settled {
         let mut report = WalkReport::default();
-        let mut fans: BTreeSet<UserId> = BTreeSet::new();
-        for id in suspects {
-            fans.extend(tx.order(*id)?.map(|order| order.user));
-        }
-        tx.hold_fans(&fans.into_iter().collect::<Vec<_>>())?;
+        hold_buyers(tx, suspects)?;
         for id in suspects {
             let Some(order) = tx.lock_order(*id)? else { continue };
             report.wrote("holds of orders", settle_lost_holds(tx, ctx, &order)?);

@@ -1,7 +1,6 @@
 //! Repair of purchases, copies and collectibles according to the journal and the proofs of draws (spec §3 rule 4).
 
-use crate::maintenance::{Category, Need, Task, Work};
-use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{Category, Derived, Looked, Need, Page, Portion, Settled, Task, WalkReport, Work};
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;

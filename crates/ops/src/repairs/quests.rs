@@ -1,8 +1,9 @@
 //! Repairs of quest participation: onboarding of earlier fans, missing runs of completed steps, and the order of
 //! steps.
 
-use crate::maintenance::{Category, OrphanProgress, Task, Work};
-use crate::maintenance::{Derived, Looked, Page, Settled, WalkReport, hold};
+use crate::maintenance::{
+    Category, Derived, Looked, OrphanProgress, Page, Settled, Task, WalkReport, Work, hold,
+};
 use std::convert::Infallible;
 use std::sync::Arc;
 use terrace_app::quests::{QuestBook, portion_of_standings};

@@ -1,7 +1,8 @@
 //! Repair of claims, and of the stock of rewards.
 
-use crate::maintenance::{Category, Task, TaskFailure, Work};
-use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{
+    Category, Derived, Looked, Page, Portion, Settled, Task, TaskFailure, WalkReport, Work,
+};
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use terrace_app::rewards::{publish_claim, return_cost};

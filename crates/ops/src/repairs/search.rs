@@ -1,7 +1,8 @@
 //! Repair of the search index: names of accounts and teams, words and topics of posts.
 
-use crate::maintenance::{Category, Extent, Task, TaskFailure, Work};
-use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{
+    Category, Derived, Extent, Looked, Page, Portion, Settled, Task, TaskFailure, WalkReport, Work,
+};
 use crate::search::{Indexed, IndexedUntil, ids};
 use crate::topics::TopicsKnown;
 use std::convert::Infallible;

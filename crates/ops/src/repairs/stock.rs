@@ -1,7 +1,8 @@
 //! Repair of the stock of packs and of the minted counts of editions.
 
-use crate::maintenance::{Category, Task, TaskFailure, Work};
-use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{
+    Category, Derived, Looked, Page, Portion, Settled, Task, TaskFailure, WalkReport, Work,
+};
 use std::convert::Infallible;
 use terrace_kernel::{Ctx, Uuid};
 use terrace_packs::{CollectibleId, PackId};

@@ -1,7 +1,6 @@
 //! Repair of the tokens of collectibles, from the reports of the minter.
 
-use crate::maintenance::{Category, Task};
-use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{Category, Derived, Looked, Page, Portion, Settled, Task, WalkReport};
 use std::convert::Infallible;
 use terrace_kernel::Ctx;
 use terrace_packs::{OwnedId, reported};

@@ -1,7 +1,6 @@
 //! Repair of wallets that would not be asked for in time.
 
-use crate::maintenance::{Category, Task};
-use crate::maintenance::{Derived, Looked, Page, Portion, Settled, WalkReport};
+use crate::maintenance::{Category, Derived, Looked, Page, Portion, Settled, Task, WalkReport};
 use std::convert::Infallible;
 use terrace_app::wallets::LONGEST_PAUSE;
 use terrace_kernel::{Ctx, Timestamp};
