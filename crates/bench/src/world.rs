@@ -151,6 +151,8 @@ impl Ground {
         fs::create_dir(&data)?;
         let url = match world.kind {
             Kind::Sqlite => {
+                // A process that ends may leave its last transactions in the log, which is not copied.
+                world.write(&["PRAGMA wal_checkpoint(TRUNCATE)".to_owned()])?;
                 fs::copy(sqlite_file(&world.data), sqlite_file(&data))?;
                 sqlite_url(&data)
             }

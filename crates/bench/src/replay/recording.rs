@@ -77,8 +77,8 @@ struct Transaction {
 }
 
 impl Recording {
-    /// Finds the first `count` committed transactions with the first of the `given` identifiers. Jobs that react to the
-    /// events of a unit commit after it.
+    /// Finds the first `count` committed transactions with all `given` identifiers. A job that reacts to the events of a
+    /// unit may commit between its transactions: it has the fan's identifier, but not the key of the requests.
     /// Identifiers that were generated `during` the recording (in milliseconds) are those that the service made.
     pub(super) fn read(
         sent: &[Piece],
@@ -87,8 +87,8 @@ impl Recording {
         during: RangeInclusive<u128>,
     ) -> Result<Self> {
         let messages = messages(sent)?;
-        let marker = *given.first().context("no identifier is given")?;
-        let mut transactions = transactions(&messages, marker);
+        ensure!(!given.is_empty(), "no identifier is given");
+        let mut transactions = transactions(&messages, given);
         ensure!(transactions.len() >= count, "{} of {count} transactions were recorded", transactions.len());
         transactions.truncate(count);
         let connection = transactions.first().context("nothing was recorded")?.connection;
@@ -132,12 +132,12 @@ fn messages(sent: &[Piece]) -> Result<Vec<(usize, Message)>> {
     Ok(messages)
 }
 
-/// The committed transactions of commands with this identifier in a value.
-fn transactions(messages: &[(usize, Message)], marker: Uuid) -> Vec<Transaction> {
-    let forms = FORMS.map(|form| form(marker));
-    let is_marked = |message: &Message| {
-        let has = |form: &Vec<u8>| message.content.windows(form.len()).any(|window| window == form);
-        forms.iter().any(has)
+/// The committed transactions of commands with each of these identifiers in a value.
+fn transactions(messages: &[(usize, Message)], given: &[Uuid]) -> Vec<Transaction> {
+    let has = |messages: &[Message], id: Uuid| {
+        FORMS.map(|form| form(id)).iter().any(|form| {
+            messages.iter().any(|message| message.content.windows(form.len()).any(|window| window == form))
+        })
     };
     let (mut open, mut found) = (BTreeMap::new(), Vec::new());
     for (connection, message) in messages {
@@ -152,7 +152,7 @@ fn transactions(messages: &[(usize, Message)], marker: Uuid) -> Vec<Transaction>
         messages.push(message.clone());
         if query.ends_with(COMMIT) {
             let messages = open.remove(connection).unwrap_or_default();
-            if messages.iter().any(is_marked) {
+            if given.iter().all(|id| has(&messages, *id)) {
                 found.push(Transaction { connection: *connection, messages });
             }
         }
@@ -320,5 +320,7 @@ mod tests {
     fn a_missing_transaction_is_an_error() {
         assert!(Recording::read(&sent(), &[FAN], 2, 8..=10).is_err());
         assert!(Recording::read(&sent(), &[Uuid::from_u128(8)], 1, 8..=10).is_err());
+        // A job has the fan's identifier and not the other one.
+        assert!(Recording::read(&sent(), &[FAN, Uuid::from_u128(8)], 1, 8..=10).is_err());
     }
 }
