@@ -6,8 +6,11 @@ use crate::postgres::{self, Postgres};
 use crate::tools::Tools;
 use anyhow::{Result, ensure};
 use clap::Args;
+use std::env;
+use std::num::NonZero;
 use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::thread;
 
 #[derive(Args, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -128,6 +131,15 @@ fn may_mount() -> bool {
         && mount(&mut Command::new("umount"))
 }
 
+/// The variable with the number of tests that run at once, which the caller may have set.
+const THREADS: &str = "RUST_TEST_THREADS";
+
+/// At least four tests at once: many wait for a server, a deadline or a process that they killed. On 2 processors the
+/// suite took 17 minutes with four at once, and 21 with two.
+fn threads() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get).max(4)
+}
+
 /// The package whose tests run the program.
 const RUNS_PROGRAM: &str = "terrace-tests";
 
@@ -170,6 +182,10 @@ fn cargo_test(test: &Test, terrace: Option<&Path>, postgres: &Postgres, mounts: 
     tests.envs(test.environment.iter().map(|(name, value)| (name, value)));
     if let Some(terrace) = terrace {
         tests.env("TERRACE_BIN", terrace);
+    }
+    // Measured times mean little beside other tests.
+    if !test.measures && env::var_os(THREADS).is_none() {
+        tests.env(THREADS, threads().to_string());
     }
     match postgres.url() {
         Some(url) => tests.env(postgres::SERVER, url).env("TERRACE_TEST_DATABASES", "sqlite,postgres"),
