@@ -1,5 +1,6 @@
 //! Contract part 2 §9, the wheel, over HTTP: odds, spins and their proofs, free spins, and what is refused.
 
+use super::streams::{OWN, lasting};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -155,9 +156,9 @@ fn spec_9_bad_spins_are_invalid_and_move_nothing(kind: DatabaseKind) -> Result<(
 }
 
 fn spec_9_spins_are_exported_and_streamed(kind: DatabaseKind) -> Result<()> {
-    let service = TestService::start(kind)?;
+    let service = lasting(kind)?;
     let mia = service.fan("mia");
-    let mut stream = mia.stream("/api/user/stream").begun();
+    let mut stream = mia.stream(OWN).begun();
     let spun = spin(&mia, &wheel(&mia, "daily"), "free", "one").expect(201);
     let exported = mia.get("/api/user/export").expect(200).list("/spins");
     assert_eq!(exported.len(), 1);
