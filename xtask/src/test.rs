@@ -134,10 +134,10 @@ fn may_mount() -> bool {
 /// The variable with the number of tests that run at once, which the caller may have set.
 const THREADS: &str = "RUST_TEST_THREADS";
 
-/// At least four tests at once: many wait for a server, a deadline or a process that they killed. On 2 processors the
-/// suite took 17 minutes with four at once, and 21 with two.
+/// At least three tests at once: many wait for a server, a deadline or a process that they killed, and two leave a third
+/// of two processors idle. With six, a program that shares two processors with them may exceed its time-outs.
 fn threads() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get).max(4)
+    thread::available_parallelism().map_or(1, NonZero::get).max(3)
 }
 
 /// The package whose tests run the program.
