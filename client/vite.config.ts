@@ -135,7 +135,8 @@ export default defineConfig({
         codeSplitting: { groups: [{ name: 'shared', minShareCount: 12 }] },
         // A worker governs the paths below its own.
         entryFileNames: ({ name }) => (name === 'sw' ? 'sw.js' : 'assets/[name]-[hash:7].js'),
-        // Their names are part of the first load.
+        // Their names are part of the first load; with small letters alone they compress better.
+        hashCharacters: 'base36',
         chunkFileNames: 'assets/[name]-[hash:7].js',
         assetFileNames: 'assets/[name]-[hash:5].[ext]',
       },

@@ -1,1 +1,0 @@
-import{At as e,Ot as t,Qt as n,Xt as r}from"./shared-sVbl53Q.js";import{t as i}from"./Recommended-CSthOye.js";import{t as a}from"./TopTable-BbhMAil.js";import{t as o}from"./Topics-D5USqXd.js";var s=e(`<!> <!> <!>`,1);function c(e){var c=s(),l=r(c);a(l,{});var u=n(l,2);o(u,{});var d=n(u,2);i(d,{}),t(e,c)}export{c as default};

@@ -1,1 +1,0 @@
-import{_n as e,gn as t}from"./shared-sVbl53Q.js";import{t as n}from"./FollowListPage-CijQqrZ.js";function r(r,i){e(i,!0),n(r,{get username(){return i.params.username},direction:`followers`}),t()}export{r as default};
