@@ -65,6 +65,9 @@ pub trait AccountRead {
 pub trait CardRead {
     /// The cards of the active accounts among `users`, in no particular order.
     fn cards(&mut self, users: &[UserId]) -> Result<Vec<AuthorCard>, StoreError>;
+
+    /// The cards of at most `limit` active accounts whose ids are greater than `after`, in the order of the ids.
+    fn next_cards(&mut self, after: Option<UserId>, limit: u32) -> Result<Vec<AuthorCard>, StoreError>;
 }
 
 /// Write access to accounts.

@@ -4,6 +4,7 @@
 mod award_points;
 mod awards;
 mod board_membership;
+mod cards;
 pub mod export;
 mod own_ranks;
 mod points;
@@ -33,7 +34,7 @@ use crate::App;
 use crate::store::into_infallible;
 
 use crate::boards::stale_accounts::Note;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use terrace_identity::AuthorCard;
@@ -92,7 +93,7 @@ pub struct BoardLine {
     /// Rank and points.
     pub ranked: Ranked,
     /// The fan; `None` if the reader and the fan are hidden from each other.
-    pub user: Option<Arc<AuthorCard>>,
+    pub user: Option<AuthorCard>,
 }
 
 #[derive(Debug, Clone)]
@@ -318,28 +319,20 @@ impl App {
         let stamp = stamp.after(served);
         let users: Vec<UserId> = rows.lines.iter().map(|line| line.user).collect();
         let since = cards.since();
-        let mut known_cards: Vec<Arc<AuthorCard>> = Vec::with_capacity(users.len());
-        let mut unknown = Vec::new();
-        for user in &users {
-            match cards.get(*user) {
-                Some(card) => known_cards.push(card),
-                None => unknown.push(*user),
+        let mut shown: Vec<Option<AuthorCard>> = users.iter().map(|user| cards.get(*user)).collect();
+        let missing = users.iter().zip(&shown).filter(|(_, card)| card.is_none());
+        let missing: Vec<UserId> = missing.map(|(user, _)| *user).collect();
+        if !missing.is_empty() {
+            let mut read = self.cards_of(missing).await?;
+            for card in read.values() {
+                cards.keep(since, card);
             }
-        }
-        if !unknown.is_empty() {
-            for card in into_infallible(self.query(ReadCards(unknown)).await)? {
-                let card = Arc::new(card);
-                cards.keep(since, card.id, Arc::clone(&card));
-                known_cards.push(card);
+            for (card, user) in shown.iter_mut().zip(&users).filter(|(card, _)| card.is_none()) {
+                *card = read.remove(user);
             }
         }
         let hidden = self.hidden(asked.reader, users, Some(&hidden)).await?;
-        Ok(Some(rows.into_page(
-            &known_cards,
-            &hidden,
-            (stamp.version, known.max(stamp.version)),
-            Some(stamp),
-        )))
+        Ok(Some(rows.into_page(shown, &hidden, (stamp.version, known.max(stamp.version)), Some(stamp))))
     }
 
     /// A page from the tables. `None` if the tables contain changes without a position in the event log, so that the
@@ -358,10 +351,16 @@ impl App {
             return Ok(None);
         }
         let users: Vec<UserId> = rows.lines.iter().map(|line| line.user).collect();
-        let cards = into_infallible(self.query(ReadCards(users.clone())).await)?;
-        let cards: Vec<_> = cards.into_iter().map(Arc::new).collect();
+        let mut cards = self.cards_of(users.clone()).await?;
+        let cards = users.iter().map(|user| cards.remove(user)).collect();
         let hidden = self.hidden(asked.reader, users, None).await?;
-        Ok(Some(rows.into_page(&cards, &hidden, (head, head), None)))
+        Ok(Some(rows.into_page(cards, &hidden, (head, head), None)))
+    }
+
+    /// The cards of these fans in the tables.
+    async fn cards_of(&self, users: Vec<UserId>) -> Result<HashMap<UserId, AuthorCard>, StoreError> {
+        let cards = into_infallible(self.query(ReadCards(users)).await)?;
+        Ok(cards.into_iter().map(|card| (card.id, card)).collect())
     }
 
     /// Which of these users are hidden from the reader, by the cache if given, otherwise by the tables.
@@ -464,9 +463,10 @@ impl Rows {
         }
     }
 
+    /// The page with the cards of its lines, in their order.
     fn into_page(
         self,
-        cards: &[Arc<AuthorCard>],
+        cards: Vec<Option<AuthorCard>>,
         hidden: &[UserId],
         (version, stream_position): (Position, Position),
         stamp: Option<BoardStamp>,
@@ -475,17 +475,12 @@ impl Rows {
         let is_last = |line: &&Ranked| num::to_u64(line.position) >= total;
         let next = lines.last().filter(|line| !is_last(line)).map(Ranked::key);
         let previous = lines.first().filter(|line| line.position > 1).map(Ranked::key);
-        let by_id: std::collections::HashMap<UserId, &Arc<AuthorCard>> =
-            cards.iter().map(|card| (card.id, card)).collect();
-        let line = |ranked: Ranked| BoardLine {
-            user: by_id
-                .get(&ranked.user)
-                .filter(|_| !hidden.contains(&ranked.user))
-                .map(|card| Arc::clone(card)),
+        let line = |(ranked, card): (Ranked, Option<AuthorCard>)| BoardLine {
+            user: card.filter(|_| !hidden.contains(&ranked.user)),
             ranked,
         };
         BoardPage {
-            lines: lines.into_iter().map(line).collect(),
+            lines: lines.into_iter().zip(cards).map(line).collect(),
             me,
             total,
             version,

@@ -62,6 +62,23 @@ impl Query for ReadCards {
     }
 }
 
+/// Reads the author cards of the next active accounts, in the order of their ids.
+pub(crate) struct ReadNextCards {
+    pub(crate) after: Option<UserId>,
+    pub(crate) limit: u32,
+}
+
+impl Query for ReadNextCards {
+    const NAME: &'static str = "read_next_cards";
+    type Ports = dyn CardRead;
+    type Output = Vec<AuthorCard>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn CardRead, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.next_cards(self.after, self.limit)?)
+    }
+}
+
 /// Returns which of `others` a block hides from the reader.
 pub(crate) struct HiddenAmong {
     pub(crate) reader: UserId,

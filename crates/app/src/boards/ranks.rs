@@ -1,12 +1,12 @@
 //! The boards of the active season as a live model: all ranks, exactly as of a position in the event log.
 
+use crate::boards::cards::Cards;
 use crate::platform::{EventEffects, LiveModel, Loading};
 use crate::store::LiveReadTx;
 use moka::sync::Cache;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use terrace_identity::AuthorCard;
 use terrace_kernel::{Event, EventKind, Position, StoreError, UserId, num};
 use terrace_scoring::{
     BoardId, BoardRead, RankIndex, RankIndexBuilder, SeasonId, Seasons, Total, TotalChanges, TotalsSpan,
@@ -15,8 +15,6 @@ use terrace_scoring::{
 /// Totals read per portion. Small, because each reading connection has its own thread, and the thread keeps the
 /// memory that a portion took.
 const PORTION: u32 = 1536;
-/// Capacity of the cache of author cards; some 250 bytes each.
-const MOST_CARDS: u64 = 50_000;
 /// Capacity of the cache of hidden users: four units per reader and one per hidden user, some 20 bytes each.
 const MOST_HIDDEN: u64 = 400_000;
 
@@ -82,7 +80,7 @@ impl Ranks {
         BoardStamp { version, looks: self.looks }
     }
 
-    /// The cache of author cards.
+    /// The author cards of fans.
     pub(crate) const fn cards(&self) -> &Arc<Cards> {
         &self.cards
     }
@@ -98,55 +96,43 @@ impl Ranks {
     }
 }
 
-/// A cache by user whose entries are removed when an event reports a change.
-pub(crate) struct Kept<V> {
-    known: Cache<UserId, V>,
+/// The users hidden from each reader of boards. An entry is removed when an event reports a change.
+pub(crate) struct Hidden {
+    known: Cache<UserId, Arc<HashSet<UserId>>>,
     /// Counts removals. A read that was in flight during a removal is not cached.
-    changes: AtomicU64,
+    removals: AtomicU64,
 }
 
-impl<V: Clone + Send + Sync + 'static> Kept<V> {
-    fn new(known: Cache<UserId, V>) -> Self {
-        Self { known, changes: AtomicU64::new(0) }
+impl Hidden {
+    fn new() -> Self {
+        let weigh = |_: &UserId, hidden: &Arc<HashSet<UserId>>| num::to_u32(hidden.len() + 4);
+        let known = Cache::builder().weigher(weigh).max_capacity(MOST_HIDDEN).build();
+        Self { known, removals: AtomicU64::new(0) }
     }
 
-    /// The current counter of removals. Call it before a read whose result is passed to [`Kept::keep`].
+    /// The current counter of removals. Call it before a read whose result is passed to [`Hidden::keep`].
     pub(crate) fn since(&self) -> u64 {
-        self.changes.load(Ordering::Acquire)
+        self.removals.load(Ordering::Acquire)
     }
 
-    pub(crate) fn get(&self, user: UserId) -> Option<V> {
-        self.known.get(&user)
+    pub(crate) fn get(&self, reader: UserId) -> Option<Arc<HashSet<UserId>>> {
+        self.known.get(&reader)
     }
 
-    /// Caches a value, unless an entry was removed since the read began.
-    pub(crate) fn keep(&self, since: u64, user: UserId, value: V) {
-        self.known.insert(user, value);
+    /// Caches the users hidden from a reader, unless an entry was removed since the read began.
+    pub(crate) fn keep(&self, since: u64, reader: UserId, hidden: Arc<HashSet<UserId>>) {
+        self.known.insert(reader, hidden);
         // Checked after the insertion: of an insertion and a concurrent removal, the later one sees the other and
         // removes the entry.
         if self.since() != since {
-            self.known.invalidate(&user);
+            self.known.invalidate(&reader);
         }
     }
 
-    fn forget(&self, user: UserId) {
-        self.changes.fetch_add(1, Ordering::AcqRel);
-        self.known.invalidate(&user);
+    fn forget(&self, reader: UserId) {
+        self.removals.fetch_add(1, Ordering::AcqRel);
+        self.known.invalidate(&reader);
     }
-}
-
-/// Author cards of fans.
-pub(crate) type Cards = Kept<Arc<AuthorCard>>;
-/// The users hidden from each reader of boards.
-pub(crate) type Hidden = Kept<Arc<HashSet<UserId>>>;
-
-fn cards() -> Arc<Cards> {
-    Arc::new(Kept::new(Cache::new(MOST_CARDS)))
-}
-
-fn hidden() -> Arc<Hidden> {
-    let weigh = |_: &UserId, hidden: &Arc<HashSet<UserId>>| num::to_u32(hidden.len() + 4);
-    Arc::new(Kept::new(Cache::builder().weigher(weigh).max_capacity(MOST_HIDDEN).build()))
 }
 
 /// The boards while they are loaded from both ends, until the two lanes meet. A total that is read twice is applied
@@ -247,8 +233,8 @@ impl LiveModel for Ranks {
             boards: boards.into_iter().map(|(board, builder)| (board, ranking(builder))).collect(),
             begun: Position::START,
             looks: 0,
-            cards: cards(),
-            hidden: hidden(),
+            cards: Arc::new(Cards::new()),
+            hidden: Arc::new(Hidden::new()),
         }
     }
 

@@ -233,7 +233,8 @@ impl App {
         tokio::join!(
             self.keep_live(graph, stop.clone()),
             self.keep_live(Arc::clone(&self.newest_posts), stop.clone()),
-            self.keep_live(ranks, stop),
+            self.keep_live(ranks, stop.clone()),
+            self.read_cards_ahead(stop),
         );
     }
 

@@ -121,6 +121,19 @@ impl CardRead for DieselTx<'_> {
         .map_err(broken("read the cards of fans"))?;
         rows.into_iter().map(CardRow::into_card).collect()
     }
+
+    fn next_cards(&mut self, after: Option<UserId>, limit: u32) -> Result<Vec<AuthorCard>, StoreError> {
+        let rows: Vec<CardRow> = on!(self.conn, |conn| {
+            let mut query = users::table.filter(users::status.eq(ACTIVE)).into_boxed();
+            if let Some(after) = after {
+                query = query.filter(users::id.gt(Key::of(after)));
+            }
+            let query = query.order(users::id.asc()).limit(i64::from(limit));
+            query.select(CardRow::as_select()).load(conn)
+        })
+        .map_err(broken("read the next cards"))?;
+        rows.into_iter().map(CardRow::into_card).collect()
+    }
 }
 
 impl AccountWrite for DieselTx<'_> {

@@ -136,7 +136,7 @@ impl From<&BoardLine> for LeaderboardEntry {
         Self {
             rank: line.ranked.rank,
             points: line.ranked.points.get(),
-            user: line.user.as_deref().map(UserCard::from),
+            user: line.user.as_ref().map(UserCard::from),
             reached_at: Time(line.ranked.reached_at),
         }
     }

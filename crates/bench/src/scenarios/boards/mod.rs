@@ -22,6 +22,8 @@ const TOP: u64 = 100;
 const AROUND: u64 = 20;
 /// The live read model that serves boards.
 const MODEL: &str = "ranks";
+/// The name of the fans' cards there, which are read after the ranks.
+const CARDS: &str = "cards";
 
 pub(super) fn run(ground: &Ground, plan: &Plan, inputs: &Inputs) -> Result<Vec<Figure>> {
     let fans = inputs.fans.unwrap_or(plan.large);
@@ -82,6 +84,7 @@ impl Board {
     fn serve(&self) -> Result<Terrace> {
         let terrace = self.world.serve()?;
         terrace.until_read(MODEL)?;
+        terrace.until_read(CARDS)?;
         Ok(terrace)
     }
 

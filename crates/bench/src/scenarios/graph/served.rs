@@ -82,7 +82,7 @@ fn lists(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure>> {
     // Restarted, so that the graph is loaded as a whole.
     let terrace = world.serve()?;
     let people = until_known(&world, &terrace)?;
-    let loaded = terrace.metrics()?.total("terrace_live_load_seconds_sum");
+    let loaded = terrace.metrics()?.labelled("terrace_live_load_seconds_sum", "model=\"follow_graph\"");
     let requests =
         for_each_fan(|fan| Ok(http::request("GET", PATH, &[("Cookie", world.cookie(fan)?)], None)))?;
     let load = plan.load(terrace.served(), &[200]);
