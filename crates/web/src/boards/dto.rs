@@ -131,12 +131,12 @@ pub(crate) struct LeaderboardEntry {
     reached_at: Time,
 }
 
-impl From<&BoardLine> for LeaderboardEntry {
-    fn from(line: &BoardLine) -> Self {
+impl From<BoardLine> for LeaderboardEntry {
+    fn from(line: BoardLine) -> Self {
         Self {
             rank: line.ranked.rank,
             points: line.ranked.points.get(),
-            user: line.user.as_ref().map(UserCard::from),
+            user: line.user.map(UserCard::from),
             reached_at: Time(line.ranked.reached_at),
         }
     }
@@ -196,6 +196,7 @@ pub(crate) struct LeaderboardPage {
     #[schema(required)]
     previous_cursor: Option<String>,
     /// The position at which a stream continues after this page.
+    // The last field: the entity tag covers all fields before it.
     #[schema(minimum = 0)]
     stream_position: i64,
 }
@@ -203,14 +204,14 @@ pub(crate) struct LeaderboardPage {
 impl LeaderboardPage {
     pub(crate) fn new(
         shown: &ShownBoard,
-        page: &BoardPage,
+        page: BoardPage,
         next_cursor: Option<String>,
         previous_cursor: Option<String>,
     ) -> Self {
         Self {
             leaderboard: Leaderboard::new(&shown.board, &shown.name),
             season: Season::from(&shown.season),
-            entries: page.lines.iter().map(LeaderboardEntry::from).collect(),
+            entries: page.lines.into_iter().map(LeaderboardEntry::from).collect(),
             me: page.me.as_ref().map(OwnStanding::from),
             total: page.total,
             version: page.version.get(),
@@ -218,23 +219,6 @@ impl LeaderboardPage {
             previous_cursor,
             stream_position: page.stream_position.get(),
         }
-    }
-
-    /// All fields that the entity tag covers. It excludes the stream position, which changes with every event elsewhere
-    /// although the content is the same.
-    pub(crate) fn content(&self) -> impl Serialize {
-        let Self {
-            leaderboard,
-            season,
-            entries,
-            me,
-            total,
-            version,
-            next_cursor,
-            previous_cursor,
-            stream_position: _,
-        } = self;
-        (leaderboard, season, entries, me, total, version, next_cursor, previous_cursor)
     }
 }
 

@@ -22,6 +22,9 @@ use terrace_scoring::{BoardId, RankKey, SeasonId};
 
 /// Maximum size of all pages in bytes.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
+/// About the size of a page without lines, and of a line, in bytes.
+const FRAME_BYTES: usize = 1024;
+const LINE_BYTES: usize = 256;
 /// Maximum age of a page, even if the stamp is unchanged: properties of the board other than its lines may be this
 /// old.
 const LONGEST: Duration = Duration::from_secs(1);
@@ -110,13 +113,15 @@ impl BoardPages {
         let cursor = |place: Option<BoardPlace>| next_cursor(app, place.as_ref(), LEADERBOARD, &filter);
         let next = cursor(page.next.map(BoardPlace::After));
         let previous = cursor(page.previous.map(BoardPlace::Before));
-        let list = LeaderboardPage::new(shown, &page, next, previous);
-        let tag = Tag::of_json(viewer, &list.content())?;
-        let mut body = serde_json::to_vec(&list).map_err(ApiError::internal)?;
+        let (position, stamp) = (page.stream_position, page.stamp);
+        let mut body = Vec::with_capacity(FRAME_BYTES + page.lines.len() * LINE_BYTES);
+        let list = LeaderboardPage::new(shown, page, next, previous);
+        serde_json::to_writer(&mut body, &list).map_err(ApiError::internal)?;
+        let tag = Tag::without_position(viewer, &body, position)?;
         // The weigher counts the length, and the buffer may have up to twice that capacity.
         body.shrink_to_fit();
         let body = Bytes::from(body);
-        if let Some(stamp) = page.stamp {
+        if let Some(stamp) = stamp {
             self.0.insert(name, Arc::new(Encoded { stamp, at, body: body.clone(), tag: tag.clone() }));
         }
         Ok(tagged(is_private, &tag, JSON, body))

@@ -325,6 +325,7 @@ pub(crate) struct Dashboard {
     /// The inbox.
     notifications: DashboardNotifications,
     /// The position in the event log from which a stream continues.
+    // The last field: the entity tag covers all fields before it.
     #[schema(minimum = 0)]
     stream_position: i64,
 }
@@ -384,32 +385,5 @@ impl Dashboard {
             notifications: DashboardNotifications { unread: numbers.unread },
             stream_position: of.position.get(),
         }
-    }
-
-    /// All fields that the entity tag covers: without the stream position, which changes with every event elsewhere
-    /// although the content is the same.
-    pub(crate) fn content(&self) -> impl Serialize {
-        let Self {
-            user,
-            level,
-            balances,
-            rank,
-            streak,
-            quests,
-            achievements,
-            packs,
-            collectibles,
-            rewards,
-            orders,
-            wheel,
-            trivia,
-            trends,
-            notifications,
-            stream_position: _,
-        } = self;
-        (
-            (user, level, balances, rank, streak, quests),
-            (achievements, packs, collectibles, rewards, orders, wheel, trivia, trends, notifications),
-        )
     }
 }

@@ -37,7 +37,7 @@ pub(crate) async fn read_dashboard(
     })?;
     let (packs, rewards) = (app.pack_book().await?, app.reward_book().await?);
     let dashboard = Dashboard::new(&found, &packs, &rewards, &app.club().await?.levels);
-    let tag = Tag::of_json(Some(&viewer), &dashboard.content())?;
     let body = serde_json::to_vec(&dashboard).map_err(ApiError::internal)?;
+    let tag = Tag::without_position(Some(&viewer), &body, found.position)?;
     Ok(tagged(true, &tag, JSON, body.into()))
 }

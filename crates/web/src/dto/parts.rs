@@ -123,13 +123,19 @@ pub(crate) struct UserCard {
     picture_url: Option<String>,
 }
 
-impl From<&AuthorCard> for UserCard {
-    fn from(card: &AuthorCard) -> Self {
+impl From<AuthorCard> for UserCard {
+    fn from(card: AuthorCard) -> Self {
         Self {
             id: card.id.as_uuid(),
-            username: card.username.clone(),
-            display_name: card.display_name.clone(),
+            username: card.username,
+            display_name: card.display_name,
             picture_url: card.picture.as_ref().map(media_url),
         }
+    }
+}
+
+impl From<&AuthorCard> for UserCard {
+    fn from(card: &AuthorCard) -> Self {
+        card.clone().into()
     }
 }

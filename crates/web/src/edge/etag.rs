@@ -15,6 +15,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use terrace_identity::Viewer;
+use terrace_kernel::Position;
 
 pub(crate) const JSON: &str = "application/json";
 /// The codings of the compression, as suffixes of the tag.
@@ -65,9 +66,18 @@ impl Tag {
         Self::new(&URL_SAFE_NO_PAD.encode(digest.first_chunk::<16>().copied().unwrap_or_default()))
     }
 
-    /// The tag of a value as shown to `viewer`.
-    pub(crate) fn of_json<T: Serialize>(viewer: Option<&Viewer>, value: &T) -> Result<Self, ApiError> {
-        Ok(Self::of(viewer, &serde_json::to_vec(value).map_err(ApiError::internal)?))
+    /// The tag of a JSON object as shown to `viewer`, without its last field, the `streamPosition`, which changes with
+    /// every event elsewhere although the content is the same.
+    pub(crate) fn without_position(
+        viewer: Option<&Viewer>,
+        body: &[u8],
+        position: Position,
+    ) -> Result<Self, ApiError> {
+        let field = format!(",\"streamPosition\":{}}}", position.get());
+        let content = body.strip_suffix(field.as_bytes());
+        let content =
+            content.ok_or_else(|| ApiError::internal("the streamPosition is not the last field"))?;
+        Ok(Self::of(viewer, content))
     }
 }
 
@@ -219,6 +229,19 @@ mod tests {
         let viewer = |n| Viewer { user_id: uuid::Uuid::from_u128(n).into(), ..crate::test_support::viewer() };
         assert_ne!(Tag::of(None, b"x"), Tag::of(Some(&viewer(1)), b"x"));
         assert_ne!(Tag::of(Some(&viewer(2)), b"x"), Tag::of(Some(&viewer(1)), b"x"));
+    }
+
+    #[test]
+    fn the_position_of_the_stream_does_not_change_the_tag() -> Result<(), ApiError> {
+        let tag = |total, position| {
+            let body = format!("{{\"total\":{total},\"streamPosition\":{position}}}");
+            let position = Position::new(position).unwrap_or(Position::START);
+            Tag::without_position(None, body.as_bytes(), position)
+        };
+        assert_eq!(tag(1, 7)?, tag(1, 1234)?);
+        assert_ne!(tag(1, 7)?, tag(2, 7)?);
+        assert!(Tag::without_position(None, b"{\"streamPosition\":0,\"total\":1}", Position::START).is_err());
+        Ok(())
     }
 
     #[actix_web::test]
