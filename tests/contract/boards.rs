@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
-use terrace_testkit::app::accounts::ChangeProfile;
+use terrace_testkit::app::accounts::{ChangeProfile, RestoreAccount, SuspendAccount};
 use terrace_testkit::app::boards::{
     AwardPoints, BoardChoice, ChangeBoardMembership, CloseSeason, ReversePoints,
 };
@@ -31,6 +31,8 @@ on_each_database! {
     while_boards_are_loaded_pages_are_right,
     a_season_that_begins_is_seen_at_once,
     a_board_that_is_behind_is_answered,
+    a_board_shows_the_names_of_now,
+    cards_are_read_in_the_order_of_ids,
 }
 
 /// How long a test waits for an expected change.
@@ -535,5 +537,61 @@ fn a_board_that_is_behind_is_answered(kind: DatabaseKind) -> Result<()> {
     let (shown, page) = read(service, &asked);
     assert!(page.version > first.version && page.stamp.is_some());
     check_all(&tables, &[Kept { shown, asked, page }]);
+    Ok(())
+}
+
+/// Spec §4, `GET /api/leaderboard`: names in memory are those of the tables, whichever process changes them.
+fn a_board_shows_the_names_of_now(kind: DatabaseKind) -> Result<()> {
+    let living = Living::on(founded(kind)?);
+    let service = living.service();
+    let other = service.another()?;
+    let fans = service.crowd("fan", 3);
+    for (fan, points) in fans.iter().zip([30, 20, 10]) {
+        service.done(award(service, *fan, points, &points.to_string()));
+    }
+    let names = || {
+        living.catch_up();
+        let (_, page) = read(service, &top(BoardChoice::Global));
+        assert!(page.stamp.is_some(), "a page from memory");
+        let lines = page.lines.into_iter();
+        lines.map(|line| line.user.map(|card| card.display_name)).collect::<Vec<_>>()
+    };
+    let before = names();
+    assert!(before.len() == 3 && before.iter().all(Option::is_some));
+    for round in 0..20 {
+        let name = format!("Name {round}");
+        let change = ProfileChange { display_name: Some(name.clone()), ..ProfileChange::default() };
+        other.done(ChangeProfile { user: fans[1], change });
+        assert_eq!(names(), [before[0].clone(), Some(name), before[2].clone()]);
+    }
+    let card = service.ask(move |tx| tx.cards(&[fans[0]])).remove(0);
+    other.done(SuspendAccount { username: card.username.clone() });
+    assert_eq!(names().len(), 2);
+    other.done(RestoreAccount { username: card.username });
+    assert_eq!(names()[0], before[0]);
+    Ok(())
+}
+
+/// Cards that are read ahead: those of active accounts, each once.
+fn cards_are_read_in_the_order_of_ids(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let mut fans = service.crowd("fan", 7);
+    fans.sort();
+    let gone = service.ask({
+        let gone = fans.remove(3);
+        move |tx| tx.cards(&[gone])
+    });
+    service.done(SuspendAccount { username: gone[0].username.clone() });
+    let (mut read, mut after) = (Vec::new(), None);
+    loop {
+        let cards = service.ask(move |tx| tx.next_cards(after, 4));
+        let Some(last) = cards.last() else { break };
+        after = Some(last.id);
+        read.extend(cards);
+    }
+    assert_eq!(read.iter().map(|card| card.id).collect::<Vec<_>>(), fans);
+    let mut found = service.ask(move |tx| tx.cards(&fans));
+    found.sort_by_key(|card| card.id);
+    assert_eq!(read, found);
     Ok(())
 }
