@@ -47,19 +47,19 @@ export class Session {
     return this.#state.kind === 'signed-in' ? this.#state.fan : null;
   }
 
-  /** Loads something once it is known who reads. Called while a component is made, and asks before it is rendered. */
+  /** Loads something once it is known who reads. Called while a component is made. */
   loadWhenKnown(something: () => Resource<unknown> | undefined): void {
     const isKnown = $derived(this.#state.kind !== 'unknown');
-    $effect.pre(() => {
+    $effect(() => {
       const resource = something();
       if (isKnown) untrack(() => void resource?.load());
     });
   }
 
-  /** Loads what only a fan may read, and again for another one; otherwise like {@link loadWhenKnown}. */
+  /** Loads what only a fan may read, and again for another one. Called while a component is made. */
   loadForFan(something: () => Resource<unknown>): void {
     const fanId = $derived(this.fan?.id ?? null);
-    $effect.pre(() => {
+    $effect(() => {
       const resource = something();
       if (fanId !== null) untrack(() => void resource.load());
     });

@@ -1,1 +1,0 @@
-import{$t as e,At as t,Ot as n,Zt as r}from"./shared-lmtlr6j.js";import{t as i}from"./Recommended-vwzh12o.js";import{t as a}from"./TopTable-jv6jyyj.js";import{t as o}from"./Topics-l07u4fu.js";var s=t(`<!> <!> <!>`,1);function c(t){var c=s(),l=r(c);a(l,{});var u=e(l,2);o(u,{});var d=e(u,2);i(d,{}),n(t,c)}export{c as default};
