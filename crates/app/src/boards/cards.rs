@@ -8,7 +8,7 @@ use crate::store::into_infallible;
 use hashbrown::HashTable;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{MediaHash, StoreError, UserId, Uuid, num};
@@ -183,13 +183,14 @@ impl App {
     }
 
     async fn read_cards_of_each_load(&self) {
-        let mut read: Option<Arc<Cards>> = None;
+        // Weak, so that the cards of boards that were replaced are freed.
+        let mut read: Weak<Cards> = Weak::new();
         loop {
             let cards = self.ranks.read(|ranks| Arc::clone(ranks.cards()));
             match cards {
-                Some(cards) if !read.as_ref().is_some_and(|read| Arc::ptr_eq(read, &cards)) => {
+                Some(cards) if Weak::as_ptr(&read) != Arc::as_ptr(&cards) => {
                     match self.read_all_cards(&cards).await {
-                        Ok(()) => read = Some(cards),
+                        Ok(()) => read = Arc::downgrade(&cards),
                         Err(error) => {
                             log::warn!("the reader of author cards will retry: {error}");
                             tokio::time::sleep(PAUSE).await;
