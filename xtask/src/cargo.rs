@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use std::env;
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
@@ -28,6 +29,32 @@ pub(crate) fn root() -> Result<PathBuf> {
 /// Runs a command with the standard input and output of this program.
 pub(crate) fn status(command: &mut Command) -> Result<ExitStatus> {
     command.status().with_context(|| format!("cannot run {}", command.get_program().display()))
+}
+
+/// Runs `cargo test` with the standard input and output of this program, and returns what it printed of tests that
+/// failed, which is empty if none did.
+pub(crate) fn test_status(command: &mut Command) -> Result<(ExitStatus, String)> {
+    let mut child = command.stdout(Stdio::piped()).spawn().context("cannot run cargo")?;
+    let stdout = child.stdout.take().context("cargo has no standard output")?;
+    let failures = pass_on(BufReader::new(stdout), std::io::stdout())?;
+    Ok((child.wait()?, failures))
+}
+
+/// Copies what tests print, and returns the sections from `failures:` to the result of their package.
+fn pass_on(mut from: impl BufRead, mut to: impl Write) -> Result<String> {
+    let mut failures = Vec::new();
+    let mut failed = false;
+    let mut line = Vec::new();
+    // A test may print bytes that are no text.
+    while from.read_until(b'\n', &mut line)? > 0 {
+        to.write_all(&line)?;
+        failed = (failed || line == b"failures:\n") && !line.starts_with(b"test result:");
+        if failed {
+            failures.extend_from_slice(&line);
+        }
+        line.clear();
+    }
+    Ok(String::from_utf8_lossy(&failures).into_owned())
 }
 
 /// A program's exit code as this one's; 1 for a program that a signal ended.
@@ -94,6 +121,16 @@ fn terrace_in(message: &serde_json::Value) -> Option<PathBuf> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn failures_are_passed_on_and_repeated() {
+        let printed = b"test a ... ok\ntest b ... FAILED\n\nfailures:\n\n---- b stdout ----\n\xffwrong\n\nfailures:\n    b\n\n\
+            test result: FAILED. 1 passed; 1 failed\ntest c ... ok\ntest result: ok. 1 passed; 0 failed\n";
+        let mut shown = Vec::new();
+        let failures = pass_on(&printed[..], &mut shown).unwrap();
+        assert_eq!(shown, printed);
+        assert_eq!(failures, "failures:\n\n---- b stdout ----\n\u{fffd}wrong\n\nfailures:\n    b\n\n");
+    }
 
     #[test]
     fn the_program_is_distinguished_from_its_tests_and_from_other_programs() {

@@ -80,7 +80,8 @@ pub(crate) fn run(test: &Test, tools: Tools) -> Result<ExitCode> {
         Some(Built::Failed(status)) => return Ok(cargo::exit_code(status)),
         None => None,
     };
-    let status = cargo::status(&mut cargo_test(test, terrace.as_deref(), &postgres, mounts)?)?;
+    let (status, failures) =
+        cargo::test_status(&mut cargo_test(test, terrace.as_deref(), &postgres, mounts)?)?;
     let client = terrace.filter(|_| is_whole(test) && !test.no_client);
     let of_client = client.map_or(Ok(()), |terrace| client::run_all(tools, &terrace, &postgres));
     let left_out = matches!(postgres, Postgres::LeftOut);
@@ -106,6 +107,10 @@ pub(crate) fn run(test: &Test, tools: Tools) -> Result<ExitCode> {
         println!(
             "\nLEFT OUT: the web client's checks and tests. `cargo xtask client check` and `test` run them."
         );
+    }
+    // The client's tests have printed much since.
+    if !failures.is_empty() {
+        println!("\nFAILED in `cargo test`:\n{failures}");
     }
     of_client?;
     Ok(cargo::exit_code(status))
