@@ -19,6 +19,12 @@ use terrace_client::Asset;
 const ASSETS: &str = "/assets/{file}";
 
 const POLICY: HeaderValue = HeaderValue::from_static(terrace_client::CONTENT_SECURITY_POLICY);
+/// What the start of the client reads of a fan. The browser asks for it beside the scripts, not after they have run; it
+/// takes the answer for a request of the same mode and credentials only.
+const PROFILE: HeaderValue = HeaderValue::from_static("</api/user>; rel=preload; as=fetch; crossorigin");
+const DESTINATION: &str = "sec-fetch-dest";
+/// On what a page depends beside what every cacheable answer does.
+const VARIES: HeaderValue = HeaderValue::from_static("Accept, Sec-Fetch-Dest");
 const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
 /// A file of the client, ready to be sent.
@@ -118,8 +124,17 @@ async fn page(
         Some(answer) => answer,
         None => send(&req, &shell, page).await?,
     };
-    answer.headers_mut().append(header::VARY, HeaderValue::from_static("Accept"));
+    let headers = answer.headers_mut();
+    headers.append(header::VARY, VARIES);
+    if is_document(req.headers()) && shell.has_session_cookie(&req) {
+        headers.insert(header::LINK, PROFILE);
+    }
     Ok(answer)
+}
+
+/// Whether a browser will show the answer. The service worker, which keeps the page for every reader, asks otherwise.
+fn is_document(headers: &HeaderMap) -> bool {
+    headers.get(DESTINATION).is_some_and(|destination| destination == "document")
 }
 
 /// The page with what other apps show of a link to it; `None` if it shows nothing with a name, or nothing that a guest may
@@ -304,6 +319,35 @@ mod tests {
             kinds.push(expected);
         }
         assert!(kinds.len() > 2 && kinds.iter().any(|kind| *kind != kinds[0]), "{links}");
+    }
+
+    #[actix_web::test]
+    async fn a_document_of_a_fan_asks_for_the_profile_and_no_other_answer_does() {
+        let service = started!();
+        let fan = ("cookie", "session=any");
+        let document = (DESTINATION, "document");
+        for (path, headers, expected) in [
+            ("/room", &[NAVIGATION, document, fan][..], Some(PROFILE)),
+            ("/", &[NAVIGATION, document, fan], Some(PROFILE)),
+            ("/room", &[NAVIGATION, document], None),
+            ("/room", &[NAVIGATION, document, ("cookie", "other=any")], None),
+            // The service worker.
+            ("/", &[NAVIGATION, (DESTINATION, "empty"), fan], None),
+            ("/room", &[NAVIGATION, fan], None),
+            ("/nowhere", &[NAVIGATION, document, fan], None),
+        ] {
+            let request = headers
+                .iter()
+                .fold(TestRequest::get().uri(path), |request, header| request.insert_header(*header));
+            let res = try_call_service(&service, request.to_request()).await.unwrap();
+            assert_eq!(res.headers().get(header::LINK), expected.as_ref(), "{path} {headers:?}");
+            let vary = res.headers().get_all(header::VARY).map(|value| value.to_str().unwrap());
+            let vary = vary.collect::<Vec<_>>().join(", ");
+            assert!(
+                path == "/nowhere" || vary.contains("Cookie") && vary.contains("Sec-Fetch-Dest"),
+                "{vary}"
+            );
+        }
     }
 
     #[actix_web::test]

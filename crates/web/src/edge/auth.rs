@@ -6,7 +6,6 @@ use crate::edge::limits::{Address, ClientAddress};
 use crate::edge::shell::{Served, Shell, refuse, shell_of};
 use crate::edge::{cron, crosssite};
 use crate::error::{ApiError, Code};
-use actix_web::HttpMessage;
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::cookie::time::Duration as CookieDuration;
 use actix_web::cookie::{Cookie, SameSite};
@@ -14,6 +13,7 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::middleware::Next;
+use actix_web::{HttpMessage, HttpRequest};
 use terrace_identity::{Secret, Token, TokenKind, Viewer};
 
 /// Paths under `/api/` and those of the sandbox have viewers, except [`cron`] and the route for tills, whose bearer tokens are
@@ -152,6 +152,11 @@ pub(crate) fn session_cookie(config: &WebConfig, secret: &Secret) -> Cookie<'sta
 /// The cookie that ends a browser session.
 pub(crate) fn cleared_cookie(config: &WebConfig) -> Cookie<'static> {
     cookie(config, String::new(), CookieDuration::ZERO)
+}
+
+/// Whether the request has the cookie of a session, valid or not.
+pub(crate) fn has_session_cookie(req: &HttpRequest, config: &WebConfig) -> bool {
+    req.cookie(cookie_name(config)).is_some()
 }
 
 /// Clears the cookie, unless the response sets it itself, as a login does.

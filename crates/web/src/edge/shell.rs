@@ -97,6 +97,11 @@ impl Shell {
         auth::cleared_cookie(&self.config)
     }
 
+    /// Whether the request has the cookie of a session, valid or not.
+    pub(crate) fn has_session_cookie(&self, req: &HttpRequest) -> bool {
+        auth::has_session_cookie(req, &self.config)
+    }
+
     /// Refuses the registration with 429 if the client's address has exceeded its limit.
     pub(crate) fn check_register(&self, req: &HttpRequest) -> Result<(), ApiError> {
         self.limits.check_register(address_of(req))
