@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { inputsDigest } from './build/inputs.ts';
-import { paths } from './src/lib/router/paths.ts';
+import { paths, type RouteName } from './src/lib/router/paths.ts';
+import { textsOf } from './src/routes/areas.ts';
 
 const service = process.env.TERRACE_URL ?? 'http://127.0.0.1:3004';
 const dist = process.env.TERRACE_CLIENT_DIST ?? '../crates/client/dist';
@@ -35,11 +36,17 @@ function needed(bundle: Bundle, name: string, found = new Set<string>()): Set<st
   return found;
 }
 
+/** The files of a page beside those of the start: its scripts and styles, and its texts in each language. */
+interface PageFiles {
+  files: string[];
+  texts: Record<string, string[]>;
+}
+
 /**
- * The paths of all pages, each with the files that its page needs beside those of the start. Where a page can lead to
- * another one at once, nothing is known before the start has run.
+ * The paths of all pages, each with the files of its page. Where a page can lead to another one at once, nothing is known
+ * before the start has run.
  */
-function routes(bundle: Bundle): Record<string, string[]> {
+function routes(bundle: Bundle): Record<string, PageFiles> {
   const table = readFileSync(join(import.meta.dirname, 'src/routes/table.ts'), 'utf8');
   const chunkOf = (module: string): string => {
     const known = Object.entries(bundle).find(([, { facadeModuleId: id }]) => id?.endsWith(module));
@@ -47,16 +54,24 @@ function routes(bundle: Bundle): Record<string, string[]> {
     return known[0];
   };
   const start = needed(bundle, chunkOf('/index.html'));
+  const beside = (modules: string[]): string[] =>
+    [...modules.reduce((found, module) => needed(bundle, chunkOf(module), found), new Set<string>())].filter(
+      (file) => !start.has(file),
+    );
+  const textsIn = (language: string, parts: string[]): string[] =>
+    beside(parts.map((part) => `/src/lib/i18n/${language}${part}.ts`));
   return Object.fromEntries(
-    Object.entries(paths).map(([name, path]) => {
+    Object.entries(paths).map(([name, path]): [string, PageFiles] => {
       const line = new RegExp(`^  ${name}: \\{ load: \\(\\) => import\\('\\.(.+?)'\\)(.*) \\},$`, 'm').exec(
         table,
       );
       const [, module, more] = line ?? [];
       if (module === undefined) throw new Error(`src/routes/table.ts has no line for ${name}`);
-      if (more !== '') return [path, []];
-      const files = [...needed(bundle, chunkOf(`/src/routes${module}`))].filter((file) => !start.has(file));
-      return [path, files];
+      if (more !== '') return [path, { files: [], texts: {} }];
+      const parts = textsOf(name as RouteName).map((part) => `-${part}`);
+      // The start has the common texts in English alone.
+      const texts = { en: textsIn('en', parts), de: textsIn('de', ['', ...parts]) };
+      return [path, { files: beside([`/src/routes${module}`]), texts }];
     }),
   );
 }

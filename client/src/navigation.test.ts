@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Texts } from '$lib/i18n/texts.svelte';
-import { navigation, textsOf } from './navigation';
+import { navigation } from './navigation';
+import { textsOf } from './routes/areas';
 
 const texts = new Texts();
 const labels = (isFan: boolean, unread = 0): string[] =>

@@ -1,96 +1,11 @@
-import type { Part, Texts } from '$lib/i18n/texts.svelte';
+import type { Texts } from '$lib/i18n/texts.svelte';
 import { href } from '$lib/router/match';
 import type { RouteName } from '$lib/router/paths';
 import type { NavItem } from '$lib/ui/nav-item';
-
-const HOME: readonly RouteName[] = ['home', 'notifications', 'settingsNotifications'];
-
-const ROOM: readonly RouteName[] = [
-  'room',
-  'share',
-  'post',
-  'tag',
-  'trends',
-  'search',
-  'team',
-  'fans',
-  'fan',
-  'followers',
-  'followed',
-];
-
-/** Wheels and spins, with texts of their own. */
-const WHEELS: readonly RouteName[] = ['wheels', 'wheel', 'spins'];
-
-/** Rounds of trivia, with texts of their own. */
-const TRIVIA: readonly RouteName[] = ['trivia', 'round', 'ownRounds'];
-
-const PLAY: readonly RouteName[] = [
-  'quests',
-  'quest',
-  'achievements',
-  'packs',
-  'pack',
-  'copy',
-  'ownPacks',
-  'purchase',
-  'album',
-  'balances',
-  'statement',
-  'wallets',
-  'collection',
-  'rewards',
-  'reward',
-  'ownRewards',
-  'claim',
-  ...WHEELS,
-  ...TRIVIA,
-];
-
-/** Pages with texts of their own about what a fan owns and claims. */
-const OWN: readonly RouteName[] = [
-  'statement',
-  'wallets',
-  'collection',
-  'rewards',
-  'reward',
-  'ownRewards',
-  'claim',
-];
-
-const SHOP: readonly RouteName[] = ['shop', 'product', 'cart', 'checkout', 'orders', 'order'];
-
-const ACCOUNT: readonly RouteName[] = [
-  'account',
-  'blocks',
-  'settings',
-  'settingsProfile',
-  'settingsPassword',
-  'settingsDevices',
-  'settingsData',
-];
-
-const ENTRY: readonly RouteName[] = ['signIn', 'signUp', 'chooseTeam'];
+import { HOME, ROOM, PLAY, SHOP, ACCOUNT } from './routes/areas';
 
 /** The largest number that fits on an item. */
 const MOST_SHOWN = 99;
-
-/** The texts that a page needs and that are not there from the start. */
-export function textsOf(name: RouteName): Part[] {
-  if (name === 'room') return [];
-  if (name === 'settingsNotifications') return ['pages', 'more', 'home'];
-  if (HOME.includes(name)) return ['pages', 'home'];
-  if (name === 'orders' || name === 'order') return ['pages', 'shop', 'orders'];
-  if (name === 'shop' || name === 'product') return ['pages', 'shop', 'products'];
-  if (SHOP.includes(name)) return ['pages', 'shop'];
-  if (ENTRY.includes(name)) return ['pages', 'entry'];
-  if (OWN.includes(name)) return ['pages', 'more', 'own'];
-  if (WHEELS.includes(name)) return ['pages', 'wheels'];
-  if (TRIVIA.includes(name)) return ['pages', 'trivia'];
-  const hasFans = ROOM.includes(name) || name === 'blocks' || name === 'settings';
-  const hasMore = name === 'table' || name === 'share' || PLAY.includes(name) || ACCOUNT.includes(name);
-  return ['pages', ...(hasFans ? (['fans'] as const) : []), ...(hasMore ? (['more'] as const) : [])];
-}
 
 /** Whether the table stands beside a page on a wide screen; reveals, rounds, payments and forms stand alone. */
 export function hasTableBeside(name: RouteName): boolean {

@@ -5,6 +5,7 @@
 //! of the program, unless it has the feature `embedded`.
 
 use rust_embed::{Embed, EmbeddedFile};
+use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -62,9 +63,17 @@ pub fn manifest() -> Option<serde_json::Map<String, serde_json::Value>> {
     serde_json::from_slice(&Dist::get(MANIFEST)?.data).ok()
 }
 
-/// The paths of the client's pages, as templates such as `/posts/{id}`. Each has the names of the scripts and styles that
-/// the page needs beside those that the page of the client names, if they are known before it runs.
-pub fn routes() -> BTreeMap<String, Vec<String>> {
+/// The files that a page needs beside those that the page of the client names.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct PageFiles {
+    /// Its scripts and styles.
+    pub files: Vec<String>,
+    /// Its texts by language, such as `en`.
+    pub texts: BTreeMap<String, Vec<String>>,
+}
+
+/// The paths of the client's pages, as templates such as `/posts/{id}`, with the files that are known before the page runs.
+pub fn routes() -> BTreeMap<String, PageFiles> {
     let routes = Dist::get(ROUTES).map(|file| serde_json::from_slice(&file.data));
     routes.and_then(Result::ok).unwrap_or_default()
 }
@@ -206,10 +215,17 @@ mod tests {
     fn pages_name_files_that_exist_and_that_the_start_does_not_load() {
         let names: Vec<_> = assets().into_iter().map(|asset| asset.name).collect();
         let start = String::from_utf8(index().unwrap().body.into_owned()).unwrap();
-        for (route, files) in routes() {
+        for (route, PageFiles { files, texts }) in routes() {
             // A guest who opens this one is led on to another.
-            assert_eq!(files.is_empty(), route == "/", "{route}");
-            for file in files {
+            assert_eq!((files.is_empty(), texts.is_empty()), (route == "/", route == "/"), "{route}");
+            // The start has the texts of the room in English.
+            assert!(
+                texts.iter().all(|(language, texts)| !texts.is_empty()
+                    || language == "en" && route == "/room"
+                    || route == "/"),
+                "{route}: {texts:?}"
+            );
+            for file in files.into_iter().chain(texts.into_values().flatten()) {
                 assert!(
                     names.iter().any(|known| *known == file) && !start.contains(&file),
                     "{route}: {file}"

@@ -10,10 +10,10 @@ use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 use terrace_app::App;
-use terrace_client::Asset;
+use terrace_client::{Asset, PageFiles};
 
 /// The folder of the files with a digest in their names.
 const ASSETS: &str = "/assets/{file}";
@@ -24,7 +24,7 @@ const POLICY: HeaderValue = HeaderValue::from_static(terrace_client::CONTENT_SEC
 const PROFILE: HeaderValue = HeaderValue::from_static("</api/user>; rel=preload; as=fetch; crossorigin");
 const DESTINATION: &str = "sec-fetch-dest";
 /// On what a page depends beside what every cacheable answer does.
-const VARIES: HeaderValue = HeaderValue::from_static("Accept, Sec-Fetch-Dest");
+const VARIES: HeaderValue = HeaderValue::from_static("Accept, Accept-Language, Sec-Fetch-Dest");
 const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
 /// A file of the client, ready to be sent.
@@ -54,18 +54,54 @@ impl From<Asset> for File {
 struct Client {
     /// The page for an address that does not exist.
     unknown: Option<File>,
-    /// The page by the paths at which it is served. Each names the files that are needed there, so that a browser loads
-    /// them beside those of the start.
-    pages: HashMap<String, File>,
+    /// The page by the paths at which it is served.
+    pages: HashMap<String, Page>,
     files: HashMap<String, File>,
+}
+
+/// The page of the client at a path. It names the files that are needed there, so that a browser loads them beside those of
+/// the start.
+struct Page {
+    /// With the texts in each language.
+    by_language: BTreeMap<String, File>,
+    /// Without texts.
+    plain: File,
+}
+
+/// The language of the client for readers of none of its languages.
+const DEFAULT_LANGUAGE: &str = "en";
+
+impl Page {
+    fn of(index: &Asset, path: &str, page: &PageFiles) -> Self {
+        // The name identifies the page among those that are compressed.
+        let with = |language: &str, texts: &[String]| {
+            page_with(index, format!("{path} {language}"), page.files.iter().chain(texts))
+        };
+        let by_language =
+            page.texts.iter().map(|(language, texts)| (language.clone(), with(language, texts)));
+        Self { by_language: by_language.collect(), plain: with("", &[]) }
+    }
+
+    /// The page in the language that the client will choose: the first that it has of those that the browser names.
+    fn for_reader(&self, headers: &HeaderMap) -> &File {
+        let named = headers.get_all(header::ACCEPT_LANGUAGE).filter_map(|value| value.to_str().ok());
+        let languages = named.flat_map(|value| value.split(',')).map(|range| {
+            let language = range.split([';', '-']).next().unwrap_or_default();
+            language.trim().to_ascii_lowercase()
+        });
+        let mut wanted = languages.chain([DEFAULT_LANGUAGE.to_owned()]);
+        wanted.find_map(|language| self.by_language.get(&language)).unwrap_or(&self.plain)
+    }
 }
 
 static CLIENT: LazyLock<Client> = LazyLock::new(|| {
     let files = terrace_client::assets().into_iter().map(File::from);
     let index = terrace_client::index();
     let pages = index.iter().flat_map(|index| {
-        let page = |(path, files): (String, Vec<String>)| (path.clone(), page_with(index, path, &files));
-        terrace_client::routes().into_iter().map(page)
+        terrace_client::routes().into_iter().map(|(path, files)| {
+            let page = Page::of(index, &path, &files);
+            (path, page)
+        })
     });
     Client {
         pages: pages.collect(),
@@ -74,12 +110,16 @@ static CLIENT: LazyLock<Client> = LazyLock::new(|| {
     }
 });
 
-/// The page with links to these files, after those to the files of the start: these are needed first.
-fn page_with(index: &Asset, path: String, files: &[String]) -> File {
+/// The page with links to these files. Those of the start are needed first: a browser sends few requests at once, and
+/// sends styles before scripts unless their priority is low.
+fn page_with<'f>(index: &Asset, path: String, files: impl Iterator<Item = &'f String>) -> File {
     let text = String::from_utf8_lossy(&index.body);
-    let links = files.iter().map(|name| match name.rsplit_once('.') {
-        Some((_, "css")) => format!("  <link rel=\"preload\" as=\"style\" crossorigin href=\"/{name}\">\n  "),
-        _ => format!("  <link rel=\"modulepreload\" crossorigin href=\"/{name}\">\n  "),
+    let link = |relation: &str, name: &String| {
+        format!("  <link rel=\"{relation}\" fetchpriority=\"low\" crossorigin href=\"/{name}\">\n  ")
+    };
+    let links = files.map(|name| match name.rsplit_once('.') {
+        Some((_, "css")) => link("preload\" as=\"style", name),
+        _ => link("modulepreload", name),
     });
     let body = Bytes::from(text.replacen("</head>", &format!("{}</head>", links.collect::<String>()), 1));
     File { path, tag: Tag::of(None, &body), body, content_type: index.content_type, is_immutable: false }
@@ -118,7 +158,7 @@ async fn page(
     app: Option<Data<App>>,
 ) -> Result<HttpResponse, ApiError> {
     let page = req.match_pattern().and_then(|path| CLIENT.pages.get(&path));
-    let page = page.filter(|_| accepts_html(req.headers())).ok_or(Code::NotFound)?;
+    let page = page.filter(|_| accepts_html(req.headers())).ok_or(Code::NotFound)?.for_reader(req.headers());
     let app = app.as_ref().map(Data::get_ref);
     let mut answer = match with_preview(&req, &shell, app, page).await {
         Some(answer) => answer,
@@ -188,9 +228,11 @@ async fn file(req: HttpRequest, shell: Data<Shell>) -> Result<HttpResponse, ApiE
 async fn send(req: &HttpRequest, shell: &Shell, file: &File) -> Result<HttpResponse, ApiError> {
     let mut answer =
         constant(req, shell, &file.path, &file.tag, file.content_type, file.body.clone()).await?;
-    answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, POLICY);
     if file.is_immutable {
+        // Scripts and styles follow the policy of the page that loads them: theirs is the shorter one of every answer.
         answer.headers_mut().insert(header::CACHE_CONTROL, IMMUTABLE);
+    } else {
+        answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, POLICY);
     }
     Ok(answer)
 }
@@ -312,8 +354,8 @@ mod tests {
             let name = name.strip_suffix("\">").unwrap();
             assert!(CLIENT.files.contains_key(name), "{name}");
             let expected = match name.rsplit_once('.') {
-                Some((_, "js")) => "modulepreload\"",
-                _ => "preload\" as=\"style\"",
+                Some((_, "js")) => "modulepreload\" fetchpriority=\"low\"",
+                _ => "preload\" as=\"style\" fetchpriority=\"low\"",
             };
             assert_eq!(relation, format!("<link rel=\"{expected}"), "{name}");
             kinds.push(expected);
@@ -351,13 +393,40 @@ mod tests {
     }
 
     #[actix_web::test]
+    async fn a_page_names_the_texts_of_the_first_language_that_the_client_has() {
+        let service = started!();
+        let page = async |languages: Option<&str>| {
+            let mut request = TestRequest::get().uri("/quests").insert_header(NAVIGATION);
+            if let Some(languages) = languages {
+                request = request.insert_header(("accept-language", languages));
+            }
+            let (_, body) = call!(service, request);
+            String::from_utf8(body.to_vec()).unwrap()
+        };
+        let (english, german) = (page(None).await, page(Some("de")).await);
+        let names = |text: &str, language: &str| text.contains(&format!("/assets/{language}-pages-"));
+        assert_eq!([names(&english, "en"), names(&english, "de")], [true, false]);
+        assert_eq!([names(&german, "en"), names(&german, "de")], [false, true]);
+        for (languages, expected) in [
+            ("en-GB,en;q=0.9,de;q=0.8", &english),
+            ("fr-FR, DE-at;q=0.8, en;q=0.5", &german),
+            ("fr", &english),
+            ("*", &english),
+            ("", &english),
+        ] {
+            assert_eq!(&page(Some(languages)).await, expected, "{languages}");
+        }
+    }
+
+    #[actix_web::test]
     async fn files_are_compressed_and_cached_by_their_names() {
         let service = started!();
         for file in CLIENT.files.values() {
             for coding in ["identity", "br", "gzip"] {
                 let request = TestRequest::get().uri(&file.path).insert_header(("accept-encoding", coding));
-                let ((status, kind, caching, tag, coded, _), body) = call!(service, request);
+                let ((status, kind, caching, tag, coded, policy), body) = call!(service, request);
                 assert_eq!((status, kind.as_str()), (StatusCode::OK, file.content_type), "{}", file.path);
+                assert_eq!(policy == POLICY, !file.is_immutable, "{}", file.path);
                 let expected =
                     if file.is_immutable { IMMUTABLE } else { HeaderValue::from_static("public, no-cache") };
                 assert_eq!(caching, expected.to_str().unwrap(), "{}", file.path);

@@ -31,11 +31,11 @@ export class Router {
   #visit = 0;
   #stopRestoring: () => void = () => undefined;
   readonly #table: RouteTable;
-  readonly #prepare: (name: RouteName) => Promise<void>;
+  readonly #prepare: (name: RouteName) => Promise<unknown>;
   readonly #positions = new ScrollPositions();
 
   /** `prepare` loads what a page needs beside its script. */
-  constructor(table: RouteTable, prepare: (name: RouteName) => Promise<void> = () => Promise.resolve()) {
+  constructor(table: RouteTable, prepare: (name: RouteName) => Promise<unknown> = () => Promise.resolve()) {
     this.#table = table;
     this.#prepare = prepare;
   }

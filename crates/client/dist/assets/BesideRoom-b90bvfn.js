@@ -1,1 +1,0 @@
-import{$t as e,At as t,Ot as n,Zt as r}from"./shared-k7a2pnj.js";import{t as i}from"./Recommended-fyuz0gx.js";import{t as a}from"./TopTable-gqxlqbk.js";import{t as o}from"./Topics-dfc3piy.js";var s=t(`<!> <!> <!>`,1);function c(t){var c=s(),l=r(c);a(l,{});var u=e(l,2);o(u,{});var d=e(u,2);i(d,{}),n(t,c)}export{c as default};
