@@ -159,6 +159,25 @@ test('a session is found of which the browser noted nothing', async () => {
   await visitor.leave();
 });
 
+test('the profile of a fan is read once, while the scripts are loaded', async () => {
+  const visitor = await Visitor.arrive(browser, service.url, { serviceWorkers: 'block' });
+  const { page } = visitor;
+  await visitor.signIn();
+  await page.goto('/quests');
+  await page.getByRole('heading', { name: 'Quests', exact: true }).waitFor();
+  await page.waitForLoadState('networkidle');
+  const [profiles, scripts] = await page.evaluate(() => {
+    const loaded = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+    const named = (part: string) =>
+      loaded.filter(({ name }) => name.endsWith(part) || name.includes(`/assets/${part}`));
+    return [named('/api/user').map((one) => one.startTime), named('index-').map((one) => one.responseEnd)];
+  });
+  expect(profiles).toHaveLength(1);
+  // A script that had to run first would be there before.
+  expect(profiles[0]).toBeLessThan(Math.max(...scripts));
+  await visitor.leave();
+});
+
 test('a refused sign-in says why, keeps the name and announces it', async () => {
   const visitor = await Visitor.arrive(browser, service.url);
   const { page } = visitor;
