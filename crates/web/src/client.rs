@@ -168,8 +168,18 @@ async fn page(
     headers.append(header::VARY, VARIES);
     if is_document(req.headers()) && shell.has_session_cookie(&req) {
         headers.insert(header::LINK, PROFILE);
+        // A browser revalidates without comparing cookies. With the tag of a guest's page it would keep the `Link` after the
+        // session ended, and be refused the profile.
+        if let Some(tag) = headers.get(header::ETAG).and_then(tag_for_fan) {
+            headers.insert(header::ETAG, tag);
+        }
     }
     Ok(answer)
+}
+
+fn tag_for_fan(tag: &HeaderValue) -> Option<HeaderValue> {
+    let rest = tag.to_str().ok()?.strip_prefix('"')?;
+    HeaderValue::from_str(&format!("\"fan-{rest}")).ok()
 }
 
 /// Whether a browser will show the answer. The service worker, which keeps the page for every reader, asks otherwise.
@@ -389,6 +399,35 @@ mod tests {
                 path == "/nowhere" || vary.contains("Cookie") && vary.contains("Sec-Fetch-Dest"),
                 "{vary}"
             );
+        }
+    }
+
+    #[actix_web::test]
+    async fn a_page_of_a_fan_is_another_one_for_a_guest() {
+        let service = started!();
+        let read = async |is_fan: bool, known: Option<&HeaderValue>| {
+            let mut request = TestRequest::get().uri("/room").insert_header(NAVIGATION);
+            request = request.insert_header((DESTINATION, "document"));
+            if is_fan {
+                request = request.insert_header(("cookie", "session=any"));
+            }
+            if let Some(tag) = known {
+                request = request.insert_header((header::IF_NONE_MATCH, tag.clone()));
+            }
+            let res = try_call_service(&service, request.to_request()).await.unwrap();
+            let headers = res.headers();
+            let has_link = headers.contains_key(header::LINK);
+            (res.status(), has_link, headers.get(header::ETAG).unwrap().clone())
+        };
+        let ((.., of_guest), (.., of_fan)) = (read(false, None).await, read(true, None).await);
+        for (is_fan, known, expected) in [
+            (false, &of_fan, StatusCode::OK),
+            (true, &of_guest, StatusCode::OK),
+            (false, &of_guest, StatusCode::NOT_MODIFIED),
+            (true, &of_fan, StatusCode::NOT_MODIFIED),
+        ] {
+            let (status, has_link, _) = read(is_fan, Some(known)).await;
+            assert_eq!((status, has_link), (expected, is_fan), "{is_fan} {known:?}");
         }
     }
 
