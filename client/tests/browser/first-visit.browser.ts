@@ -159,7 +159,7 @@ test('a session is found of which the browser noted nothing', async () => {
   await visitor.leave();
 });
 
-test('the profile of a fan is read once, while the scripts are loaded', async () => {
+test('the profile of a fan is read once, while the scripts are loaded, and not after the session', async () => {
   const visitor = await Visitor.arrive(browser, service.url, { serviceWorkers: 'block' });
   const { page } = visitor;
   await visitor.signIn();
@@ -175,6 +175,18 @@ test('the profile of a fan is read once, while the scripts are loaded', async ()
   expect(profiles).toHaveLength(1);
   // A script that had to run first would be there before.
   expect(profiles[0]).toBeLessThan(Math.max(...scripts));
+
+  // The browser has the page of the fan, and is to read nothing as a guest that only a fan may read.
+  await page.evaluate(async () => {
+    await fetch('/api/logout', { method: 'POST' });
+    localStorage.clear();
+  });
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await page.goto('/quests');
+  await page.getByRole('heading', { name: 'Quests', exact: true }).waitFor();
+  await page.waitForLoadState('networkidle');
+  expect(asked).not.toContain('/api/user');
   await visitor.leave();
 });
 
