@@ -65,11 +65,11 @@ export class Session {
     });
   }
 
-  /** Finds out whether the browser is signed in. Resolves when that is known as far as this browser noted it. */
+  /** Finds out whether the browser is signed in. */
   async load(): Promise<void> {
     if (this.#hint.value !== SIGNED_IN) {
       this.#state = { kind: 'signed-out' };
-      if (this.#hint.value === null) void this.#ask();
+      if (this.#hint.value === null) await this.#ask();
       return;
     }
     try {

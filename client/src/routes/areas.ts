@@ -23,6 +23,17 @@ const WHEELS: readonly RouteName[] = ['wheels', 'wheel', 'spins'];
 /** Rounds of trivia, with texts of their own. */
 const TRIVIA: readonly RouteName[] = ['trivia', 'round', 'ownRounds'];
 
+/** Pages with texts of their own about what a fan owns and claims. */
+const OWN: readonly RouteName[] = [
+  'statement',
+  'wallets',
+  'collection',
+  'rewards',
+  'reward',
+  'ownRewards',
+  'claim',
+];
+
 export const PLAY: readonly RouteName[] = [
   'quests',
   'quest',
@@ -34,26 +45,9 @@ export const PLAY: readonly RouteName[] = [
   'purchase',
   'album',
   'balances',
-  'statement',
-  'wallets',
-  'collection',
-  'rewards',
-  'reward',
-  'ownRewards',
-  'claim',
+  ...OWN,
   ...WHEELS,
   ...TRIVIA,
-];
-
-/** Pages with texts of their own about what a fan owns and claims. */
-const OWN: readonly RouteName[] = [
-  'statement',
-  'wallets',
-  'collection',
-  'rewards',
-  'reward',
-  'ownRewards',
-  'claim',
 ];
 
 export const SHOP: readonly RouteName[] = ['shop', 'product', 'cart', 'checkout', 'orders', 'order'];

@@ -64,7 +64,7 @@ struct Client {
 struct Page {
     /// With the texts in each language.
     by_language: BTreeMap<String, File>,
-    /// Without texts.
+    /// For a page that can lead to another one at once: its texts are not known before it runs.
     plain: File,
 }
 

@@ -1,1 +1,0 @@
-import{$t as e,At as t,Ot as n,Zt as r}from"./shared-k0cqowd.js";import{t as i}from"./Recommended-oavpj7l.js";import{t as a}from"./TopTable-gliv3so.js";import{t as o}from"./Topics-dmik1e8.js";var s=t(`<!> <!> <!>`,1);function c(t){var c=s(),l=r(c);a(l,{});var u=e(l,2);o(u,{});var d=e(u,2);i(d,{}),n(t,c)}export{c as default};

@@ -1,0 +1,1 @@
+import{$t as e,At as t,Ot as n,Zt as r}from"./shared-k7a2pnj.js";import{t as i}from"./Recommended-dumjpaj.js";import{t as a}from"./TopTable-fjk8f6l.js";import{t as o}from"./Topics-hix1ao5.js";var s=t(`<!> <!> <!>`,1);function c(t){var c=s(),l=r(c);a(l,{});var u=e(l,2);o(u,{});var d=e(u,2);i(d,{}),n(t,c)}export{c as default};

@@ -1,1 +1,0 @@
-import{_n as e,vn as t}from"./shared-k0cqowd.js";import{t as n}from"./FollowListPage-dxs3i0v.js";function r(r,i){t(i,!0),n(r,{get username(){return i.params.username},direction:`following`}),e()}export{r as default};

@@ -1,0 +1,1 @@
+import{_n as e,vn as t}from"./shared-k7a2pnj.js";import{t as n}from"./FollowListPage-mjnijjv.js";function r(r,i){t(i,!0),n(r,{get username(){return i.params.username},direction:`following`}),e()}export{r as default};

@@ -1,1 +1,0 @@
-import{v as e}from"./shared-k0cqowd.js";var t=100;async function n(n,r=1/0){let i=[],a=null;for(let o=0;o<r;o+=1){let{rows:r,nextCursor:o}=await n({limit:t,...e(a)});if(i.push(...r),a=o??null,a===null)break}return i}export{n as t};

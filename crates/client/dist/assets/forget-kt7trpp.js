@@ -1,0 +1,1 @@
+import{L as e}from"./shared-k7a2pnj.js";import{t}from"./badge-ibi4k40.js";async function n(){if(t(0),e(`push`),`serviceWorker`in navigator)try{let e=await navigator.serviceWorker.getRegistration();if(!e||!(`pushManager`in e))return;for(let t of await e.getNotifications())t.close();await(await e.pushManager.getSubscription())?.unsubscribe()}catch{}}export{n as forgetPush};

@@ -1,0 +1,1 @@
+import{V as e}from"./shared-k7a2pnj.js";function t({kind:t,id:n}){switch(t){case`points`:case`coins`:return e(`balances`,{});case`pack`:return e(`ownPacks`,{});case`collectible`:return e(`collection`,{});case`product`:return n===null?null:e(`product`,{id:n});case`code`:case`nothing`:return null}}export{t};
