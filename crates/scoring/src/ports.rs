@@ -173,7 +173,16 @@ pub trait BoardRead {
     /// The number of listed fans with strictly more points.
     fn count_above(&mut self, season: SeasonId, board: BoardId, points: Points) -> Result<u64, StoreError>;
 
-    /// The same, with the count capped at `most`.
+    /// The number of listed fans with more points than `low` and at most `high`.
+    fn count_between(
+        &mut self,
+        season: SeasonId,
+        board: BoardId,
+        low: Points,
+        high: Points,
+    ) -> Result<u64, StoreError>;
+
+    /// The number of listed fans with strictly more points, capped at `most`.
     fn count_above_within(
         &mut self,
         season: SeasonId,

@@ -7,6 +7,7 @@ use crate::streams::{
     Audience, OnPost, RoundEvent, StreamBatch, StreamEvent, StreamStep, StreamWhat, last_on_boards,
     turns_views,
 };
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -456,18 +457,30 @@ pub(super) struct RankScores(pub(super) Vec<Score>);
 
 impl Query for RankScores {
     const NAME: &'static str = "stream_ranks";
+    // A rank is the sum of several counts.
+    const CONSISTENT_SNAPSHOT: bool = true;
     type Ports = dyn BoardRead;
     type Output = Vec<Option<(Points, u64)>>;
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn BoardRead, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
-        let rank = |score: &Score| -> Result<Option<(Points, u64)>, StoreError> {
-            if !score.is_listed {
-                return Ok(None);
-            }
-            let above = tx.count_above(score.season, score.board, score.total.points)?;
-            Ok(Some((score.total.points, above + 1)))
-        };
-        Ok(self.0.iter().map(rank).collect::<Result<_, _>>()?)
+        let mut lines = vec![None; self.0.len()];
+        let mut listed: Vec<(&Score, &mut Option<(Points, u64)>)> =
+            self.0.iter().zip(&mut lines).filter(|(score, _)| score.is_listed).collect();
+        // From the top of each board, so that its rows are counted once, not once for each score.
+        listed.sort_by_key(|(score, _)| (score.season, score.board, Reverse(score.total.points)));
+        let mut last: Option<(SeasonId, BoardId, Points, u64)> = None;
+        for (score, line) in listed {
+            let Score { season, board, total: Total { points, .. }, .. } = *score;
+            let above = match last {
+                Some((of, on, high, above)) if (of, on) == (season, board) => {
+                    above + tx.count_between(season, board, points, high)?
+                }
+                _ => tx.count_above(season, board, points)?,
+            };
+            last = Some((season, board, points, above));
+            *line = Some((points, above + 1));
+        }
+        Ok(lines)
     }
 }

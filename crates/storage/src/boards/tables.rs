@@ -252,6 +252,24 @@ impl BoardRead for DieselTx<'_> {
         .map_err(broken("count fans with more points"))
     }
 
+    fn count_between(
+        &mut self,
+        season: SeasonId,
+        board: BoardId,
+        low: Points,
+        high: Points,
+    ) -> Result<u64, StoreError> {
+        on!(self.conn, |conn| {
+            listed_on!(season, board)
+                .filter(board_totals::points.gt(low.get()))
+                .filter(board_totals::points.le(high.get()))
+                .count()
+                .get_result::<i64>(conn)
+        })
+        .map(num::to_u64)
+        .map_err(broken("count fans with points in a range"))
+    }
+
     fn count_above_within(
         &mut self,
         season: SeasonId,
