@@ -47,6 +47,7 @@ mod house {
 mod contract {
     mod accounts;
     mod balances;
+    mod board_streams;
     mod boards;
     mod carts;
     mod clock;

@@ -16,10 +16,9 @@ use terrace_testkit::app::boards::{
     AwardPoints, BoardChoice, ChangeBoardMembership, CloseSeason, ReversePoints,
 };
 use terrace_testkit::app::store::Store;
-use terrace_testkit::app::streams::{Audience, StreamEvent, StreamWhat, Wanted};
 use terrace_testkit::app::{BoardPage, BoardRefusal, ReadBoard, ShownBoard};
 use terrace_testkit::identity::ProfileChange;
-use terrace_testkit::kernel::{Entropy, Event, Limit, Position, TeamId, Topic, UserId};
+use terrace_testkit::kernel::{Entropy, Limit, Position, TeamId, UserId};
 use terrace_testkit::scoring::{RankKey, Ranked, SeasonId, Standing, Writer};
 use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database, pgtemp, wait_until};
 use tokio::runtime::{Builder, Runtime};
@@ -27,7 +26,6 @@ use tokio::sync::watch;
 
 on_each_database! {
     a_board_in_memory_equals_the_tables,
-    a_stream_from_the_tables_equals_one_from_memory,
     after_an_award_the_next_read_shows_it,
     every_page_is_a_sort_of_the_log_up_to_its_version,
     while_boards_are_loaded_pages_are_right,
@@ -194,51 +192,6 @@ fn next_page(service: &TestApp, asked: &ReadBoard, shows: impl Fn(&BoardPage) ->
         assert!(begun.elapsed() >= Duration::from_millis(500), "it did not wait: {page:?}");
     }
     panic!("the boards do not come up to what was committed");
-}
-
-/// Wants the events of boards.
-struct Scores;
-
-impl Audience for Scores {
-    fn wants(&self, event: &Event) -> Wanted {
-        Wanted { shared: event.what.topic == Topic::Leaderboard, own: false }
-    }
-}
-
-/// Scores of many fans on three boards, with ties, hidden fans and fans who left.
-fn a_stream_from_the_tables_equals_one_from_memory(kind: DatabaseKind) -> Result<()> {
-    let living = Living::on(founded(kind)?);
-    let tables = living.service().another()?;
-    let fans = tables.crowd("fan", 30);
-    let teams = [tables.team("foxes"), tables.team("rovers")];
-    let dice = Dice(SeededEntropy::new(71));
-    for round in 0..3 {
-        let after = living.service().settled();
-        for n in 0..60 {
-            act(living.service(), &dice, &fans, &teams, &format!("{round}/{n}"));
-        }
-        living.catch_up();
-        let up_to = living.service().settled();
-        let scores = |service: &TestApp| -> Result<Vec<_>> {
-            let mut events = Vec::new();
-            wait_until("the newest event is known to the process", || {
-                let batch = service
-                    .run(service.app().replay_after(after, Arc::new(Scores)))?
-                    .expect("no event is gone");
-                events = batch.events;
-                Ok(batch.reached >= up_to)
-            })?;
-            let score = |event: StreamEvent| {
-                let StreamWhat::ScoreChanged { board, user, line, .. } = event.what else { return None };
-                Some((board, user, line))
-            };
-            Ok(events.into_iter().filter_map(score).collect())
-        };
-        let (memory, stored) = (scores(living.service())?, scores(&tables)?);
-        assert!(memory.len() > 20 && memory.iter().any(|(.., line)| line.is_none()));
-        assert_eq!(memory, stored);
-    }
-    Ok(())
 }
 
 fn after_an_award_the_next_read_shows_it(kind: DatabaseKind) -> Result<()> {
