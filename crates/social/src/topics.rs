@@ -91,6 +91,9 @@ pub fn tags(text: &str) -> Vec<Tag> {
 
 /// Full case folding does not preserve NFKC, and NFKC can create characters that fold: fold, normalise, fold.
 pub(crate) fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     let normal: String = text.nfkc().collect();
     let folded: String = default_case_fold_str(&normal).nfkc().collect();
     default_case_fold_str(&folded).nfkc().collect()
@@ -141,6 +144,12 @@ mod tests {
     }
 
     /// Rule 12 ranks topics; this tests what a topic is.
+    #[test]
+    fn ascii_is_folded_as_beside_other_characters() {
+        let text: String = (0..=u8::MAX).filter(u8::is_ascii).map(char::from).collect();
+        assert_eq!(fold(&text) + "é", fold(&(text + "É")));
+    }
+
     #[test]
     fn topics_are_the_hashtags_of_a_text() {
         for (text, expected) in [

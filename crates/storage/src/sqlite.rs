@@ -7,9 +7,10 @@ use crate::error::{again, broken};
 use crate::instrument::{control, quietly};
 use crate::job::QueuedCommand;
 use crate::manager::{Connector, Link, Mode, Session};
+use crate::numbered::Numbered;
 use crate::queue::{Queue, Taken};
-use diesel::sql_types::BigInt;
-use diesel::{OptionalExtension, QueryResult, QueryableByName, RunQueryDsl, SqliteConnection};
+use diesel::sql_types::{BigInt, Text};
+use diesel::{IntoSql, OptionalExtension, QueryResult, RunQueryDsl, SqliteConnection};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -189,15 +190,11 @@ fn commit(conn: &mut SqliteConnection) -> QueryResult<()> {
     Ok(())
 }
 
-#[derive(QueryableByName)]
-struct Newest {
-    #[diesel(sql_type = BigInt)]
-    seq: i64,
-}
-
 /// The highest position ever assigned; `None` before the first event, and in a database without a schema.
 fn newest_event(conn: &mut SqliteConnection) -> Option<Position> {
-    let query = "SELECT seq FROM sqlite_sequence WHERE name = 'events'";
-    let newest = quietly(conn, |conn| diesel::sql_query(query).get_result::<Newest>(conn).optional());
-    Position::new(newest.ok()??.seq)
+    let query = "SELECT seq FROM sqlite_sequence WHERE name = $1";
+    let newest = quietly(conn, |conn| {
+        Numbered::<_, BigInt>::typed(query, ("events".into_sql::<Text>(),)).get_result(conn).optional()
+    });
+    Position::new(newest.ok()??)
 }

@@ -11,7 +11,7 @@ use crate::tx::DieselTx;
 use crate::types::{At, Key, Uid};
 use diesel::dsl::exists;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Integer};
+use diesel::sql_types::{BigInt, Integer, Nullable, Text};
 use terrace_kernel::{Position, StoreError, Timestamp, UserId, Uuid};
 use terrace_social::notifications::{
     Group, NOTIFICATION_LIFE, NewGroup, Notice, NotificationId, NotificationKind,
@@ -20,6 +20,10 @@ use terrace_social::notifications::{
 const QUOTA: &str = "INSERT INTO notification_quotas (user_id, actor_id, day, used) VALUES ($1, $2, $3, 1) \
     ON CONFLICT (user_id, actor_id, day) DO UPDATE SET used = notification_quotas.used + 1 \
     WHERE notification_quotas.used < $4";
+
+/// Diesel prepares its own updates at each execution.
+const TOUCH: &str = "UPDATE notifications SET object_id = $2, detail = $3, position = $4, \
+    actor_count = actor_count + $5, read_at = NULL, listed = in_app WHERE id = $1";
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = notifications)]
@@ -196,18 +200,15 @@ impl DieselTx<'_> {
         actors: i64,
     ) -> Result<(), StoreError> {
         let values = (
-            notifications::object_id.eq(notice.object.map(Key)),
-            notifications::detail.eq(notice.detail.as_deref()),
-            notifications::position.eq(notice.position.get()),
-            notifications::actor_count.eq(notifications::actor_count + actors),
-            notifications::read_at.eq(None::<At>),
-            notifications::listed.eq(notifications::in_app),
+            Key::of(group).into_sql::<Uid>(),
+            notice.object.map(Key).into_sql::<Nullable<Uid>>(),
+            notice.detail.as_deref().into_sql::<Nullable<Text>>(),
+            notice.position.get().into_sql::<BigInt>(),
+            actors.into_sql::<BigInt>(),
         );
-        on!(self.conn, |conn| {
-            diesel::update(notifications::table.find(Key::of(group))).set(values).execute(conn)
-        })
-        .map(drop)
-        .map_err(broken("record an event in a group"))
+        on!(self.conn, |conn| Numbered::new(TOUCH, values).execute(conn))
+            .map(drop)
+            .map_err(broken("record an event in a group"))
     }
 
     pub(super) fn insert_shared_notification(

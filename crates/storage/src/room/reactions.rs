@@ -5,11 +5,11 @@ use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::numbered::Numbered;
 use crate::rows::named;
-use crate::schema::{posts, reactions};
+use crate::schema::reactions;
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
-use diesel::sql_types::Text;
+use diesel::sql_types::{BigInt, Text};
 use terrace_kernel::{PostId, StoreError, Timestamp, UserId};
 use terrace_social::{ReactionCounts, ReactionKind, ReactionWrite};
 
@@ -26,6 +26,11 @@ const PG: &str = "INSERT INTO reactions (post_id, user_id, kind, created_at) \
 const SQLITE: &str = "INSERT INTO reactions (post_id, user_id, kind, created_at) \
     SELECT $1, id, $2, $3 FROM users WHERE id = $4 AND status = $5 \
     ON CONFLICT (post_id, user_id) DO UPDATE SET kind = excluded.kind, created_at = excluded.created_at";
+
+/// Diesel prepares its own updates at each execution.
+const ADD_TO_COUNTS: &str = "UPDATE posts SET like_count = like_count + $2, love_count = love_count + $3, \
+    fire_count = fire_count + $4, clap_count = clap_count + $5, laugh_count = laugh_count + $6, \
+    sad_count = sad_count + $7 WHERE id = $1";
 
 impl ReactionWrite for DieselTx<'_> {
     fn reaction(&mut self, post: PostId, fan: UserId) -> Result<Option<ReactionKind>, StoreError> {
@@ -75,15 +80,16 @@ impl ReactionWrite for DieselTx<'_> {
     }
 
     fn add_to_reaction_counts(&mut self, post: PostId, change: &ReactionCounts) -> Result<(), StoreError> {
-        let changes = (
-            posts::like_count.eq(posts::like_count + change.like),
-            posts::love_count.eq(posts::love_count + change.love),
-            posts::fire_count.eq(posts::fire_count + change.fire),
-            posts::clap_count.eq(posts::clap_count + change.clap),
-            posts::laugh_count.eq(posts::laugh_count + change.laugh),
-            posts::sad_count.eq(posts::sad_count + change.sad),
+        let values = (
+            Key::of(post).into_sql::<Uid>(),
+            change.like.into_sql::<BigInt>(),
+            change.love.into_sql::<BigInt>(),
+            change.fire.into_sql::<BigInt>(),
+            change.clap.into_sql::<BigInt>(),
+            change.laugh.into_sql::<BigInt>(),
+            change.sad.into_sql::<BigInt>(),
         );
-        on!(self.conn, |conn| diesel::update(posts::table.find(Key::of(post))).set(changes).execute(conn))
+        on!(self.conn, |conn| Numbered::new(ADD_TO_COUNTS, values).execute(conn))
             .map(drop)
             .map_err(broken("count reactions"))
     }

@@ -2,6 +2,7 @@
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::numbered::Numbered;
 use crate::schema::{post_topics, posts, search_names, search_posts, teams, users};
 use crate::search::{TEAM, USER};
 use crate::teams::TeamRow;
@@ -294,20 +295,18 @@ impl DieselTx<'_> {
         let first = first_number(at);
         for wider in 1..=WIDER {
             let end = first.saturating_add(A_MILLISECOND.saturating_pow(wider));
-            let words = words.joined();
             let sql = match self.conn {
                 Conn::Pg(_) => PG_INSERT,
                 Conn::Sqlite(_) => SQLITE_INSERT,
             };
-            let inserted = on!(self.conn, |conn| {
-                diesel::sql_query(sql)
-                    .bind::<BigInt, _>(first)
-                    .bind::<BigInt, _>(end)
-                    .bind::<Uid, _>(post)
-                    .bind::<Text, _>(words)
-                    .execute(conn)
-            })
-            .map_err(broken("index a post"))?;
+            let values = (
+                first.into_sql::<BigInt>(),
+                end.into_sql::<BigInt>(),
+                post.into_sql::<Uid>(),
+                words.joined().into_sql::<Text>(),
+            );
+            let inserted = on!(self.conn, |conn| Numbered::new(sql, values).execute(conn))
+                .map_err(broken("index a post"))?;
             if inserted == 1 {
                 return Ok(());
             }
@@ -322,11 +321,10 @@ impl DieselTx<'_> {
             }
             Conn::Sqlite(_) => "UPDATE search_posts SET words = $1 WHERE number = $2",
         };
-        on!(self.conn, |conn| {
-            diesel::sql_query(sql).bind::<Text, _>(words.joined()).bind::<BigInt, _>(number).execute(conn)
-        })
-        .map(drop)
-        .map_err(broken("index a post again"))
+        let values = (words.joined().into_sql::<Text>(), number.into_sql::<BigInt>());
+        on!(self.conn, |conn| Numbered::new(sql, values).execute(conn))
+            .map(drop)
+            .map_err(broken("index a post again"))
     }
 
     fn remove_indexed(&mut self, rows: &[Indexed], mut change: Change) -> Result<(), StoreError> {
@@ -350,16 +348,14 @@ impl DieselTx<'_> {
         match &mut self.conn {
             Conn::Pg(conn) => {
                 let (words, posts): (Vec<String>, Vec<i64>) = counts.into_iter().unzip();
-                diesel::sql_query(PG_COUNT)
-                    .bind::<Array<Text>, _>(words)
-                    .bind::<Array<BigInt>, _>(posts)
-                    .execute(*conn)
+                let values = (words.into_sql::<Array<Text>>(), posts.into_sql::<Array<BigInt>>());
+                Numbered::new(PG_COUNT, values).execute(*conn)
             }
             Conn::Sqlite(conn) => {
                 let counts: serde_json::Map<_, _> =
                     counts.into_iter().map(|(word, posts)| (word, posts.into())).collect();
                 let counts = serde_json::Value::Object(counts).to_string();
-                diesel::sql_query(SQLITE_COUNT).bind::<Text, _>(counts).execute(*conn)
+                Numbered::new(SQLITE_COUNT, (counts.into_sql::<Text>(),)).execute(*conn)
             }
         }
         .map(drop)
