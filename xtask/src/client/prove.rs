@@ -6,6 +6,7 @@ use crate::cargo::{self, Built};
 use crate::tools::Tools;
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -32,8 +33,8 @@ struct Sabotage {
     name: String,
 }
 
-/// Runs each test on the client as it is, where it must pass, and on the sabotaged one, where it must fail. `only` names
-/// what a description must contain.
+/// Runs each test on the client as it is, where it must pass, and for each of its sabotages on the sabotaged one, where it
+/// must fail. `only` names what a description must contain.
 pub(crate) fn run(only: Option<&str>, tools: Tools) -> Result<ExitCode> {
     let project = Project::prepare(tools)?;
     let browser = browser::find(tools, &project.node)?;
@@ -47,14 +48,16 @@ pub(crate) fn run(only: Option<&str>, tools: Tools) -> Result<ExitCode> {
         Built::Program(path) => path,
         Built::Failed(status) => return Ok(cargo::exit_code(status)),
     };
-    let mut unnoticed = Vec::new();
+    let (mut unnoticed, mut sound) = (Vec::new(), HashSet::new());
     for sabotage in chosen {
         println!("\nprove: {}", sabotage.breaks);
-        ensure!(
-            sabotage.passes(&project, &terrace, &browser)?,
-            "{} fails on the client as it is",
-            sabotage.test
-        );
+        if sound.insert((&sabotage.test, &sabotage.name)) {
+            ensure!(
+                sabotage.passes(&project, &terrace, &browser)?,
+                "{} fails on the client as it is",
+                sabotage.test
+            );
+        }
         let built = sabotage.build(&project)?;
         let replaced = Replaced::by(built.path())?;
         if sabotage.passes(&project, &terrace, &browser)? {
@@ -113,7 +116,9 @@ impl Sabotage {
 
     /// Whether its test passes on the client that the program serves.
     fn passes(&self, project: &Project, terrace: &Path, browser: &Path) -> Result<bool> {
-        let mut command = project.npm(&["run", "test:browser", "--", &self.test, "-t", &self.name]);
+        // The whole name of the file: a file of which no test is chosen would start a service, and not stop it.
+        let file = format!("{}.browser.ts", self.test);
+        let mut command = project.npm(&["run", "test:browser", "--", &file, "-t", &self.name]);
         let status = cargo::status(command.env("TERRACE_BIN", terrace).env("CHROMIUM", browser))?;
         Ok(status.success())
     }
