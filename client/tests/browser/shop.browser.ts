@@ -51,10 +51,12 @@ test('a double-tapped checkout is one order, and the return shows it', async () 
   await dialog.getByRole('button', { name: 'Cancel this order' }).click();
   await page.getByRole('heading', { name: 'The order is cancelled' }).waitFor();
 
-  // Both taps come before the answer.
+  // Both taps come before the answer, and only the first one sends the order.
   await page.goto('/checkout');
   await orderButton(page).waitFor();
+  let sent = 0;
   await page.route('**/api/checkout', async (route) => {
+    sent += 1;
     const answer = await route.fetch();
     await page.evaluate(() => new Promise(requestAnimationFrame));
     await route.fulfill({ response: answer });
@@ -64,6 +66,7 @@ test('a double-tapped checkout is one order, and the return shows it', async () 
     button.click();
   });
   await page.waitForURL('**/sandbox/checkout/**');
+  expect(sent).toBe(1);
   const pending = (await orders(page)).filter(({ status }) => status === 'pending');
   expect(pending).toHaveLength(1);
   await page.getByRole('button', { name: 'Approve' }).click();
