@@ -52,7 +52,7 @@ pub(crate) enum Client {
         #[arg(long)]
         sqlite_only: bool,
     },
-    /// Take pictures of ten pages into `docs/screenshots`, on a phone and a desktop, light and dark, and those of the
+    /// Take pictures of eleven pages into `docs/screenshots`, on a phone and a desktop, light and dark, and those of the
     /// manifest into `client/public/screenshots`
     Screenshots,
     /// Write the OpenAPI document of the service to `client/openapi.json`; needs no Node
