@@ -143,13 +143,13 @@ mod tests {
         tags(text).iter().map(ToString::to_string).collect()
     }
 
-    /// Rule 12 ranks topics; this tests what a topic is.
     #[test]
     fn ascii_is_folded_as_beside_other_characters() {
         let text: String = (0..=u8::MAX).filter(u8::is_ascii).map(char::from).collect();
         assert_eq!(fold(&text) + "é", fold(&(text + "É")));
     }
 
+    /// Rule 12 ranks topics; this tests what a topic is.
     #[test]
     fn topics_are_the_hashtags_of_a_text() {
         for (text, expected) in [

@@ -1,7 +1,7 @@
 //! SQL with numbered parameters that is prepared once per connection.
 //!
-//! Diesel prepares a `sql_query` at each execution, and PostgreSQL plans it each time, which takes longer than to
-//! execute a statement that reads a few rows.
+//! Diesel prepares a `sql_query`, and each of its own updates, at each execution, and PostgreSQL plans it each time, which
+//! takes longer than to execute a statement that reads or changes a few rows.
 
 use diesel::backend::Backend;
 use diesel::prelude::*;

@@ -40,7 +40,7 @@ const ROUND: &str = "\
         next_round.starts_at AS round_starts_at, next_round.closes_at AS round_closes_at, \
         next_round.question_count AS round_question_count, next_round.joined_at AS round_joined_at";
 
-/// Each table is read once, from an index that begins with the fan; only copies of packs are counted twice, each time in an
+/// Each table with rows of the fan is read once, from an index that begins with the fan; only copies of packs are counted twice, each time in an
 /// index of its own, without reading their rows.
 const OF_FAN: &str = "\
     FROM users \

@@ -21,7 +21,6 @@ const QUOTA: &str = "INSERT INTO notification_quotas (user_id, actor_id, day, us
     ON CONFLICT (user_id, actor_id, day) DO UPDATE SET used = notification_quotas.used + 1 \
     WHERE notification_quotas.used < $4";
 
-/// Diesel prepares its own updates at each execution.
 const TOUCH: &str = "UPDATE notifications SET object_id = $2, detail = $3, position = $4, \
     actor_count = actor_count + $5, read_at = NULL, listed = in_app WHERE id = $1";
 

@@ -27,7 +27,6 @@ const SQLITE: &str = "INSERT INTO reactions (post_id, user_id, kind, created_at)
     SELECT $1, id, $2, $3 FROM users WHERE id = $4 AND status = $5 \
     ON CONFLICT (post_id, user_id) DO UPDATE SET kind = excluded.kind, created_at = excluded.created_at";
 
-/// Diesel prepares its own updates at each execution.
 const ADD_TO_COUNTS: &str = "UPDATE posts SET like_count = like_count + $2, love_count = love_count + $3, \
     fire_count = fire_count + $4, clap_count = clap_count + $5, laugh_count = laugh_count + $6, \
     sad_count = sad_count + $7 WHERE id = $1";
