@@ -121,7 +121,7 @@ mod contract {
     mod rewards;
     mod rewards_crowd;
     mod room_crowd;
-    mod schema;
+    pub(crate) mod schema;
     mod search;
     mod sessions;
     mod statements;
@@ -161,6 +161,7 @@ mod http {
     mod edge;
     mod edits;
     mod encoded_paths;
+    mod every_area;
     mod feeds;
     mod first_visit;
     mod forged;
@@ -202,6 +203,7 @@ mod http {
     mod quests_required;
     mod readiness;
     mod recommended;
+    mod releases;
     mod replies;
     mod rewards;
     mod sample;

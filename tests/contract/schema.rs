@@ -24,7 +24,7 @@ on_each_database! {
 /// Only on PostgreSQL: SQLite's writer assigns positions to events itself.
 const ONLY_POSTGRES: [&str; 2] = ["event_head", "outbox"];
 
-pub(super) fn open(database: &TestDatabase) -> Result<Storage> {
+pub(crate) fn open(database: &TestDatabase) -> Result<Storage> {
     let config =
         StorageConfig { read_connections: 1, write_connections: 1, ..StorageConfig::new(database.url()) };
     let (clock, entropy) = (ManualClock::default(), SeededEntropy::default());

@@ -18,14 +18,14 @@ on_each_database! {
 
 const HOOK: &str = "/api/webhooks/minting";
 
-fn post(service: &TestService, secret: &WebhookSecret, body: &str) -> Answer {
+pub(super) fn post(service: &TestService, secret: &WebhookSecret, body: &str) -> Answer {
     let signature = secret.sign(service.app().now(), body.as_bytes());
     let client = service.client();
     let request = client.ask("POST", HOOK).header("terrace-signature", &signature);
     request.body("application/json", body.as_bytes()).send()
 }
 
-fn report(event: &str, owned: &str, status: &str) -> Value {
+pub(super) fn report(event: &str, owned: &str, status: &str) -> Value {
     json!({
         "eventId": event, "ownedId": owned, "status": status, "network": "polygon", "contract": "0xab",
         "tokenId": "7", "transactionId": "0x01", "gas": 3,

@@ -53,12 +53,12 @@ pub(super) fn complete(client: &Client, pack: &str, purchase: &str) -> Answer {
     client.put(&path(client, pack), &json!({"purchaseId": purchase}))
 }
 
-fn page(service: &TestService, bought: &Answer) -> String {
+pub(super) fn page(service: &TestService, bought: &Answer) -> String {
     let url = bought.str_at("/purchase/checkoutUrl");
     url.strip_prefix(&service.url()).expect("a page of the service").to_owned()
 }
 
-fn decide(client: &Client, page: &str, decision: &str) -> Answer {
+pub(super) fn decide(client: &Client, page: &str, decision: &str) -> Answer {
     client.ask("POST", page).body(FORM, format!("decision={decision}")).send()
 }
 

@@ -28,7 +28,7 @@ const REWARDS: &str = "/api/rewards";
 const OWN_CLAIMS: &str = "/api/user/rewards";
 const REDEMPTIONS: &str = "/api/redemptions";
 
-fn coins(service: &TestService, user: &str, amount: i64, key: &'static str) {
+pub(super) fn coins(service: &TestService, user: &str, amount: i64, key: &'static str) {
     let fan: UserId = user.parse().expect("an id");
     let parties = (Holder::House(House::Issuance), Holder::Fan(fan));
     super::wallets::transfer(service, AccountKind::Coins, parties, amount, key);
@@ -39,21 +39,28 @@ fn reward(client: &Client, key: &str) -> Value {
     rewards.into_iter().find(|reward| reward["key"] == key).expect("a reward")
 }
 
-fn id(client: &Client, key: &str) -> String {
+pub(super) fn id(client: &Client, key: &str) -> String {
     reward(client, key)["id"].as_str().expect("an id").to_owned()
 }
 
-fn claim(client: &Client, reward: &str, key: &str) -> Answer {
+pub(super) fn claim(client: &Client, reward: &str, key: &str) -> Answer {
     let request = client.ask("POST", &format!("{REWARDS}/{reward}/claim"));
     request.header("idempotency-key", key).send()
 }
 
-fn till(service: &TestService, name: &str) -> Client {
+pub(super) fn fill_pool(service: &TestService, reward: &str, codes: &[&str]) {
+    let codes = codes.iter().map(|code| Code::parse(code).expect("a code")).collect();
+    let cipher = service.app().code_cipher().expect("a secret");
+    let add = AddCodes { reward: reward.to_owned(), codes, cipher };
+    service.run(service.app().execute(add)).expect("a pool");
+}
+
+pub(super) fn till(service: &TestService, name: &str) -> Client {
     let token = service.run(service.app().execute(AddTill { name: name.to_owned() })).expect("a till");
     service.client().with_bearer(token.expose())
 }
 
-fn redeem(till: &Client, code: &str) -> Answer {
+pub(super) fn redeem(till: &Client, code: &str) -> Answer {
     till.post(REDEMPTIONS, &json!({"code": code}))
 }
 
@@ -218,10 +225,7 @@ fn spec_5_a_till_opens_redemptions_and_nothing_else(kind: DatabaseKind) -> Resul
     service.run(service.app().execute(RevokeTill { name: "kiosk".to_owned() })).expect("a till");
     redeem(&kiosk, &code).problem(401, "invalid_token");
     // A code that is free in its pool cannot be redeemed.
-    let codes = vec![Code::parse("SEAT-A1")?];
-    let cipher = service.app().code_cipher()?;
-    let add = AddCodes { reward: "ticket".to_owned(), codes, cipher };
-    service.run(service.app().execute(add)).expect("a pool");
+    fill_pool(&service, "ticket", &["SEAT-A1"]);
     redeem(&till(&service, "third"), "SEAT-A1").problem(404, "not_found");
     Ok(())
 }

@@ -28,7 +28,7 @@ const OWN: &str = "/api/user/rounds";
 const SECOND: Duration = Duration::from_secs(1);
 
 /// The path of the round with this key.
-fn path(client: &Client, key: &str) -> String {
+pub(super) fn path(client: &Client, key: &str) -> String {
     let rounds = client.get(TRIVIA).expect(200).list("/rounds");
     let round = rounds.into_iter().find(|round| round["key"] == key).expect("a round");
     format!("{TRIVIA}/{}", round["id"].as_str().expect("an id"))
@@ -40,20 +40,20 @@ fn option(question: &Value, text: &str) -> Value {
     options.iter().find(|option| option["text"] == text).expect("an option")["id"].clone()
 }
 
-fn answer(client: &Client, round: &str, question: &Value, text: &str) -> Answer {
+pub(super) fn answer(client: &Client, round: &str, question: &Value, text: &str) -> Answer {
     let body = json!({"questionId": question["id"], "optionId": option(question, text)});
     client.post(&format!("{round}/answers"), &body)
 }
 
-fn join(client: &Client, round: &str) -> Answer {
+pub(super) fn join(client: &Client, round: &str) -> Answer {
     client.ask("POST", &format!("{round}/join")).send().expect(200)
 }
 
-fn next(client: &Client, round: &str) -> Answer {
+pub(super) fn next(client: &Client, round: &str) -> Answer {
     client.ask("POST", &format!("{round}/next")).send()
 }
 
-fn publish(service: &TestService) {
+pub(super) fn publish(service: &TestService) {
     service.run(advance_trivia(service.app())).expect("a working store");
 }
 

@@ -19,7 +19,7 @@ const WHEEL: &str = "/api/wheel";
 const SPINS: &str = "/api/user/spins";
 const DAY: Duration = Duration::from_hours(24);
 
-fn wheel(client: &Client, key: &str) -> Value {
+pub(super) fn wheel(client: &Client, key: &str) -> Value {
     let wheels = client.get(WHEEL).expect(200).list("/wheels");
     wheels.into_iter().find(|wheel| wheel["key"] == key).expect("a wheel")
 }
@@ -28,7 +28,7 @@ fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
     value.pointer(pointer).and_then(Value::as_str).expect("a text")
 }
 
-fn spin(client: &Client, wheel: &Value, pay: &str, request: &str) -> Answer {
+pub(super) fn spin(client: &Client, wheel: &Value, pay: &str, request: &str) -> Answer {
     let body = json!({"pay": pay, "serverSeedHash": wheel["me"]["serverSeedHash"], "clientSeed": "kop"});
     keyed(client, wheel, request, &body)
 }

@@ -182,6 +182,11 @@ impl TestService {
         &self.storage
     }
 
+    /// The URL of its database.
+    pub fn database_url(&self) -> &str {
+        self.database.url()
+    }
+
     /// The folder of its pictures.
     pub fn pictures(&self) -> &Path {
         self.pictures.path()
@@ -348,6 +353,18 @@ impl ServiceBuilder {
             Ok(())
         })?;
         self.start_on(Arc::new(database), clock, 0)
+    }
+
+    /// Starts the service on a database that another service has filled, `ahead` of the time at which that one started.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the service does not start.
+    pub fn start_on_filled(self, database: TestDatabase, ahead: Duration) -> Result<TestService> {
+        let clock = FlowingClock::default();
+        clock.advance(ahead);
+        // A number of its own, so that its ids differ from those in the database.
+        self.start_on(Arc::new(database), clock, 1)
     }
 
     /// Starts the service on a database that other processes may share, as process `number`.

@@ -273,9 +273,10 @@ pub(crate) struct ExportedNotification {
     id: Uuid,
     #[schema(inline)]
     kind: OpenNotificationKind,
-    /// The id of what it is about.
-    subject_id: Uuid,
-    /// A state or number that belongs to it.
+    /// The id of what it is about; null for an achievement, whose key is the detail.
+    #[schema(required)]
+    subject_id: Option<Uuid>,
+    /// A state, number or key that belongs to it.
     #[schema(required)]
     detail: Option<String>,
     /// The number of fans who caused it.
@@ -292,7 +293,7 @@ impl From<&OwnNotification> for ExportedNotification {
         Self {
             id: row.id.as_uuid(),
             kind: OpenNotificationKind(KnownNotificationKind(row.kind)),
-            subject_id: row.subject,
+            subject_id: (row.kind != NotificationKind::Achievement).then_some(row.subject),
             detail: row.detail.clone(),
             actor_count: row.actor_count,
             read_at: row.read_at.map(Time),
