@@ -3,6 +3,8 @@
 use super::sample::UNKNOWN;
 use anyhow::Result;
 use serde_json::{Value, json};
+use std::thread;
+use std::time::Duration;
 use terrace_testkit::{Answer, CRON_SECRET, Client, DatabaseKind, TestService, on_each_database};
 
 on_each_database! {
@@ -253,6 +255,8 @@ fn boards_are_listed_own_teams_first(kind: DatabaseKind) -> Result<()> {
             .client()
             .get(&format!("{BOARD}?teamId={}", teams.str_at(&format!("/teams/{n}/id"))))
             .expect(200);
+        // Boards are listed in the order of their ids, which are random within a millisecond.
+        thread::sleep(Duration::from_millis(2));
     }
     mia.post(JOIN, &json!({"teamId": teams.str_at("/teams/2/id")})).expect(200);
     let kinds = |client: &Client| -> Vec<Value> {
