@@ -16,8 +16,10 @@ use clap::Subcommand;
 use node::Node;
 pub(crate) use prove::{busy as prove_busy, run as prove};
 use std::fs;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::thread;
 
 /// The address at which the service listens unless it is configured otherwise.
 const SERVICE: &str = "http://127.0.0.1:3004";
@@ -180,9 +182,12 @@ impl Project {
     }
 
     fn check(&self) -> Result<()> {
-        for script in ["lint", "check"] {
-            self.finish(&mut self.npm(&["run", script]))?;
-        }
+        // Side by side, because each of them uses one processor.
+        thread::scope(|scope| {
+            let types = scope.spawn(|| self.finish(&mut self.npm(&["run", "check"])));
+            let lint = self.finish(&mut self.npm(&["run", "lint"]));
+            lint.and(types.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        })?;
         let folder = tempfile::tempdir()?;
         self.build(folder.path())?;
         let differing = compare::folders(&dist()?, folder.path())?;
