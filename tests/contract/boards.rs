@@ -17,7 +17,7 @@ use terrace_testkit::app::boards::{
 };
 use terrace_testkit::app::store::Store;
 use terrace_testkit::app::{BoardPage, BoardRefusal, ReadBoard, ShownBoard};
-use terrace_testkit::identity::ProfileChange;
+use terrace_testkit::identity::{AccountSpan, AuthorCard, ProfileChange};
 use terrace_testkit::kernel::{Entropy, Limit, Position, TeamId, UserId};
 use terrace_testkit::scoring::{RankKey, Ranked, SeasonId, Standing, Writer};
 use terrace_testkit::{DatabaseKind, SeededEntropy, TestApp, on_each_database, pgtemp, wait_until};
@@ -572,7 +572,7 @@ fn a_board_shows_the_names_of_now(kind: DatabaseKind) -> Result<()> {
     Ok(())
 }
 
-/// Cards that are read ahead: those of active accounts, each once.
+/// Cards that are read ahead: those of active accounts, each once, from either end of what is not read yet.
 fn cards_are_read_in_the_order_of_ids(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::start(kind)?;
     let mut fans = service.crowd("fan", 7);
@@ -582,14 +582,20 @@ fn cards_are_read_in_the_order_of_ids(kind: DatabaseKind) -> Result<()> {
         move |tx| tx.cards(&[gone])
     });
     service.done(SuspendAccount { username: gone[0].username.clone() });
-    let (mut read, mut after) = (Vec::new(), None);
+    let ids = |cards: &[AuthorCard]| cards.iter().map(|card| card.id).collect::<Vec<_>>();
+    let backwards = AccountSpan { backwards: true, ..AccountSpan::default() };
+    let last = service.ask(move |tx| tx.next_cards(2, &backwards));
+    assert_eq!(ids(&last), [fans[5], fans[4]]);
+    let mut left = AccountSpan { before: Some(fans[4]), ..AccountSpan::default() };
+    let mut read = Vec::new();
     loop {
-        let cards = service.ask(move |tx| tx.next_cards(after, 4));
+        let cards = service.ask(move |tx| tx.next_cards(3, &left));
         let Some(last) = cards.last() else { break };
-        after = Some(last.id);
+        left.after = Some(last.id);
         read.extend(cards);
     }
-    assert_eq!(read.iter().map(|card| card.id).collect::<Vec<_>>(), fans);
+    read.extend(last.into_iter().rev());
+    assert_eq!(ids(&read), fans);
     let mut found = service.ask(move |tx| tx.cards(&fans));
     found.sort_by_key(|card| card.id);
     assert_eq!(read, found);

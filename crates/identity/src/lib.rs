@@ -34,7 +34,8 @@ pub use account::{Account, AccountStatus, AuthorCard, PublicProfile, Role, delet
 pub use confusable::TooManyMarks;
 pub use password::{Password, PasswordError, PasswordHash};
 pub use ports::{
-    AccountRead, AccountWrite, CardRead, PresenceWrite, SessionRead, SessionWrite, TeamRead, TeamWrite,
+    AccountRead, AccountSpan, AccountWrite, CardRead, PresenceWrite, SessionRead, SessionWrite, TeamRead,
+    TeamWrite,
 };
 pub use profile::{
     DisplayNameError, InvalidTimeZone, ProfileChange, TimeZone, bio, choose_display_name, display_name,

@@ -66,8 +66,19 @@ pub trait CardRead {
     /// The cards of the active accounts among `users`, in no particular order.
     fn cards(&mut self, users: &[UserId]) -> Result<Vec<AuthorCard>, StoreError>;
 
-    /// The cards of at most `limit` active accounts whose ids are greater than `after`, in the order of the ids.
-    fn next_cards(&mut self, after: Option<UserId>, limit: u32) -> Result<Vec<AuthorCard>, StoreError>;
+    /// The cards of at most `limit` active accounts, ordered by their ids, starting from one end of `span`.
+    fn next_cards(&mut self, limit: u32, span: &AccountSpan) -> Result<Vec<AuthorCard>, StoreError>;
+}
+
+/// A range of account ids; both bounds are exclusive.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AccountSpan {
+    /// The lower bound.
+    pub after: Option<UserId>,
+    /// The upper bound.
+    pub before: Option<UserId>,
+    /// Whether the range is read in descending order.
+    pub backwards: bool,
 }
 
 /// Write access to accounts.

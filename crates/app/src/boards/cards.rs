@@ -8,9 +8,9 @@ use crate::store::into_infallible;
 use hashbrown::HashTable;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
-use terrace_identity::AuthorCard;
+use terrace_identity::{AccountSpan, AuthorCard};
 use terrace_kernel::{MediaHash, StoreError, UserId, Uuid, num};
 use tokio::sync::watch;
 
@@ -205,22 +205,35 @@ impl App {
 
     async fn read_all_cards(&self, cards: &Cards) -> Result<(), StoreError> {
         let begun = Instant::now();
-        let mut after = None;
-        loop {
-            let since = cards.since();
-            let read = into_infallible(self.query(ReadNextCards { after, limit: PORTION }).await)?;
-            for card in &read {
-                cards.keep(since, card);
-            }
-            after = read.last().map(|card| card.id);
-            if after.is_none() {
-                break;
-            }
-        }
+        let left = Mutex::default();
+        tokio::try_join!(
+            self.read_cards_from_one_end(cards, &left, false),
+            self.read_cards_from_one_end(cards, &left, true),
+        )?;
         let took = begun.elapsed();
         metrics::histogram!("terrace_live_load_seconds", "model" => "cards").record(took.as_secs_f64());
         log::debug!("author cards were read in {took:.1?}");
         Ok(())
+    }
+
+    /// Reads cards until this reader and the one from the other end meet. `left` is the span that neither has read.
+    async fn read_cards_from_one_end(
+        &self,
+        cards: &Cards,
+        left: &Mutex<AccountSpan>,
+        backwards: bool,
+    ) -> Result<(), StoreError> {
+        loop {
+            let span = AccountSpan { backwards, ..*left.lock().unwrap_or_else(PoisonError::into_inner) };
+            let since = cards.since();
+            let read = into_infallible(self.query(ReadNextCards { span, limit: PORTION }).await)?;
+            for card in &read {
+                cards.keep(since, card);
+            }
+            let Some(last) = read.last() else { return Ok(()) };
+            let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
+            *if backwards { &mut left.before } else { &mut left.after } = Some(last.id);
+        }
     }
 }
 

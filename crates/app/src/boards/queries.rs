@@ -4,7 +4,7 @@ use crate::boards::{BoardChoice, GLOBAL, ReadBoard, Rows, board_name};
 use crate::store::{BoardReadTx, GraphReadTx, PointsReadTx, Query};
 use std::collections::HashMap;
 use std::convert::Infallible;
-use terrace_identity::{AuthorCard, CardRead};
+use terrace_identity::{AccountSpan, AuthorCard, CardRead};
 use terrace_kernel::{Outcome, Position, StoreError, TeamId, Timestamp, UserId, num};
 use terrace_scoring::{
     Board, BoardId, BoardRead, BoardScope, Percentile, RankKey, Ranked, SeasonId, Seasons, Standing,
@@ -62,9 +62,9 @@ impl Query for ReadCards {
     }
 }
 
-/// Reads the author cards of the next active accounts, in the order of their ids.
+/// Reads the author cards of the next active accounts from one end of the span.
 pub(crate) struct ReadNextCards {
-    pub(crate) after: Option<UserId>,
+    pub(crate) span: AccountSpan,
     pub(crate) limit: u32,
 }
 
@@ -75,7 +75,7 @@ impl Query for ReadNextCards {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn CardRead, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
-        Ok(tx.next_cards(self.after, self.limit)?)
+        Ok(tx.next_cards(self.limit, &self.span)?)
     }
 }
 

@@ -22,8 +22,8 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 use terrace_identity::ports::{Credentials, NewAccount};
 use terrace_identity::{
-    Account, AccountRead, AccountStatus, AccountWrite, AuthorCard, CardRead, PasswordHash, ProfileChange,
-    PublicProfile, Role, TimeZone,
+    Account, AccountRead, AccountSpan, AccountStatus, AccountWrite, AuthorCard, CardRead, PasswordHash,
+    ProfileChange, PublicProfile, Role, TimeZone,
 };
 use terrace_kernel::{MediaHash, StoreError, Timestamp, UserId, Uuid};
 
@@ -122,14 +122,18 @@ impl CardRead for DieselTx<'_> {
         rows.into_iter().map(CardRow::into_card).collect()
     }
 
-    fn next_cards(&mut self, after: Option<UserId>, limit: u32) -> Result<Vec<AuthorCard>, StoreError> {
+    fn next_cards(&mut self, limit: u32, span: &AccountSpan) -> Result<Vec<AuthorCard>, StoreError> {
         let rows: Vec<CardRow> = on!(self.conn, |conn| {
             let mut query = users::table.filter(users::status.eq(ACTIVE)).into_boxed();
-            if let Some(after) = after {
+            if let Some(after) = span.after {
                 query = query.filter(users::id.gt(Key::of(after)));
             }
-            let query = query.order(users::id.asc()).limit(i64::from(limit));
-            query.select(CardRow::as_select()).load(conn)
+            if let Some(before) = span.before {
+                query = query.filter(users::id.lt(Key::of(before)));
+            }
+            let query =
+                if span.backwards { query.order(users::id.desc()) } else { query.order(users::id.asc()) };
+            query.limit(i64::from(limit)).select(CardRow::as_select()).load(conn)
         })
         .map_err(broken("read the next cards"))?;
         rows.into_iter().map(CardRow::into_card).collect()

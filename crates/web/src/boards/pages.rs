@@ -100,7 +100,11 @@ impl BoardPages {
             before: asked.before,
         };
         let is_private = viewer.is_some();
-        if let Some(stamp) = app.board_stamp(now, shown)
+        // The lines around somebody else are rarely asked for twice, and are made from memory in about the time that
+        // keeping them takes.
+        let is_kept = name.around.is_none() || name.around == name.reader;
+        if is_kept
+            && let Some(stamp) = app.board_stamp(now, shown)
             && let Some(kept) = self.0.get(&name)
             && kept.stamp == stamp
             && kept.at.elapsed() < LONGEST
@@ -118,10 +122,12 @@ impl BoardPages {
         let list = LeaderboardPage::new(shown, page, next, previous);
         serde_json::to_writer(&mut body, &list).map_err(ApiError::internal)?;
         let tag = Tag::without_position(viewer, &body, position)?;
-        // The weigher counts the length, and the buffer may have up to twice that capacity.
-        body.shrink_to_fit();
+        if is_kept {
+            // The weigher counts the length, and the buffer may have up to twice that capacity.
+            body.shrink_to_fit();
+        }
         let body = Bytes::from(body);
-        if let Some(stamp) = stamp {
+        if is_kept && let Some(stamp) = stamp {
             self.0.insert(name, Arc::new(Encoded { stamp, at, body: body.clone(), tag: tag.clone() }));
         }
         Ok(tagged(is_private, &tag, JSON, body))
