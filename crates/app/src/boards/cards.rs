@@ -19,7 +19,7 @@ const TABLES: usize = 64;
 /// Maximum number of cards in a table: four million in all, some 60 bytes each. A full table starts anew.
 const MOST: usize = 62_500;
 /// Cards read at once when the cards are read ahead.
-const PORTION: u32 = 1024;
+const PORTION: u32 = 4096;
 /// How long the reader of cards waits after an error of the database, and between looks for newly loaded boards.
 const PAUSE: Duration = Duration::from_secs(1);
 
