@@ -3,8 +3,6 @@
 use super::sample::UNKNOWN;
 use anyhow::Result;
 use serde_json::{Value, json};
-use std::thread;
-use std::time::Duration;
 use terrace_testkit::{Answer, CRON_SECRET, Client, DatabaseKind, TestService, on_each_database};
 
 on_each_database! {
@@ -250,20 +248,21 @@ fn boards_are_listed_own_teams_first(kind: DatabaseKind) -> Result<()> {
     let service = TestService::start(kind)?;
     let (mia, _) = joined(&service, "mia");
     let teams = service.client().get("/api/teams").expect(200);
-    for n in 0..3 {
-        service
-            .client()
-            .get(&format!("{BOARD}?teamId={}", teams.str_at(&format!("/teams/{n}/id"))))
-            .expect(200);
-        // Boards are listed in the order of their ids, which are random within a millisecond.
-        thread::sleep(Duration::from_millis(2));
-    }
-    mia.post(JOIN, &json!({"teamId": teams.str_at("/teams/2/id")})).expect(200);
+    let mut created: Vec<(String, Value)> = (0..3)
+        .map(|n| {
+            let team = teams.str_at(&format!("/teams/{n}/id")).to_owned();
+            let board = service.client().get(&format!("{BOARD}?teamId={team}")).expect(200);
+            (board.str_at("/leaderboard/id").to_owned(), json!(team))
+        })
+        .collect();
+    // The order of creation, if no two were created in the same millisecond.
+    created.sort_by(|one, other| one.0.cmp(&other.0));
+    mia.post(JOIN, &json!({"teamId": created[2].1})).expect(200);
     let kinds = |client: &Client| -> Vec<Value> {
         let json = client.get("/api/leaderboards").expect(200).json();
         json["leaderboards"].as_array().expect("a list").iter().map(|board| board["teamId"].clone()).collect()
     };
-    let team = |n: usize| json!(teams.str_at(&format!("/teams/{n}/id")));
+    let team = |n: usize| created[n].1.clone();
     assert_eq!(kinds(&service.client()), [Value::Null, team(0), team(1), team(2)]);
     assert_eq!(kinds(&mia), [team(2), Value::Null, team(0), team(1)]);
     Ok(())

@@ -100,7 +100,7 @@ impl BoardPages {
             before: asked.before,
         };
         let is_private = viewer.is_some();
-        // The lines around somebody else are rarely asked for twice, and are made from memory in about the time that
+        // The lines around another fan are rarely asked for twice, and are made from memory in about the time that
         // keeping them takes.
         let is_kept = name.around.is_none() || name.around == name.reader;
         if is_kept
