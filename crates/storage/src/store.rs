@@ -2,7 +2,9 @@
 
 use crate::batches::{self, BatchWorker};
 use crate::config::{Address, DatabaseKind, StorageConfig};
+use crate::conn::Conn;
 use crate::describe::SchemaDescription;
+use crate::error::broken;
 use crate::examine::Examination;
 use crate::instrument::Stats;
 use crate::job::QueuedCommand;
@@ -16,6 +18,7 @@ use crate::relay::{Relay, RelayCall};
 use crate::replica::{Replica, ReplicaReader};
 use crate::sqlite::Writer;
 use crate::{describe, examine, migrate, replica, sqlite};
+use diesel::connection::SimpleConnection;
 use scheduled_thread_pool::ScheduledThreadPool;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -162,12 +165,19 @@ impl Storage {
 
     /// The schema of the database, as the database itself reports it.
     pub fn describe_schema(&self) -> Result<SchemaDescription, StoreError> {
-        let mut session = self.shared.direct.connect(Mode::Read)?;
+        let mut session = self.connect_by_hand(Mode::Read)?;
         describe::describe(&mut session.conn())
     }
 
+    /// A connection whose statements may take longer than those of requests: they read the whole schema or all tables,
+    /// which takes seconds on a busy machine.
     pub(crate) fn connect_by_hand(&self, mode: Mode) -> Result<Session, StoreError> {
-        Ok(self.shared.direct.connect(mode)?)
+        let mut session = self.shared.direct.connect(mode)?;
+        if let Conn::Pg(conn) = session.conn() {
+            let unlimited = conn.batch_execute("SET statement_timeout = 0");
+            unlimited.map_err(broken("lift the time limit of statements"))?;
+        }
+        Ok(session)
     }
 
     /// The kind of database.
