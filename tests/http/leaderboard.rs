@@ -250,9 +250,9 @@ fn boards_are_listed_own_teams_first(kind: DatabaseKind) -> Result<()> {
     let teams = service.client().get("/api/teams").expect(200);
     let mut created: Vec<(String, Value)> = (0..3)
         .map(|n| {
-            let team = teams.str_at(&format!("/teams/{n}/id")).to_owned();
+            let team = teams.str_at(&format!("/teams/{n}/id"));
             let board = service.client().get(&format!("{BOARD}?teamId={team}")).expect(200);
-            (board.str_at("/leaderboard/id").to_owned(), json!(team))
+            (board.str_at("/leaderboard/id"), json!(team))
         })
         .collect();
     // The order of creation, if no two were created in the same millisecond.
