@@ -2,7 +2,7 @@
 
 use super::connections::RawConnection;
 use super::readers::ROOM;
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use std::thread;
 use std::time::{Duration, Instant};
 use terrace_testkit::{Client, DatabaseKind, Invocation, Program, TestDatabase, on};
@@ -18,11 +18,11 @@ const GONE: Duration = Duration::from_secs(30);
 /// few events for each client that reads nothing. All events together would be some 8 MiB for each of them.
 const COST: u64 = 120 * 1024;
 
-/// The value of a metric; 0 if it is not listed, like a counter that was never increased.
-fn metric(client: &Client, name: &str) -> Result<u64> {
+/// The value of a metric; `None` if it is not listed, like a counter that was never increased.
+fn metric(client: &Client, name: &str) -> Result<Option<u64>> {
     let text = client.get("/metrics").expect(200).text();
-    let value = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("0");
-    Ok(value.trim().parse()?)
+    let value = text.lines().find_map(|line| line.strip_prefix(name));
+    Ok(value.map(|value| value.trim().parse()).transpose()?)
 }
 
 /// Writes `POSTS` posts, and returns the most memory that the service held meanwhile.
@@ -55,7 +55,10 @@ fn readers_who_read_nothing_cost_little_and_are_cut_off_in_time() -> Result<()> 
             asked.until("\nid: ")?;
             stalled.push(asked);
         }
-        let open = || metric(&writers[0], "terrace_streams_open{stream=\"locker-room\"}");
+        let open = || {
+            let open = metric(&writers[0], "terrace_streams_open{stream=\"locker-room\"}")?;
+            open.context("the open streams are not counted")
+        };
         ensure!(open()? == u64::try_from(STALLED + 1)?, "{} streams are open", open()?);
         let before = program.resident_kib();
         let most = thread::scope(|scope| {
@@ -73,7 +76,9 @@ fn readers_who_read_nothing_cost_little_and_are_cut_off_in_time() -> Result<()> 
         if let (Some(before), Some(most)) = (before, most) {
             ensure!(most < before + COST, "from {before} to {most} KiB");
         }
-        let cut = || metric(&writers[0], "http_connections_cut_total{waited_for=\"answer\"}");
+        let cut = || -> Result<u64> {
+            Ok(metric(&writers[0], "http_connections_cut_total{waited_for=\"answer\"}")?.unwrap_or(0))
+        };
         // Each heartbeat is a moment to check. A stream whose next events have left the memory ends before its
         // connection is cut off.
         while open()? > 1 || cut()? < u64::try_from(STALLED)? {
