@@ -100,8 +100,8 @@ pub(crate) static SQLITE: Dialect = Dialect {
 
 /// Foreign keys are not checked: the rows are consistent, and checking them one by one takes most of the time.
 ///
-/// Empty tables count as never vacuumed afterwards, as those of a new installation do. Of a table that was vacuumed while it
-/// was empty, the planner expects no rows, and plans that are kept would scan it as it grows.
+/// Empty tables count as never vacuumed afterwards, as those of a new installation do. Of a table that was vacuumed
+/// while it was empty, the planner expects no rows, and plans that are kept would scan it as it grows.
 pub(crate) static POSTGRES: Dialect = Dialect {
     seq: "WITH seq AS (SELECT n FROM generate_series(0::bigint, {count} - 1) AS n)",
     id: "(lpad(to_hex({millis}), 12, '0') || '70008000' || ({number}))::uuid",
