@@ -162,6 +162,7 @@ mod http {
     mod edits;
     mod encoded_paths;
     mod every_area;
+    mod feed_pages;
     mod feeds;
     mod first_visit;
     mod forged;

@@ -7,13 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
-use terrace_testkit::app::room::{CreatePost, FeedScope, ReadFeed};
+use terrace_testkit::app::accounts::ChangeProfile;
+use terrace_testkit::app::graph::{FollowTeam, UnfollowTeam};
+use terrace_testkit::app::room::{CreatePost, FeedScope, React, ReadFeed};
 use terrace_testkit::app::store::{Store, Tx};
 use terrace_testkit::app::{App, Consumer, Handle, Progress};
+use terrace_testkit::identity::ProfileChange;
 use terrace_testkit::kernel::{
     Ctx, Event, EventKind, Limit, NewEvent, Position, PostId, StoreError, TimeKey, Topic, UserId,
 };
-use terrace_testkit::social::NewComment;
+use terrace_testkit::social::{NewComment, ReactionKind};
 use terrace_testkit::{
     DatabaseKind, Gate, TestApp, body, on, on_each_database, pgtemp, question, wait_until,
 };
@@ -27,6 +30,7 @@ on_each_database! {
     another_process_takes_the_relay_over,
     a_list_and_the_events_after_it_miss_nothing,
     every_process_sees_a_change_in_time,
+    a_change_makes_what_it_concerns_stale_and_nothing_else,
     two_processes_consume_each_event_once,
     a_consumer_resumes_where_a_stopped_one_was,
     a_stop_does_not_wait_for_a_backlog,
@@ -363,16 +367,56 @@ fn every_process_sees_a_change_in_time(kind: DatabaseKind) -> Result<()> {
     let fan = service.fan("mia").id;
     for n in 0..10 {
         other.settled();
-        let (here, there) = (service.app().changes(), other.app().changes());
+        let (here, there) = (service.app().changes().latest(), other.app().changes().latest());
         service.done(CreatePost { author: fan, team: None, media: None, body: format!("Post {n}") });
-        assert!(service.app().changes() > here, "a process that is notified reads nothing stale");
+        assert!(service.app().changes().latest() > here, "a process that is notified reads nothing stale");
         let mut bell = other.storage().bell();
         other.run(async {
-            while other.app().changes() == there {
+            while other.app().changes().latest() == there {
                 let rung = timeout(PATIENCE, bell.changed()).await;
                 assert!(rung.is_ok_and(|rung| rung.is_ok()), "the other process is never notified");
             }
         });
+    }
+    Ok(())
+}
+
+/// A process that keeps posts knows which of them changed: its own at once, those of others when their events are public.
+/// On SQLite, where one process serves, it does not tell apart what another one wrote.
+fn a_change_makes_what_it_concerns_stale_and_nothing_else(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::start(kind)?;
+    let other = service.another()?;
+    let (fan, team) = (service.fan("mia").id, service.team("owls"));
+    let create = |number| CreatePost { author: fan, team: None, media: None, body: format!("Post {number}") };
+    let [first, second] = [1, 2].map(|number| service.done(create(number)).post.id);
+    let reach = |position| {
+        other.run(async {
+            let mut bell = other.storage().bell();
+            let rung = timeout(PATIENCE, bell.wait_for(|known| *known >= position)).await;
+            assert!(rung.is_ok_and(|rung| rung.is_ok()), "the other process is never notified");
+        })
+    };
+    reach(service.settled());
+    for round in 0..5 {
+        let (here, there) = (service.app().changes(), other.app().changes());
+        let before = (here.latest(), there.latest());
+        let reaction = [ReactionKind::Like, ReactionKind::Fire][round % 2];
+        service.done(React { fan, post: first, kind: Some(reaction) });
+        assert!(!here.is_post_current(before.0, first, None), "at once");
+        assert!(here.is_post_current(before.0, second, Some(fan)));
+        service.done(FollowTeam { fan, team });
+        service.done(UnfollowTeam { fan, team });
+        assert!(here.is_post_current(before.0, second, Some(fan)), "posts look the same");
+        reach(service.settled());
+        assert!(!there.is_post_current(before.1, first, None));
+        if kind == DatabaseKind::Postgres {
+            assert!(there.is_post_current(before.1, second, Some(fan)));
+        }
+        let before = here.latest();
+        let change = ProfileChange { display_name: Some(format!("Mia {round}")), ..ProfileChange::default() };
+        service.done(ChangeProfile { user: fan, change });
+        assert!(!here.is_post_current(before, second, Some(fan)), "it shows its author");
+        reach(service.settled());
     }
     Ok(())
 }

@@ -126,7 +126,7 @@ impl Store for RecordingStore {
         self.store.settled()
     }
 
-    fn changes(&self) -> u64 {
+    fn changes(&self) -> &terrace_testkit::app::store::Changes {
         Store::changes(&self.store)
     }
 

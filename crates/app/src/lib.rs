@@ -67,11 +67,11 @@ use crate::graph::Graph;
 use crate::media::{MediaStore, NoMediaStore};
 use crate::minting::Minter;
 use crate::platform::{LastOffset, Live, Workers};
-use crate::store::Store;
+use crate::store::{Changes, Store};
 use moka::sync::Cache;
 use std::sync::Arc;
 use std::time::Duration;
-use terrace_kernel::{Clock, CtxSeed, Entropy, StoreError, Timestamp};
+use terrace_kernel::{Clock, CtxSeed, Entropy, Position, StoreError, Timestamp};
 use terrace_scoring::SeasonId;
 
 /// Capacity of the cache of resolved boards, which is keyed by the requested board and the season.
@@ -318,10 +318,15 @@ impl App {
         self.clock_offset.check()
     }
 
-    /// A counter that increases before a change with an event becomes visible to clients. Data that was read while
-    /// the counter was lower may be stale.
-    pub fn changes(&self) -> u64 {
+    /// The changes that this process knows of, for data that is cached.
+    pub fn changes(&self) -> &Changes {
         self.store.changes()
+    }
+
+    /// Position of the newest event that this process knows to be public; [`Position::START`] until it has looked. Its
+    /// changes, and those of all events before it, are among [`App::changes`].
+    pub fn known_position(&self) -> Position {
+        *self.store.bell().borrow()
     }
 
     /// Randomness and the current time for one command.

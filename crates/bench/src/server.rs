@@ -108,9 +108,15 @@ impl Program {
 
     /// Starts the service on a free port and waits until it is ready.
     pub(crate) fn serve(&self, data: &Path, url: &str) -> Result<Terrace> {
+        self.serve_with(data, url, &[])
+    }
+
+    /// The same with further arguments.
+    pub(crate) fn serve_with(&self, data: &Path, url: &str, arguments: &[&str]) -> Result<Terrace> {
         let log = data.join("terrace.log");
         let mut child = self
             .command(data, url)
+            .args(arguments)
             .args(["--cron-secret", CRON_SECRET, "serve", "--listen", "127.0.0.1:0"])
             .stdout(Stdio::piped())
             .stderr(File::create(&log)?)

@@ -212,6 +212,11 @@ impl World {
         self.program.serve(&self.data, &self.url)
     }
 
+    /// Starts the service so that it reads the posts of each page that it does not keep.
+    pub(crate) fn serve_without_kept_posts(&self) -> Result<Terrace> {
+        self.program.serve_with(&self.data, &self.url, &["--post-memory-mib", "0"])
+    }
+
     /// Starts the service with another address of its PostgreSQL server.
     pub(crate) fn serve_through(&self, address: SocketAddr) -> Result<Terrace> {
         self.program.serve(&self.data, &self.url.replace(&self.server()?.to_string(), &address.to_string()))

@@ -232,13 +232,21 @@ pub struct Event {
     pub detail: Option<Box<str>>,
 }
 
-/// Kind and actor of an event that the current transaction appended.
+/// What an event that the current transaction appended concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Appended {
     /// The kind of the event.
     pub kind: EventKind,
     /// The account that acted or was affected; see [`NewEvent::actor`].
     pub actor: Option<UserId>,
+    /// The resource that was affected; see [`NewEvent::subject`].
+    pub subject: Uuid,
+}
+
+impl From<&NewEvent> for Appended {
+    fn from(event: &NewEvent) -> Self {
+        Self { kind: event.kind, actor: event.actor, subject: event.subject }
+    }
 }
 
 /// Appends events to the log in the transaction of the command that causes them.

@@ -13,7 +13,7 @@ use crate::queue::{Queue, Taken};
 use diesel::PgConnection;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use terrace_kernel::{StoreError, num};
+use terrace_kernel::{Appended, StoreError, num};
 
 /// The number of threads that run batches. While one commits, the next batch runs.
 pub(crate) const THREADS: u32 = 2;
@@ -97,7 +97,7 @@ impl BatchWorker {
         };
         let (tried, decided, usable) = match self.run_body(conn, commands) {
             Ok((decided, appended)) => {
-                let (tried, usable) = self.worker.commit(conn, appended);
+                let (tried, usable) = self.worker.commit(conn, &appended);
                 match tried {
                     // After an error from the server nothing is kept. One command may be the cause of it.
                     Tried::Settled(Err(error)) if usable => (Tried::Conflict(error), none, usable),
@@ -120,7 +120,7 @@ impl BatchWorker {
         &self,
         conn: &mut PgConnection,
         commands: &mut [QueuedCommand],
-    ) -> Result<(Vec<bool>, bool), StoreError> {
+    ) -> Result<(Vec<bool>, Vec<Appended>), StoreError> {
         begin(conn).map_err(broken("begin"))?;
         if self.worker.run_twice {
             control(conn, "SAVEPOINT dry_run").map_err(broken("run twice"))?;

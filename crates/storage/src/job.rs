@@ -5,7 +5,7 @@ use crate::error::panicked;
 use crate::tx::DieselTx;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
-use terrace_kernel::StoreError;
+use terrace_kernel::{Appended, StoreError};
 use terrace_store::{ReadJob, RunBatch, Verdict, WriteJob};
 
 /// A command that is queued or running.
@@ -18,8 +18,8 @@ pub(crate) struct QueuedCommand {
 /// The result of one run of a body.
 pub(crate) struct RunResult {
     pub(crate) verdict: Verdict,
-    /// Whether the body appended to the event log.
-    pub(crate) appended: bool,
+    /// The events that the body appended to the log.
+    pub(crate) appended: Vec<Appended>,
 }
 
 impl QueuedCommand {
@@ -35,7 +35,7 @@ impl QueuedCommand {
     pub(crate) fn run(&mut self, conn: Conn<'_>) -> Result<RunResult, StoreError> {
         let mut tx = DieselTx::new(conn);
         let ran = catch_unwind(AssertUnwindSafe(|| self.job.run(&mut tx)));
-        let appended = !tx.appended.is_empty();
+        let appended = tx.appended;
         match ran {
             Ok(result) => result.map(|verdict| RunResult { verdict, appended }),
             Err(panic) => {
@@ -60,14 +60,14 @@ impl QueuedCommand {
     }
 }
 
-/// Runs commands of one kind at once. Returns which of them have a result, and whether the batch appended to the event
-/// log. A panic becomes the error of the batch.
+/// Runs commands of one kind at once. Returns which of them have a result, and the events that the batch appended to
+/// the log. A panic becomes the error of the batch.
 pub(crate) fn run_batch(
     commands: &mut [QueuedCommand],
     conn: Conn<'_>,
-) -> Result<(Vec<bool>, bool), StoreError> {
+) -> Result<(Vec<bool>, Vec<Appended>), StoreError> {
     let Some((name, run)) = commands.first().and_then(|first| Some((first.name(), first.batch()?))) else {
-        return Ok((vec![false; commands.len()], false));
+        return Ok((vec![false; commands.len()], Vec::new()));
     };
     let mut tx = DieselTx::new(conn);
     let mut jobs: Vec<&mut dyn WriteJob> = commands.iter_mut().map(|command| &mut *command.job).collect();
@@ -76,7 +76,7 @@ pub(crate) fn run_batch(
         log::error!("a batch of {name} panicked");
         Err(panicked(name, &*panic))
     })?;
-    Ok((verdicts.iter().map(Option::is_some).collect(), !tx.appended.is_empty()))
+    Ok((verdicts.iter().map(Option::is_some).collect(), tx.appended))
 }
 
 /// Rejects a query for which there is no connection.

@@ -30,10 +30,9 @@ use diesel::PgConnection;
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use diesel::r2d2::R2D2Connection;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use terrace_kernel::{Entropy, StoreError};
-use terrace_store::Verdict;
+use terrace_kernel::{Appended, Entropy, StoreError};
+use terrace_store::{Changes, Verdict};
 
 /// The number of retries of a command after conflicts.
 const RETRIES: u32 = 4;
@@ -46,7 +45,7 @@ pub(crate) struct Worker {
     pub(crate) queue: Arc<Queue<QueuedCommand>>,
     pub(crate) pool: Arc<Pool>,
     pub(crate) relay: Arc<RelayCall>,
-    pub(crate) changes: Arc<AtomicU64>,
+    pub(crate) changes: Arc<Changes>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) run_twice: bool,
 }
@@ -123,7 +122,7 @@ impl Worker {
         };
         let ran = self.run_body(conn, command);
         let (tried, usable) = match ran {
-            Ok(RunResult { verdict: Verdict::Commit, appended }) => self.commit(conn, appended),
+            Ok(RunResult { verdict: Verdict::Commit, appended }) => self.commit(conn, &appended),
             Ok(RunResult { verdict: Verdict::Rollback, .. }) => {
                 // Nothing is kept, even if the rollback fails.
                 (Tried::Settled(Ok(())), roll_back(conn))
@@ -156,7 +155,7 @@ impl Worker {
     }
 
     /// Commits, and returns whether the connection is still usable.
-    pub(crate) fn commit(&self, conn: &mut PgConnection, appended: bool) -> (Tried, bool) {
+    pub(crate) fn commit(&self, conn: &mut PgConnection, appended: &[Appended]) -> (Tried, bool) {
         let started = Instant::now();
         // PostgreSQL answers the COMMIT of a failed transaction with a rollback and without an error. The preceding
         // statement fails in such a transaction, in the same round trip, so that the rollback is not mistaken for a
@@ -164,9 +163,9 @@ impl Worker {
         let Err(error) = control(conn, "SELECT 1; COMMIT") else {
             metrics::histogram!("terrace_store_commit_seconds", "database" => DatabaseKind::Postgres.as_str())
                 .record(started.elapsed().as_secs_f64());
-            if appended {
+            if !appended.is_empty() {
                 // Before the result is returned: a client that knows of the commit must not read older data.
-                self.changes.fetch_add(1, Ordering::AcqRel);
+                self.changes.note(appended);
                 self.relay.ring();
             }
             return (Tried::Settled(Ok(())), true);

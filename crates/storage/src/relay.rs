@@ -12,9 +12,10 @@ use crate::conn::Conn;
 use crate::error::broken;
 use crate::instrument::quietly;
 use crate::manager::{Connector, Link, Mode, Session};
-use crate::schema::leases;
+use crate::rows::named;
+use crate::schema::{events, leases};
 use crate::tx::DieselTx;
-use crate::types::At;
+use crate::types::{At, Key};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable};
@@ -22,8 +23,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use terrace_kernel::{Clock, Position, StoreError, num};
-use terrace_store::LeaseWrite;
+use terrace_kernel::{Appended, Clock, EventKind, Position, StoreError, num};
+use terrace_store::{Changes, LeaseWrite};
 use tokio::sync::watch;
 use uuid::Uuid;
 
@@ -41,6 +42,8 @@ const RENEW: Duration = Duration::from_millis(1500);
 const BATCH: i64 = 500;
 /// The maximum number of batches before notifications and the lease are checked again.
 const BATCHES: u32 = 8;
+/// If more events became public at once, they are not read, and everything counts as changed.
+const MOST_NOTED: i64 = 2_000;
 /// The number of moved events after which the dead rows of the outbox are removed. Each relay reads the outbox from its
 /// first page, and the server's own cleaning comes once a minute at most.
 const CLEAN_AFTER: i64 = 10_000;
@@ -135,7 +138,7 @@ pub(crate) struct Relay {
     pub(crate) connector: Connector,
     pub(crate) call: Arc<RelayCall>,
     pub(crate) bell: watch::Sender<Position>,
-    pub(crate) changes: Arc<AtomicU64>,
+    pub(crate) changes: Arc<Changes>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) holder: Uuid,
 }
@@ -227,14 +230,19 @@ impl Relay {
         let (mut wanted, mut notified) = (rung, false);
         // Read before rows are moved: later commits signal again.
         let committed = self.call.committed.load(Ordering::Acquire);
-        for notification in pg(&mut watch.session)?.notifications_iter() {
+        let conn = pg(&mut watch.session)?;
+        let mut head = None;
+        for notification in conn.notifications_iter() {
             let notification = notification.map_err(broken("read notifications"))?;
             if notification.channel == EVENTS_CHANNEL {
-                self.publish_head(notification.payload.parse().ok());
+                head = head.max(notification.payload.parse().ok());
                 notified = true;
             } else {
                 wanted = true;
             }
+        }
+        if let Some(head) = head {
+            self.publish_head(conn, head)?;
         }
         let now = Instant::now();
         if watch.lease_due <= now {
@@ -247,8 +255,9 @@ impl Relay {
         let waits = rung && !watch.holds_lease;
         if watch.look_due <= now || waits || (notified && !watch.awaited.is_empty()) {
             watch.look_due = now + LOOK;
-            let look = look(pg(&mut watch.session)?)?;
-            self.publish_head(Some(look.head));
+            let conn = pg(&mut watch.session)?;
+            let look = look(conn)?;
+            self.publish_head(conn, look.head)?;
             if waits {
                 watch.awaited.push_back((committed, look.newest.unwrap_or(0)));
             }
@@ -318,7 +327,7 @@ impl Relay {
                 .bind::<BigInt, _>(BATCH)
                 .get_result(conn)
                 .map_err(&fail)?;
-            self.publish_head(Some(moved.head));
+            self.publish_head(conn, moved.head)?;
             if moved.moved > 0 {
                 let wake_up = format!("NOTIFY {EVENTS_CHANNEL}, '{}'", moved.head);
                 conn.batch_execute(&wake_up).map_err(&fail)?;
@@ -328,19 +337,18 @@ impl Relay {
         })
     }
 
-    /// Notifies the subscribers of this process if the head has advanced.
-    fn publish_head(&self, head: Option<i64>) {
-        let Some(head) = head.and_then(Position::new) else {
-            return;
-        };
-        self.bell.send_if_modified(|known| {
-            let moved = head > *known;
-            *known = head.max(*known);
-            if moved {
-                self.changes.fetch_add(1, Ordering::AcqRel);
-            }
-            moved
-        });
+    /// If the head has advanced, notes what the new events changed, and notifies the subscribers of this process.
+    fn publish_head(&self, conn: &mut PgConnection, head: i64) -> Result<(), StoreError> {
+        let known = *self.bell.borrow();
+        let Some(head) = Position::new(head).filter(|head| *head > known) else { return Ok(()) };
+        if head.get() - known.get() > MOST_NOTED {
+            self.changes.note_unknown();
+        } else {
+            // Events of this process too: they were noted at their commit, and are not told apart here.
+            self.changes.note(&quietly(conn, |conn| changes_between(conn, known, head))?);
+        }
+        self.bell.send_replace(head);
+        Ok(())
     }
 
     /// Releases the lease, so that another process can take over immediately.
@@ -374,6 +382,24 @@ fn look(conn: &mut PgConnection) -> Result<Look, StoreError> {
     let query = "SELECT (SELECT min(seq) FROM outbox) AS oldest, (SELECT max(seq) FROM outbox) AS newest, \
                  position AS head FROM event_head";
     quietly(conn, |conn| diesel::sql_query(query).get_result(conn)).map_err(broken("look for events"))
+}
+
+/// The events after a position, up to another, that change what feeds show.
+fn changes_between(
+    conn: &mut PgConnection,
+    after: Position,
+    up_to: Position,
+) -> Result<Vec<Appended>, StoreError> {
+    let rows: Vec<(String, Option<Key>, Key)> = events::table
+        .filter(events::position.gt(after.get()).and(events::position.le(up_to.get())))
+        .filter(events::kind.eq_any(Changes::kinds_of_feeds().map(EventKind::as_str)))
+        .select((events::kind, events::actor_id, events::subject_id))
+        .load(conn)
+        .map_err(broken("read what changed"))?;
+    let appended = |(kind, actor, Key(subject)): (String, Option<Key>, Key)| {
+        Ok(Appended { kind: named("events", "kind", &kind)?, actor: actor.map(Key::id), subject })
+    };
+    rows.into_iter().map(appended).collect()
 }
 
 fn pg(session: &mut Session) -> Result<&mut PgConnection, StoreError> {

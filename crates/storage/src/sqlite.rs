@@ -5,17 +5,16 @@ use crate::config::DatabaseKind;
 use crate::conn::Conn;
 use crate::error::{again, broken};
 use crate::instrument::{control, quietly};
-use crate::job::QueuedCommand;
+use crate::job::{QueuedCommand, RunResult};
 use crate::manager::{Connector, Link, Mode, Session};
 use crate::numbered::Numbered;
 use crate::queue::{Queue, Taken};
 use diesel::sql_types::{BigInt, Text};
 use diesel::{IntoSql, OptionalExtension, QueryResult, RunQueryDsl, SqliteConnection};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use terrace_kernel::{Position, StoreError, num};
-use terrace_store::Verdict;
+use terrace_kernel::{Appended, Position, StoreError, num};
+use terrace_store::{Changes, Verdict};
 use tokio::sync::watch;
 
 /// The interval at which an idle writer checks for events that another process wrote.
@@ -26,12 +25,15 @@ pub(crate) struct Writer {
     pub(crate) connector: Connector,
     pub(crate) queue: Arc<Queue<QueuedCommand>>,
     pub(crate) bell: watch::Sender<Position>,
-    pub(crate) changes: Arc<AtomicU64>,
+    pub(crate) changes: Arc<Changes>,
     pub(crate) group_limit: usize,
     pub(crate) run_twice: bool,
     /// `None` after a failure that may have affected the connection itself; the next command opens a new one.
     pub(crate) conn: Option<Box<SqliteConnection>>,
 }
+
+/// The result of a command: the events that it has left in the log.
+type Outcome = Result<Vec<Appended>, StoreError>;
 
 /// Why a group was not committed.
 enum GroupError {
@@ -44,11 +46,11 @@ enum GroupError {
 impl Writer {
     /// Runs commands until the queue is closed and empty.
     pub(crate) fn serve(mut self) {
-        self.ring();
+        self.ring(&[]);
         loop {
             match self.queue.pop_group(self.group_limit, LOOK, false) {
                 Taken::Some(group) => self.run_group(group),
-                Taken::Nothing => self.ring(),
+                Taken::Nothing => self.ring(&[]),
                 Taken::Closed => return,
             }
         }
@@ -65,13 +67,14 @@ impl Writer {
                 group.iter_mut().map(|command| self.run_alone(command)).collect()
             }
         };
-        self.ring();
+        let appended: Vec<Appended> = outcomes.iter().flatten().flatten().copied().collect();
+        self.ring(&appended);
         for (command, outcome) in group.into_iter().zip(outcomes) {
-            command.finish(outcome);
+            command.finish(outcome.map(drop));
         }
     }
 
-    fn try_group(&mut self, group: &mut [QueuedCommand]) -> Result<Vec<Result<(), StoreError>>, GroupError> {
+    fn try_group(&mut self, group: &mut [QueuedCommand]) -> Result<Vec<Outcome>, GroupError> {
         if let [command] = group {
             return Ok(vec![self.run_alone(command)]);
         }
@@ -87,14 +90,14 @@ impl Writer {
     }
 
     /// Runs one command in a transaction of its own.
-    fn run_alone(&mut self, command: &mut QueuedCommand) -> Result<(), StoreError> {
+    fn run_alone(&mut self, command: &mut QueuedCommand) -> Outcome {
         let run_twice = self.run_twice;
         let conn = self.begin()?;
         let ran = run_whole(conn, command, run_twice);
-        if !matches!(ran, Ok(Verdict::Commit)) {
+        if !matches!(ran, Ok(RunResult { verdict: Verdict::Commit, .. })) {
             self.roll_back();
         }
-        ran.map(|_| ())
+        ran.map(kept)
     }
 
     /// Begins a transaction in write mode. A transaction that starts with a read fails on its first write if another
@@ -121,17 +124,21 @@ impl Writer {
         }
     }
 
-    /// Notifies subscribers if there is a newer event.
-    fn ring(&mut self) {
+    /// Notes the events that the writer has committed, and notifies subscribers if there is a newer event.
+    fn ring(&mut self, appended: &[Appended]) {
+        if !appended.is_empty() {
+            self.changes.note(appended);
+        }
         let Some(head) = self.conn.as_deref_mut().and_then(newest_event) else {
             return;
         };
         self.bell.send_if_modified(|known| {
             let moved = head > *known;
-            *known = head.max(*known);
-            if moved {
-                self.changes.fetch_add(1, Ordering::AcqRel);
+            if moved && usize::try_from(head.get() - known.get()) != Ok(appended.len()) {
+                // Another process wrote some of the events.
+                self.changes.note_unknown();
             }
+            *known = head.max(*known);
             moved
         });
     }
@@ -150,18 +157,18 @@ fn in_savepoint(
     conn: &mut SqliteConnection,
     command: &mut QueuedCommand,
     run_twice: bool,
-) -> QueryResult<Result<(), StoreError>> {
+) -> QueryResult<Outcome> {
     control(conn, "SAVEPOINT command")?;
     if run_twice {
         drop(command.run(Conn::Sqlite(conn)));
         control(conn, "ROLLBACK TO command")?;
     }
-    let ran = command.run(Conn::Sqlite(conn)).map(|ran| ran.verdict);
-    if !matches!(ran, Ok(Verdict::Commit)) {
+    let ran = command.run(Conn::Sqlite(conn));
+    if !matches!(ran, Ok(RunResult { verdict: Verdict::Commit, .. })) {
         control(conn, "ROLLBACK TO command")?;
     }
     control(conn, "RELEASE command")?;
-    Ok(ran.map(|_| ()))
+    Ok(ran.map(kept))
 }
 
 /// Runs one command in the transaction that was begun for it, and commits if the command requests it.
@@ -169,17 +176,25 @@ fn run_whole(
     conn: &mut SqliteConnection,
     command: &mut QueuedCommand,
     run_twice: bool,
-) -> Result<Verdict, StoreError> {
+) -> Result<RunResult, StoreError> {
     if run_twice {
         control(conn, "SAVEPOINT dry_run").map_err(broken("run twice"))?;
         drop(command.run(Conn::Sqlite(conn)));
         control(conn, "ROLLBACK TO dry_run; RELEASE dry_run").map_err(broken("run twice"))?;
     }
-    let verdict = command.run(Conn::Sqlite(conn))?.verdict;
-    if verdict == Verdict::Commit {
+    let ran = command.run(Conn::Sqlite(conn))?;
+    if ran.verdict == Verdict::Commit {
         commit(conn).map_err(broken("commit"))?;
     }
-    Ok(verdict)
+    Ok(ran)
+}
+
+/// The events that a run has left in the log.
+fn kept(RunResult { verdict, appended }: RunResult) -> Vec<Appended> {
+    match verdict {
+        Verdict::Commit => appended,
+        Verdict::Rollback => Vec::new(),
+    }
 }
 
 fn commit(conn: &mut SqliteConnection) -> QueryResult<()> {

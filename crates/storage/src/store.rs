@@ -20,11 +20,10 @@ use crate::sqlite::Writer;
 use crate::{describe, examine, migrate, replica, sqlite};
 use diesel::connection::SimpleConnection;
 use scheduled_thread_pool::ScheduledThreadPool;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use terrace_kernel::{Clock, Entropy, Position, StoreError};
-use terrace_store::{BoxFuture, ReadJob, Store, WriteJob};
+use terrace_store::{BoxFuture, Changes, ReadJob, Store, WriteJob};
 use tokio::sync::{oneshot, watch};
 use uuid::{Builder, Uuid};
 
@@ -47,7 +46,7 @@ struct Shared {
     copy: Option<Connector>,
     stats: Arc<Stats>,
     bell: watch::Sender<Position>,
-    changes: Arc<AtomicU64>,
+    changes: Arc<Changes>,
     relay: Option<Arc<RelayCall>>,
     threads: Mutex<Threads>,
 }
@@ -410,8 +409,8 @@ impl Store for Storage {
         })
     }
 
-    fn changes(&self) -> u64 {
-        self.shared.changes.load(Ordering::Acquire)
+    fn changes(&self) -> &Changes {
+        &self.shared.changes
     }
 
     fn settled(&self) -> BoxFuture<'_, Option<Position>> {

@@ -7,6 +7,7 @@
 //! The ports of a domain are in its crate; ports that span domains or belong to none are in this crate.
 
 mod backfill;
+mod changes;
 mod command;
 pub mod content;
 pub mod dashboard;
@@ -30,6 +31,7 @@ mod upkeep;
 mod work;
 
 pub use backfill::{Backfill, BackfillRead, BackfillWrite};
+pub use changes::Changes;
 pub use command::{Batched, Command, Query, into_infallible};
 pub use events::{ConsumerWrite, EventRead, SecretMarks};
 pub use follow_import::FollowImportWrite;

@@ -1,7 +1,7 @@
 //! Units of work and the interface to which they are submitted.
 
 use crate::future::BoxFuture;
-use crate::{ReadTx, Tx};
+use crate::{Changes, ReadTx, Tx};
 use std::any::Any;
 use terrace_kernel::{Position, StoreError};
 use tokio::sync::watch;
@@ -80,10 +80,8 @@ pub trait Store: Send + Sync + 'static {
     /// Fails if the database is unreachable or its schema differs from the one that this program expects.
     fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// A counter that increases before any caller learns that a command of this process that appended an event has
-    /// committed, and when events of other processes become public here. Data that was read at a lower value may be
-    /// stale.
-    fn changes(&self) -> u64;
+    /// The changes of this process, and those of other processes whose events are public here.
+    fn changes(&self) -> &Changes;
 
     /// Waits until all commits of this process have public positions, and returns the last of them: a reader that has
     /// read the log up to there has seen every event that this process has reported to a client. Returns `None` if

@@ -84,10 +84,10 @@ struct Pages {
 }
 
 impl Pages {
-    fn new() -> Self {
+    fn new(config: &WebConfig) -> Self {
         Self {
             boards: Data::new(BoardPages::new()),
-            feed: Data::new(FeedPages::new()),
+            feed: Data::new(FeedPages::new(config.post_memory)),
             packs: Data::default(),
             products: Data::new(ProductPages::new()),
             quests: Data::default(),
@@ -119,8 +119,9 @@ impl Service {
     ) -> Self {
         let config = shell.config();
         let streams = Arc::new(Streams::new(config.streams.clone(), config.limits.enabled));
+        let pages = Pages::new(config);
         let (shell, document) = (Data::new(shell), Data::from(document));
-        Self { shell, use_cases, streams, document, pages: Pages::new(), routes }
+        Self { shell, use_cases, streams, document, pages, routes }
     }
 
     /// The service of one worker.

@@ -98,7 +98,7 @@ mod tests {
     }
 
     fn appended(kind: EventKind, actor: Option<UserId>) -> Appended {
-        Appended { kind, actor }
+        Appended { kind, actor, subject: Uuid::nil() }
     }
 
     #[test]

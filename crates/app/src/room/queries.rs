@@ -116,6 +116,48 @@ impl ReadFeed {
     }
 }
 
+/// Reads which posts a shared feed contains, newest first, in one statement. Some may not be shown, because their authors
+/// are not active; [`ReadPosts`] leaves those out.
+#[derive(Debug, Clone)]
+pub struct ReadFeedKeys {
+    /// Feed to read.
+    pub filter: FeedFilter,
+    /// Maximum number of posts. One more is returned if the feed goes on.
+    pub limit: Limit,
+    /// Key after which to start.
+    pub after: Option<TimeKey>,
+}
+
+impl Query for ReadFeedKeys {
+    const NAME: &'static str = "read_feed_keys";
+    type Ports = dyn FeedReadTx;
+    type Output = Vec<TimeKey>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn FeedReadTx, _now: Timestamp) -> Outcome<Vec<TimeKey>, Infallible> {
+        Ok(tx.feed_keys(self.filter, self.limit, self.after)?)
+    }
+}
+
+/// Reads these posts as a signed-out reader sees them, in any order, in one statement. Posts that are not shown are left
+/// out.
+#[derive(Debug, Clone)]
+pub struct ReadPosts {
+    /// Posts to read.
+    pub posts: Vec<PostId>,
+}
+
+impl Query for ReadPosts {
+    const NAME: &'static str = "read_posts";
+    type Ports = dyn RoomReadTx;
+    type Output = Vec<PostView<AuthorCard>>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn RoomReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.posts_among(&self.posts)?)
+    }
+}
+
 /// Finds the reader-specific parts of a page that was read without a reader, in one statement.
 #[derive(Debug, Clone)]
 pub struct SeenByReader {

@@ -34,7 +34,8 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
         figures.extend(against_bare(ground, plan, &small, viewer)?);
     }
     figures.push(memory(&small.terrace, "these runs", kind.name())?);
-    let large = Side::start(ground, plan, kind, "large", plan.large)?;
+    let small = small.without_kept_posts()?;
+    let large = Side::start(ground, plan, kind, "large", plan.large)?.without_kept_posts()?;
     for viewer in [Viewer::SignedOut, Viewer::SignedIn] {
         figures.extend(at_any_depth(plan, &small, &large, viewer)?);
     }
@@ -86,6 +87,14 @@ impl Side {
         let terrace = world.serve()?;
         // Both sides have the same number of cursors: the small one has a cursor for each post.
         let cursors = page_through(&mut terrace.caller()?, posts, plan.small)?;
+        Ok(Self { world, terrace, posts, cursors })
+    }
+
+    /// The same with a service that reads every post of a page from the database.
+    fn without_kept_posts(self) -> Result<Self> {
+        let Self { world, terrace, posts, cursors } = self;
+        terrace.stop()?;
+        let terrace = world.serve_without_kept_posts()?;
         Ok(Self { world, terrace, posts, cursors })
     }
 
@@ -196,7 +205,7 @@ fn page_through(caller: &mut Caller, posts: u64, count: u64) -> Result<Vec<Strin
     Ok(cursors)
 }
 
-/// The latency of a page for one connection that always reads other pages, so that each comes from the database. All
+/// The latency of a page for one connection that always reads other pages, each of which comes from the database. All
 /// parts of both databases are measured in turn.
 fn at_any_depth(plan: &Plan, small: &Side, large: &Side, viewer: Viewer) -> Result<Vec<Figure>> {
     log::info!("a page at any depth, {}", viewer.name());

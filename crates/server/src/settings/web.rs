@@ -27,6 +27,9 @@ pub(crate) struct WebSettings {
     /// The largest JSON body, in bytes.
     #[arg(long, env = "TERRACE_JSON_LIMIT", global = true, default_value_t = 65_536, value_name = "BYTES")]
     pub(crate) json_limit: usize,
+    /// Memory in MiB for encoded posts, from which pages of feeds are put together; 0 reads them for each page.
+    #[arg(long, env = "TERRACE_POST_MEMORY_MIB", global = true, default_value_t = 64, value_name = "MIB")]
+    pub(crate) post_memory_mib: u32,
     /// How long a client may take to send its request's head.
     #[arg(long, env = "TERRACE_CLIENT_TIMEOUT", global = true, default_value_t = 10, value_name = "SECONDS")]
     pub(crate) client_timeout: u64,
@@ -60,6 +63,7 @@ impl WebSettings {
         WebConfig {
             club_name: self.club_name.clone(),
             json_limit: self.json_limit,
+            post_memory: u64::from(self.post_memory_mib) * 1024 * 1024,
             body_timeout: Duration::from_secs(self.body_timeout),
             workers: self.workers,
             max_connections: self.max_connections,

@@ -91,20 +91,17 @@ impl DieselTx<'_> {
         let sources: Vec<String> = orders.iter().map(|order| order.record.source.to_string()).collect();
         let awards: Vec<Award<'_>> =
             orders.iter().zip(&sources).map(|(order, source)| Award::new(order, source)).collect();
-        let written = match &mut self.conn {
-            Conn::Pg(conn) => in_one(conn, &awards, if waits { AWARD } else { AWARD_UNLOCKED })?,
-            Conn::Sqlite(_) => {
-                awards.iter().map(|award| self.in_steps(award).map(Some)).collect::<Result<_, _>>()?
-            }
+        let Conn::Pg(conn) = &mut self.conn else {
+            return awards.iter().map(|award| self.in_steps(award).map(Some)).collect();
         };
+        let written = in_one(conn, &awards, if waits { AWARD } else { AWARD_UNLOCKED })?;
         let is_new = |one: &Option<Awarding>| matches!(one, Some(Awarding::Written { .. }));
         let fresh = orders.iter().zip(&written).filter(|(_, one)| is_new(one));
-        self.appended.extend(
-            fresh.map(|(order, _)| Appended {
-                kind: EventKind::PointsAwarded,
-                actor: Some(order.record.user),
-            }),
-        );
+        self.appended.extend(fresh.map(|(order, _)| Appended {
+            kind: EventKind::PointsAwarded,
+            actor: Some(order.record.user),
+            subject: order.record.id.as_uuid(),
+        }));
         Ok(written)
     }
 

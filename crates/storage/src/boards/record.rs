@@ -60,8 +60,11 @@ impl DieselTx<'_> {
         let owners: HashMap<RecordId, UserId> =
             records.iter().map(|(record, _)| (record.id, record.user)).collect();
         let written: Vec<RecordId> = rows.into_iter().map(Key::id).collect();
-        let short =
-            |id: &RecordId| Appended { kind: EventKind::PointsAwarded, actor: owners.get(id).copied() };
+        let short = |id: &RecordId| Appended {
+            kind: EventKind::PointsAwarded,
+            actor: owners.get(id).copied(),
+            subject: id.as_uuid(),
+        };
         self.appended.extend(written.iter().map(short));
         Ok(written)
     }

@@ -235,7 +235,7 @@ impl DieselTx<'_> {
         detail: Option<&str>,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        self.appended.push(Appended { kind: event.kind, actor: event.actor });
+        self.appended.push(Appended::from(event));
         match &mut self.conn {
             Conn::Pg(conn) => {
                 diesel::insert_into(outbox::table).values(&OutboxRow::new(event, detail, at)).execute(*conn)
@@ -256,8 +256,7 @@ impl DieselTx<'_> {
         if appended.is_empty() {
             return Ok(());
         }
-        let short = |(event, ..): &(NewEvent, _, _)| Appended { kind: event.kind, actor: event.actor };
-        self.appended.extend(appended.iter().map(short));
+        self.appended.extend(appended.iter().map(|(event, ..)| Appended::from(event)));
         match &mut self.conn {
             Conn::Pg(conn) => {
                 let rows: Vec<_> =

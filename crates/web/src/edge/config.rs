@@ -38,6 +38,8 @@ pub struct WebConfig {
     pub picture_memory: usize,
     /// Maximum number of such pictures for one account.
     pub pictures_per_account: usize,
+    /// Maximum size in bytes of the encoded posts that are kept for pages of feeds.
+    pub post_memory: u64,
     /// Time limit for the arrival of a body, after its head.
     pub body_timeout: Duration,
     /// How long a browser keeps the session cookie; the session itself may expire earlier.
@@ -86,6 +88,7 @@ impl Default for WebConfig {
             picture_limit: 5 * 1024 * 1024,
             picture_memory: 128 * 1024 * 1024,
             pictures_per_account: 2,
+            post_memory: 64 * 1024 * 1024,
             body_timeout: SECOND * 30,
             cookie_life: SECOND * 90 * 24 * 3600,
             cron_secret: None,

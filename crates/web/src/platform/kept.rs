@@ -3,7 +3,6 @@
 use crate::error::ApiError;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
-use terrace_app::App;
 use tokio::sync::Mutex;
 
 /// Maximum age of a value, even if no change was seen: it bounds how long an outage of the database or a change without
@@ -31,18 +30,18 @@ impl<T> Default for Kept<T> {
 }
 
 impl<T> Kept<T> {
-    /// The value, read by `read` if anything changed since it was read last.
+    /// The value, read by `read` if the change count, which `changed` returns, has grown since it was read last.
     pub(crate) async fn get(
         &self,
-        app: &App,
+        changed: impl Fn() -> u64,
         read: impl AsyncFnOnce() -> Result<T, ApiError>,
     ) -> Result<Arc<T>, ApiError> {
-        if let Some(value) = self.fresh(app.changes()) {
+        if let Some(value) = self.fresh(changed()) {
             return Ok(value);
         }
         let _reading = self.reading.lock().await;
         // Taken before the value is read, so that a concurrent change makes it stale.
-        let (changes, at) = (app.changes(), Instant::now());
+        let (changes, at) = (changed(), Instant::now());
         if let Some(value) = self.fresh(changes) {
             return Ok(value);
         }

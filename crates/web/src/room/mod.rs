@@ -2,6 +2,7 @@
 
 mod comments;
 pub(crate) mod dto;
+mod encoded_posts;
 mod export;
 mod lists;
 mod pages;

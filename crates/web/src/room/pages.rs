@@ -1,22 +1,24 @@
-//! Encoded pages of the feed, kept while nothing changes.
+//! Encoded pages of the feed, kept while no feed changes.
 //!
-//! A page differs between readers only in `myReaction`. It is read and encoded once for a signed-out reader, and a
-//! reader's own reactions are inserted into a copy. If a block hides one of the page's authors from a reader, that reader
-//! gets a separate page instead, which is as full as any other. A page is read again after every
-//! change: the post of a client that has received the response to its write appears, and a blocked account does not.
+//! A page differs between readers only in `myReaction`. It is put together once for a signed-out reader, from the keys
+//! of its posts and from encoded posts, and a reader's own reactions are inserted into a copy. If a block hides one of the
+//! page's authors from a reader, that reader gets a separate page instead, which is as full as any other. The keys of a
+//! page are read again after every change of a feed: the post of a client that has received the response to its write
+//! appears, and a blocked account does not.
 
 use crate::error::ApiError;
 use crate::platform::{Kept, next_cursor};
 use crate::room::dto::PostList;
+use crate::room::encoded_posts::{EncodedPost, EncodedPosts};
 use bytes::Bytes;
 use moka::sync::Cache;
 use std::collections::{BTreeSet, HashMap};
-use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 use terrace_app::App;
-use terrace_app::room::{FeedPage, FeedScope, ReadFeed, SeenByReader};
-use terrace_kernel::{PostId, UserId};
-use terrace_social::ReactionKind;
+use terrace_app::room::{FeedPage, FeedScope, ReadFeed, ReadFeedKeys, SeenByReader};
+use terrace_app::store::into_infallible;
+use terrace_kernel::{Position, PostId, TimeKey, UserId};
+use terrace_social::{FeedFilter, ReactionKind};
 
 /// The name of the list in cursors.
 pub(crate) const FEED: &str = "feed";
@@ -26,11 +28,8 @@ const MOST_BYTES: u64 = 64 * 1024 * 1024;
 const POST_BYTES: u32 = 11 * 1024;
 /// Maximum number of readers whose own reactions are stored with a page.
 const MOST_READERS: usize = 256;
-/// The field of each post without an own reaction. Inside a string the quotes would be escaped, so this text
-/// occurs only as a field of a post.
-const HOLE: &str = "\"myReaction\":null";
-/// The part of [`HOLE`] that a reaction replaces.
-const NULL: &str = "null";
+/// The beginning of a page.
+const START: &str = "{\"posts\":[";
 
 /// The text that binds cursors to one feed.
 pub(crate) fn filter(scope: FeedScope) -> String {
@@ -69,22 +68,27 @@ enum View {
 #[derive(Debug)]
 struct Encoded {
     body: Bytes,
-    posts: Vec<PostId>,
-    authors: BTreeSet<UserId>,
-    /// The byte range of `null` in the `myReaction` of each post.
-    holes: Vec<Range<usize>>,
+    /// The posts, with the places in the body where they begin.
+    posts: Vec<(usize, Arc<EncodedPost>)>,
     /// Adaptations for earlier readers. They are valid as long as the page, because reactions and blocks are changes.
     readers: RwLock<HashMap<UserId, View>>,
 }
 
-/// The cached pages.
-pub(crate) struct FeedPages(Cache<Name, Arc<Kept<Encoded>>>);
+/// The cached pages and posts.
+pub(crate) struct FeedPages {
+    pages: Cache<Name, Arc<Kept<Encoded>>>,
+    posts: EncodedPosts,
+}
 
 impl FeedPages {
-    pub(crate) fn new() -> Self {
+    /// Keeps at most as many bytes of encoded posts.
+    pub(crate) fn new(most_bytes_of_posts: u64) -> Self {
         // Estimated from the limit, because the entry is created before the page is read.
         let weigh = |name: &Name, _: &Arc<Kept<Encoded>>| u32::from(name.limit) * POST_BYTES;
-        Self(Cache::builder().weigher(weigh).max_capacity(MOST_BYTES).build())
+        Self {
+            pages: Cache::builder().weigher(weigh).max_capacity(MOST_BYTES).build(),
+            posts: EncodedPosts::new(most_bytes_of_posts),
+        }
     }
 
     /// The page's body for the reader of `asked`.
@@ -95,33 +99,88 @@ impl FeedPages {
             limit: asked.limit.rows(),
             after: asked.after.map(|key| (key.at.as_micros(), key.id)),
         };
-        let kept = self.0.get_with(name, Arc::default);
-        let page = kept.get(app, || Encoded::read(app, ReadFeed { reader: None, ..asked.clone() })).await?;
+        let kept = self.pages.get_with(name, Arc::default);
+        let page = kept.get(|| app.changes().latest_of_feeds(), || self.read(app, &asked)).await?;
         let Some(reader) = reader else { return Ok(page.body.clone()) };
         match page.seen_by(app, reader).await? {
             Some(body) => Ok(body),
             None => encode(&page_of(app, &app.query(asked).await?)),
         }
     }
+
+    /// The page for a signed-out reader.
+    async fn read(&self, app: &App, asked: &ReadFeed) -> Result<Encoded, ApiError> {
+        let limit = usize::from(asked.limit.rows());
+        // Before the keys: a change that becomes public in between is on the page as well as in the stream.
+        let position = app.known_position();
+        let filter = match asked.scope {
+            FeedScope::All => Some(FeedFilter::All),
+            FeedScope::Team(team) => Some(FeedFilter::Team(team)),
+            FeedScope::OwnTeams | FeedScope::Following | FeedScope::InsteadOfFollowing => None,
+        };
+        let mut posts = Vec::new();
+        if let Some(filter) = filter.filter(|_| position > Position::START) {
+            let mut after = asked.after;
+            // One more than the page holds shows whether there is another page.
+            while posts.len() <= limit {
+                let keys = ReadFeedKeys { filter, limit: asked.limit, after };
+                let keys = into_infallible(app.query(keys).await)?;
+                posts.extend(self.posts.at(app, &keys).await?);
+                after = keys.last().copied();
+                if keys.len() <= limit {
+                    break;
+                }
+            }
+        }
+        if posts.is_empty() {
+            // There may be no such team, or the process does not know a position yet.
+            let feed = app.query(ReadFeed { reader: None, ..asked.clone() }).await?;
+            let views = feed.page.items.iter();
+            let posts = views.map(|view| EncodedPost::of(view).map(Arc::new)).collect::<Result<_, _>>()?;
+            return Encoded::new(app, feed.scope, posts, feed.page.next, feed.position);
+        }
+        let more = posts.len() > limit;
+        posts.truncate(limit);
+        let next = posts.last().filter(|_| more).map(|post| post.key);
+        Encoded::new(app, asked.scope, posts, next, position)
+    }
 }
 
 impl Encoded {
-    async fn read(app: &App, asked: ReadFeed) -> Result<Self, ApiError> {
-        let feed = app.query(asked).await?;
-        let body = serde_json::to_string(&page_of(app, &feed)).map_err(ApiError::internal)?;
-        let views = &feed.page.items;
-        let posts: Vec<PostId> = views.iter().map(|view| view.post.id).collect();
-        let page = Self {
-            holes: holes(&body),
-            body: body.into(),
-            posts,
-            authors: views.iter().map(|view| view.post.author).collect(),
-            readers: RwLock::default(),
+    fn new(
+        app: &App,
+        scope: FeedScope,
+        posts: Vec<Arc<EncodedPost>>,
+        next: Option<TimeKey>,
+        position: Position,
+    ) -> Result<Self, ApiError> {
+        let frame = PostList {
+            posts: Vec::new(),
+            next_cursor: next_cursor(app, next.as_ref(), FEED, &filter(scope)),
+            stream_position: position.get(),
+            fallback: None,
         };
-        if page.holes.len() != page.posts.len() {
-            return Err(ApiError::internal("a page of the feed has not one reaction for each post"));
+        Self::framed(&frame, posts)
+    }
+
+    /// Inserts the posts into a page without posts.
+    fn framed(frame: &PostList, posts: Vec<Arc<EncodedPost>>) -> Result<Self, ApiError> {
+        let frame = serde_json::to_string(frame).map_err(ApiError::internal)?;
+        let end = frame.strip_prefix(START).ok_or_else(|| ApiError::internal("a page of other fields"))?;
+        let size = posts.iter().map(|post| post.json.len() + 1).sum::<usize>() + frame.len();
+        let mut body = String::with_capacity(size);
+        body.push_str(START);
+        let mut placed = Vec::with_capacity(posts.len());
+        for post in posts {
+            if !placed.is_empty() {
+                body.push(',');
+            }
+            let place = body.len();
+            body.push_str(&post.json);
+            placed.push((place, post));
         }
-        Ok(page)
+        body.push_str(end);
+        Ok(Self { body: body.into(), posts: placed, readers: RwLock::default() })
     }
 
     /// The body with the reader's own reactions; `None` if the reader needs a separate page.
@@ -145,8 +204,10 @@ impl Encoded {
     }
 
     async fn look(&self, app: &App, reader: UserId) -> Result<View, ApiError> {
-        let authors = self.authors.iter().copied().collect();
-        let seen = app.query(SeenByReader { reader, posts: self.posts.clone(), authors }).await?;
+        let authors: BTreeSet<UserId> = self.posts.iter().map(|(_, post)| post.author).collect();
+        let posts = self.posts.iter().map(|(_, post)| post.id()).collect();
+        let asked = SeenByReader { reader, posts, authors: authors.into_iter().collect() };
+        let seen = into_infallible(app.query(asked).await)?;
         let view = if seen.hides { View::Hidden } else { View::With(seen.reactions.into()) };
         let mut readers = self.readers.write().unwrap_or_else(PoisonError::into_inner);
         if readers.len() < MOST_READERS {
@@ -158,13 +219,13 @@ impl Encoded {
     fn with(&self, own: &[(PostId, ReactionKind)]) -> Bytes {
         let mut body = Vec::with_capacity(self.body.len() + own.len() * 8);
         let mut copied = 0;
-        for (post, hole) in self.posts.iter().zip(&self.holes) {
-            if let Some((_, kind)) = own.iter().find(|(reacted, _)| reacted == post) {
-                body.extend_from_slice(self.body.get(copied..hole.start).unwrap_or_default());
+        for (place, post) in &self.posts {
+            if let Some((_, kind)) = own.iter().find(|(reacted, _)| *reacted == post.id()) {
+                body.extend_from_slice(self.body.get(copied..place + post.hole.start).unwrap_or_default());
                 body.push(b'"');
                 body.extend_from_slice(kind.as_str().as_bytes());
                 body.push(b'"');
-                copied = hole.end;
+                copied = place + post.hole.end;
             }
         }
         body.extend_from_slice(self.body.get(copied..).unwrap_or_default());
@@ -176,37 +237,76 @@ fn encode(list: &PostList) -> Result<Bytes, ApiError> {
     serde_json::to_vec(list).map(Bytes::from).map_err(ApiError::internal)
 }
 
-fn holes(body: &str) -> Vec<Range<usize>> {
-    body.match_indices(HOLE)
-        .map(|(at, hole)| {
-            let end = at + hole.len();
-            end - NULL.len()..end
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
+    use terrace_identity::AuthorCard;
+    use terrace_kernel::Timestamp;
+    use terrace_social::{PostView, ReactionCounts};
+
+    fn post(number: u128, body: &str) -> Arc<EncodedPost> {
+        let (id, at) = (uuid::Uuid::from_u128(number), Timestamp::from_micros(0));
+        let author = UserId::from_uuid(uuid::Uuid::from_u128(100 + number));
+        let view = PostView {
+            post: terrace_social::Post {
+                id: PostId::from_uuid(id),
+                author,
+                team: None,
+                body: body.to_owned(),
+                mentions: Vec::new(),
+                image: None,
+                comment_count: 0,
+                reactions: ReactionCounts::default(),
+                created_at: at,
+                edited_at: None,
+            },
+            author: AuthorCard {
+                id: author,
+                username: "ana".to_owned(),
+                display_name: "Ana".to_owned(),
+                picture: None,
+            },
+            team: None,
+            image: None,
+            my_reaction: None,
+        };
+        Arc::new(EncodedPost::of(&view).unwrap())
+    }
+
+    fn page(posts: Vec<Arc<EncodedPost>>) -> Encoded {
+        let frame = PostList {
+            posts: Vec::new(),
+            next_cursor: Some("c".to_owned()),
+            stream_position: 7,
+            fallback: None,
+        };
+        Encoded::framed(&frame, posts).unwrap()
+    }
 
     #[test]
     fn reactions_go_where_the_fields_are_and_nowhere_else() {
-        let post = |n: u128| PostId::from_uuid(uuid::Uuid::from_u128(n));
-        let trick = serde_json::json!({"body": "\"myReaction\":null", "myReaction": null}).to_string();
-        let body = format!("[{trick},{{\"myReaction\":null}}]");
-        let page = Encoded {
-            holes: holes(&body),
-            body: body.into(),
-            posts: vec![post(1), post(2)],
-            authors: BTreeSet::new(),
-            readers: RwLock::default(),
-        };
-        assert_eq!(page.holes.len(), 2);
-        let read = |own: &[_]| serde_json::from_slice::<serde_json::Value>(&page.with(own)).unwrap();
-        let seen = read(&[(post(2), ReactionKind::Fire), (post(1), ReactionKind::Sad)]);
-        assert_eq!(seen[0]["myReaction"], "sad");
-        assert_eq!(seen[0]["body"], "\"myReaction\":null");
-        assert_eq!(seen[1]["myReaction"], "fire");
-        assert_eq!(read(&[(post(2), ReactionKind::Like)])[0]["myReaction"], serde_json::Value::Null);
+        let trick = "\"myReaction\":null";
+        let page = page(vec![post(1, trick), post(2, "")]);
+        let id = |number| PostId::from_uuid(uuid::Uuid::from_u128(number));
+        let read = |own: &[_]| serde_json::from_slice::<Value>(&page.with(own)).unwrap();
+        let seen = read(&[(id(2), ReactionKind::Fire), (id(1), ReactionKind::Sad)]);
+        assert_eq!(seen["posts"][0]["myReaction"], "sad");
+        assert_eq!(seen["posts"][0]["body"], trick);
+        assert_eq!(seen["posts"][1]["myReaction"], "fire");
+        assert_eq!(read(&[(id(2), ReactionKind::Like)])["posts"][0]["myReaction"], Value::Null);
+    }
+
+    #[test]
+    fn a_page_has_its_posts_in_order_and_the_fields_of_the_list() {
+        for numbers in [vec![], vec![1], vec![3, 1, 2]] {
+            let page = page(numbers.iter().map(|number| post(*number, "goal")).collect());
+            let read: Value = serde_json::from_slice(&page.body).unwrap();
+            let ids: Vec<String> = numbers.iter().map(|n| uuid::Uuid::from_u128(*n).to_string()).collect();
+            let listed: Vec<&str> =
+                read["posts"].as_array().unwrap().iter().map(|post| post["id"].as_str().unwrap()).collect();
+            assert_eq!(listed, ids);
+            assert_eq!((&read["nextCursor"], &read["streamPosition"]), (&"c".into(), &7.into()));
+        }
     }
 }

@@ -36,10 +36,13 @@ impl ProductPages {
     ) -> Result<HttpResponse, ApiError> {
         let kept = self.0.get_with(limit.rows(), Arc::default);
         let page = kept
-            .get(app, async || {
-                let body: Bytes = serde_json::to_vec(&list().await?).map_err(ApiError::internal)?.into();
-                Ok(Encoded { tag: Tag::of(None, &body), body })
-            })
+            .get(
+                || app.changes().latest(),
+                async || {
+                    let body: Bytes = serde_json::to_vec(&list().await?).map_err(ApiError::internal)?.into();
+                    Ok(Encoded { tag: Tag::of(None, &body), body })
+                },
+            )
             .await?;
         Ok(tagged(false, &page.tag, JSON, page.body.clone()))
     }

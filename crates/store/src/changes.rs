@@ -1,0 +1,226 @@
+//! Counts what has changed, so that a process knows which of its cached data may be stale.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use terrace_kernel::{Appended, EventKind, PostId, UserId, Uuid};
+
+/// Number of counters for single resources. Resources that share one are reported as changed together.
+const COUNTERS: usize = 16_384;
+
+/// What a change means for posts as feeds show them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// One post, or the posts of one account, look different. The subject of the event is the post or the account.
+    Subject,
+    /// Any post may look different, appear or disappear.
+    Everything,
+    /// Posts look the same, but some readers see others.
+    Readers,
+    /// None.
+    Nothing,
+}
+
+impl Effect {
+    const fn of(kind: EventKind) -> Self {
+        match kind {
+            EventKind::PostCreated
+            | EventKind::PostEdited
+            | EventKind::PostDeleted
+            | EventKind::CommentCreated
+            | EventKind::CommentDeleted
+            | EventKind::ContentRemoved
+            | EventKind::ReactionChanged
+            | EventKind::ProfileChanged => Self::Subject,
+            EventKind::AccountDeleted
+            | EventKind::AccountSuspended
+            | EventKind::AccountRestored
+            | EventKind::ContentChanged => Self::Everything,
+            EventKind::UserBlocked | EventKind::UserUnblocked => Self::Readers,
+            EventKind::CommentEdited
+            | EventKind::CommentLiked
+            | EventKind::AccountRegistered
+            | EventKind::UserFollowed
+            | EventKind::UserUnfollowed
+            | EventKind::TeamFollowed
+            | EventKind::TeamUnfollowed
+            | EventKind::FollowsImported
+            | EventKind::PointsAwarded
+            | EventKind::ScoreChanged
+            | EventKind::SeasonChanged
+            | EventKind::QuestStarted
+            | EventKind::StepCompleted
+            | EventKind::QuestCompleted
+            | EventKind::AchievementUnlocked
+            | EventKind::PurchaseChanged
+            | EventKind::OrderChanged
+            | EventKind::BalanceChanged
+            | EventKind::WalletChanged
+            | EventKind::NotificationCreated
+            | EventKind::NotificationRead
+            | EventKind::RankLost
+            | EventKind::StreakAtRisk
+            | EventKind::ClaimChanged
+            | EventKind::SpinCompleted
+            | EventKind::RoundSoon
+            | EventKind::QuestionOpened
+            | EventKind::QuestionClosed
+            | EventKind::StandingsChanged
+            | EventKind::RoundEnded => Self::Nothing,
+        }
+    }
+}
+
+/// The changes that this process knows of, as increasing numbers. Data that was read at a lower number than the last
+/// change of what it shows may be stale.
+///
+/// A change is noted after its commit, and before anybody can learn of it: before the command is answered, and
+/// before its event is delivered.
+#[derive(Debug)]
+pub struct Changes {
+    latest: AtomicU64,
+    /// The last change of anything that pages of posts show.
+    feeds: AtomicU64,
+    /// The last change of which it is unknown which posts it concerns.
+    everything: AtomicU64,
+    /// The last change of each resource, by its id.
+    subjects: Box<[AtomicU64]>,
+}
+
+impl Default for Changes {
+    fn default() -> Self {
+        Self {
+            latest: AtomicU64::new(0),
+            feeds: AtomicU64::new(0),
+            everything: AtomicU64::new(0),
+            subjects: (0..COUNTERS).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+}
+
+impl Changes {
+    /// The kinds of events that change posts as feeds show them, or who sees them.
+    pub fn kinds_of_feeds() -> impl Iterator<Item = EventKind> {
+        EventKind::ALL.iter().copied().filter(|kind| Effect::of(*kind) != Effect::Nothing)
+    }
+
+    /// The number of the last change. Take it before reading data that is to be cached.
+    pub fn latest(&self) -> u64 {
+        self.latest.load(Ordering::Acquire)
+    }
+
+    /// The number of the last change of anything that pages of posts show.
+    pub fn latest_of_feeds(&self) -> u64 {
+        self.feeds.load(Ordering::Acquire)
+    }
+
+    /// Whether a post that was read at this number is still shown the same.
+    pub fn is_post_current(&self, since: u64, post: PostId, author: Option<UserId>) -> bool {
+        let last = |id: Uuid| self.counter(id).map_or(u64::MAX, |counter| counter.load(Ordering::Acquire));
+        self.everything.load(Ordering::Acquire) <= since
+            && last(post.as_uuid()) <= since
+            && author.is_none_or(|author| last(author.as_uuid()) <= since)
+    }
+
+    /// Notes a change with these events, which were committed or became public. Events of other kinds than
+    /// [`Changes::kinds_of_feeds`] may be left out.
+    pub fn note(&self, events: &[Appended]) {
+        let number = self.next();
+        for event in events {
+            match Effect::of(event.kind) {
+                Effect::Subject => {
+                    if let Some(counter) = self.counter(event.subject) {
+                        counter.fetch_max(number, Ordering::AcqRel);
+                    }
+                }
+                Effect::Everything => {
+                    self.everything.fetch_max(number, Ordering::AcqRel);
+                }
+                Effect::Readers => {}
+                Effect::Nothing => continue,
+            }
+            self.feeds.fetch_max(number, Ordering::AcqRel);
+        }
+    }
+
+    /// Notes that anything may have changed.
+    pub fn note_unknown(&self) {
+        let number = self.next();
+        self.everything.fetch_max(number, Ordering::AcqRel);
+        self.feeds.fetch_max(number, Ordering::AcqRel);
+    }
+
+    fn next(&self) -> u64 {
+        self.latest.fetch_add(1, Ordering::AcqRel) + 1
+    }
+
+    fn counter(&self, id: Uuid) -> Option<&AtomicU64> {
+        // The last bytes of an id are random.
+        let (_, last) = id.as_bytes().split_last_chunk()?;
+        self.subjects.get(usize::from(u16::from_be_bytes(*last)) % COUNTERS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(kind: EventKind, subject: u128) -> Appended {
+        Appended { kind, actor: None, subject: Uuid::from_u128(subject) }
+    }
+
+    fn post(id: u128) -> PostId {
+        PostId::from_uuid(Uuid::from_u128(id))
+    }
+
+    fn account(id: u128) -> Option<UserId> {
+        Some(UserId::from_uuid(Uuid::from_u128(id)))
+    }
+
+    #[test]
+    fn a_change_concerns_its_post_and_no_other() {
+        let changes = Changes::default();
+        let before = changes.latest();
+        changes.note(&[event(EventKind::ReactionChanged, 1), event(EventKind::PointsAwarded, 2)]);
+        assert!(changes.latest() > before && changes.latest_of_feeds() > before);
+        assert!(!changes.is_post_current(before, post(1), account(9)));
+        assert!(changes.is_post_current(before, post(2), account(9)), "points change no post");
+        assert!(
+            changes.is_post_current(changes.latest(), post(1), account(9)),
+            "it was read after the change"
+        );
+    }
+
+    #[test]
+    fn a_profile_concerns_the_posts_of_its_account() {
+        let changes = Changes::default();
+        changes.note(&[event(EventKind::ProfileChanged, 9)]);
+        assert!(!changes.is_post_current(0, post(1), account(9)));
+        assert!(changes.is_post_current(0, post(1), account(8)));
+        assert!(changes.is_post_current(0, post(1), None));
+    }
+
+    #[test]
+    fn some_changes_concern_every_post() {
+        for note in [
+            |changes: &Changes| changes.note(&[event(EventKind::AccountSuspended, 9)]),
+            |changes: &Changes| changes.note(&[event(EventKind::ContentChanged, 9)]),
+            Changes::note_unknown,
+        ] {
+            let changes = Changes::default();
+            note(&changes);
+            assert!(!changes.is_post_current(0, post(1), None));
+            assert!(changes.is_post_current(changes.latest(), post(1), None));
+        }
+    }
+
+    #[test]
+    fn blocks_concern_pages_and_awards_do_not() {
+        let changes = Changes::default();
+        changes.note(&[event(EventKind::PointsAwarded, 1)]);
+        assert_eq!((changes.latest(), changes.latest_of_feeds()), (1, 0));
+        changes.note(&[event(EventKind::UserBlocked, 1)]);
+        assert_eq!((changes.latest(), changes.latest_of_feeds()), (2, 2));
+        assert!(changes.is_post_current(0, post(1), account(1)));
+        changes.note(&[]);
+        assert_eq!((changes.latest(), changes.latest_of_feeds()), (3, 2));
+    }
+}
