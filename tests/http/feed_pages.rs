@@ -13,6 +13,7 @@ on_each_database! {
     pages_equal_the_feed_after_every_change,
     a_page_shows_every_change_up_to_its_position,
     a_page_without_kept_posts_is_the_same,
+    a_page_is_full_although_many_posts_in_a_row_are_hidden,
 }
 
 const FEED: &str = "/api/locker-room";
@@ -248,6 +249,34 @@ fn a_page_shows_every_change_up_to_its_position(kind: DatabaseKind) -> Result<()
         let public = created.iter().filter(|created| **created <= position).count();
         assert!(public <= comments, "{comments} comments on a page of {position}, which {public} precede");
     }
+    Ok(())
+}
+
+fn a_page_is_full_although_many_posts_in_a_row_are_hidden(kind: DatabaseKind) -> Result<()> {
+    const HIDDEN: usize = 210;
+    let service = TestService::builder(kind).without_dry_run().start()?;
+    let (mia, bo) = (service.fan("mia"), service.fan("bo_"));
+    let old = [mia.create_post("First"), mia.create_post("Second")];
+    for number in 0..HIDDEN {
+        bo.create_post(&format!("Hidden {number}"));
+    }
+    let new = mia.create_post("Third");
+    let first = |client: &Client| {
+        let page = client.get(&format!("{FEED}?limit=1")).expect(200);
+        assert_eq!(page.at("/posts/0/id"), json!(new));
+        page.str_at("/nextCursor")
+    };
+    assert!(!first(&mia).is_empty());
+    mia.post("/api/user/block", &json!({"userId": bo.get("/api/user").expect(200).str_at("/id")}))
+        .expect(200);
+    let mut cursor = first(&mia);
+    for (nth, id) in old.iter().rev().enumerate() {
+        let page = mia.get(&format!("{FEED}?limit=1&cursor={cursor}")).expect(200);
+        assert_eq!(page.at("/posts/0/id"), json!(id));
+        assert_eq!(page.at("/nextCursor").is_null(), nth == 1);
+        cursor = page.at("/nextCursor").as_str().unwrap_or_default().to_owned();
+    }
+    assert_eq!(bo.get(&format!("{FEED}?limit=100")).expect(200).at("/posts/0/body"), json!("Hidden 209"));
     Ok(())
 }
 

@@ -87,13 +87,14 @@ pub trait FeedRead<A> {
     ) -> Result<Page<PostView<A>>, StoreError>;
 
     /// The keys after `after` of posts that are not deleted, whoever their authors are and whether or not these are
-    /// active: up to one more than `limit`, so that fewer mean the end of the feed.
+    /// active, with `reader`'s own reactions: up to one more than `limit`, so that fewer mean the end of the feed.
     fn feed_keys(
         &mut self,
         filter: FeedFilter,
+        reader: Option<UserId>,
         limit: Limit,
         after: Option<TimeKey>,
-    ) -> Result<Vec<TimeKey>, StoreError>;
+    ) -> Result<Vec<(TimeKey, Option<ReactionKind>)>, StoreError>;
 
     /// How many people and teams `reader` follows, each counted up to `most`.
     fn followed_places(&mut self, reader: UserId, most: u32) -> Result<FollowedPlaces, StoreError>;

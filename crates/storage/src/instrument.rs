@@ -74,9 +74,9 @@ impl Instrumentation for Meter {
 
 /// Runs `work` without counting its statements, for statements that serve the adapter itself rather than a command.
 pub(crate) fn quietly<C: Connection, T>(conn: &mut C, work: impl FnOnce(&mut C) -> T) -> T {
-    set_quiet(conn, true);
+    let before = set_quiet(conn, true);
     let result = work(conn);
-    set_quiet(conn, false);
+    set_quiet(conn, before);
     result
 }
 
@@ -85,10 +85,10 @@ pub(crate) fn control<C: Connection + SimpleConnection>(conn: &mut C, sql: &str)
     quietly(conn, |conn| conn.batch_execute(sql))
 }
 
-fn set_quiet<C: Connection>(conn: &mut C, quiet: bool) {
-    if let Some(meter) = conn.instrumentation().downcast_mut::<Meter>() {
-        meter.quiet = quiet;
-    }
+/// Returns what was set before.
+fn set_quiet<C: Connection>(conn: &mut C, quiet: bool) -> bool {
+    let meter = conn.instrumentation().downcast_mut::<Meter>();
+    meter.is_some_and(|meter| std::mem::replace(&mut meter.quiet, quiet))
 }
 
 #[cfg(test)]
@@ -106,6 +106,11 @@ mod tests {
         diesel::sql_query("SELECT 2").execute(&mut conn).unwrap();
         control(&mut conn, "COMMIT").unwrap();
         assert_eq!(stats.statements(), 2);
+        quietly(&mut conn, |conn| {
+            control(conn, "SELECT 3").unwrap();
+            diesel::sql_query("SELECT 4").execute(conn).unwrap();
+        });
+        assert_eq!(stats.statements(), 2, "work within work is quiet to its end");
     }
 
     #[test]

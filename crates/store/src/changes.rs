@@ -13,7 +13,7 @@ enum Effect {
     Subject,
     /// Any post may look different, appear or disappear.
     Everything,
-    /// Posts look the same, but some readers see others.
+    /// Posts look the same, but the actor and the subject, who are accounts, see others.
     Readers,
     /// None.
     Nothing,
@@ -120,21 +120,28 @@ impl Changes {
             && author.is_none_or(|author| last(author.as_uuid()) <= since)
     }
 
+    /// Whether what was read at this number about who is hidden from a reader still holds.
+    pub fn are_blocks_current(&self, since: u64, reader: UserId) -> bool {
+        self.everything.load(Ordering::Acquire) <= since
+            && self.counter(reader.as_uuid()).is_some_and(|counter| counter.load(Ordering::Acquire) <= since)
+    }
+
     /// Notes a change with these events, which were committed or became public. Events of other kinds than
     /// [`Changes::kinds_of_feeds`] may be left out.
     pub fn note(&self, events: &[Appended]) {
         let number = self.next();
         for event in events {
             match Effect::of(event.kind) {
-                Effect::Subject => {
-                    if let Some(counter) = self.counter(event.subject) {
-                        counter.fetch_max(number, Ordering::AcqRel);
+                Effect::Subject => self.mark(event.subject, number),
+                Effect::Readers => {
+                    self.mark(event.subject, number);
+                    if let Some(actor) = event.actor {
+                        self.mark(actor.as_uuid(), number);
                     }
                 }
                 Effect::Everything => {
                     self.everything.fetch_max(number, Ordering::AcqRel);
                 }
-                Effect::Readers => {}
                 Effect::Nothing => continue,
             }
             self.feeds.fetch_max(number, Ordering::AcqRel);
@@ -150,6 +157,12 @@ impl Changes {
 
     fn next(&self) -> u64 {
         self.latest.fetch_add(1, Ordering::AcqRel) + 1
+    }
+
+    fn mark(&self, id: Uuid, number: u64) {
+        if let Some(counter) = self.counter(id) {
+            counter.fetch_max(number, Ordering::AcqRel);
+        }
     }
 
     fn counter(&self, id: Uuid) -> Option<&AtomicU64> {
@@ -217,9 +230,12 @@ mod tests {
         let changes = Changes::default();
         changes.note(&[event(EventKind::PointsAwarded, 1)]);
         assert_eq!((changes.latest(), changes.latest_of_feeds()), (1, 0));
-        changes.note(&[event(EventKind::UserBlocked, 1)]);
+        let block = Appended { actor: account(8), ..event(EventKind::UserBlocked, 9) };
+        changes.note(&[block]);
         assert_eq!((changes.latest(), changes.latest_of_feeds()), (2, 2));
         assert!(changes.is_post_current(0, post(1), account(1)));
+        let current = |id| changes.are_blocks_current(1, account(id).unwrap());
+        assert_eq!([7, 8, 9].map(current), [true, false, false]);
         changes.note(&[]);
         assert_eq!((changes.latest(), changes.latest_of_feeds()), (3, 2));
     }

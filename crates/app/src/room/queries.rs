@@ -8,7 +8,7 @@ use terrace_identity::AuthorCard;
 use terrace_kernel::{
     CommentId, Failure, Limit, Outcome, Page, Position, PostId, TeamId, TimeKey, Timestamp, UserId,
 };
-use terrace_social::{Comment, FeedFilter, PostView, SeenBy};
+use terrace_social::{Comment, FeedFilter, PostView, ReactionKind, SeenBy};
 
 /// A page of posts as one reader sees them.
 pub type PostPage = Page<PostView<AuthorCard>>;
@@ -116,12 +116,14 @@ impl ReadFeed {
     }
 }
 
-/// Reads which posts a shared feed contains, newest first, in one statement. Some may not be shown, because their authors
-/// are not active; [`ReadPosts`] leaves those out.
+/// Reads which posts a shared feed contains, newest first, with the reader's own reactions, in one statement. Some may not
+/// be shown: those of authors who are not active, which [`ReadPosts`] leaves out, or who are hidden from the reader.
 #[derive(Debug, Clone)]
 pub struct ReadFeedKeys {
     /// Feed to read.
     pub filter: FeedFilter,
+    /// Reader, if signed in.
+    pub reader: Option<UserId>,
     /// Maximum number of posts. One more is returned if the feed goes on.
     pub limit: Limit,
     /// Key after which to start.
@@ -131,11 +133,11 @@ pub struct ReadFeedKeys {
 impl Query for ReadFeedKeys {
     const NAME: &'static str = "read_feed_keys";
     type Ports = dyn FeedReadTx;
-    type Output = Vec<TimeKey>;
+    type Output = Vec<(TimeKey, Option<ReactionKind>)>;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn FeedReadTx, _now: Timestamp) -> Outcome<Vec<TimeKey>, Infallible> {
-        Ok(tx.feed_keys(self.filter, self.limit, self.after)?)
+    fn run(&self, tx: &mut dyn FeedReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
+        Ok(tx.feed_keys(self.filter, self.reader, self.limit, self.after)?)
     }
 }
 

@@ -17,7 +17,7 @@ use crate::types::{At, Key};
 use diesel::prelude::*;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Limit, Page, PostId, StoreError, TimeKey, UserId};
-use terrace_social::{FeedFilter, FeedRead, FollowedPlaces, Gathered, PostView, SeenBy};
+use terrace_social::{FeedFilter, FeedRead, FollowedPlaces, Gathered, PostView, ReactionKind, SeenBy};
 
 impl DieselTx<'_> {
     /// The sort keys that a statement returns, in their order, up to one more than a page holds.
@@ -66,10 +66,11 @@ impl FeedRead<AuthorCard> for DieselTx<'_> {
     fn feed_keys(
         &mut self,
         filter: FeedFilter,
+        reader: Option<UserId>,
         limit: Limit,
         after: Option<TimeKey>,
-    ) -> Result<Vec<TimeKey>, StoreError> {
-        let rows: Vec<(At, Key)> = on!(self.conn, |conn| {
+    ) -> Result<Vec<(TimeKey, Option<ReactionKind>)>, StoreError> {
+        let rows: Vec<(At, Key, Option<String>)> = on!(self.conn, |conn| {
             let mut query = posts::table.filter(posts::deleted_at.is_null()).into_boxed();
             if let FeedFilter::Team(team) = filter {
                 query = query.filter(posts::team_id.eq(Key::of(team)));
@@ -78,10 +79,23 @@ impl FeedRead<AuthorCard> for DieselTx<'_> {
                 query = keyset!(query, posts::created_at < At(at), posts::id < Key(id));
             }
             let page = query.order((posts::created_at.desc(), posts::id.desc()));
-            limited(page.select((posts::created_at, posts::id)), limit).load(conn)
+            let kind = reaction_rows::kind.nullable();
+            match reader {
+                Some(fan) => {
+                    let page = page.left_join(own(Key::of(fan)));
+                    limited(page.select((posts::created_at, posts::id, kind)), limit).load(conn)
+                }
+                None => {
+                    let none = None::<String>.into_sql::<NoText>();
+                    limited(page.select((posts::created_at, posts::id, none)), limit).load(conn)
+                }
+            }
         })
         .map_err(broken("read the keys of a feed"))?;
-        Ok(rows.into_iter().map(|(At(at), Key(id))| TimeKey { at, id }).collect())
+        let key = |(At(at), Key(id), kind): (At, Key, Option<String>)| {
+            Ok((TimeKey { at, id }, kind.as_deref().map(reactions::kind).transpose()?))
+        };
+        rows.into_iter().map(key).collect()
     }
 
     fn followed_places(&mut self, reader: UserId, most: u32) -> Result<FollowedPlaces, StoreError> {
@@ -184,9 +198,7 @@ mod tests {
     };
     use std::collections::BTreeSet;
     use terrace_kernel::TeamId;
-    use terrace_social::{
-        GraphWrite, NewPost, PostRead, PostWrite, ReactionKind, ReactionWrite, TeamFollowWrite,
-    };
+    use terrace_social::{GraphWrite, NewPost, PostRead, PostWrite, ReactionWrite, TeamFollowWrite};
 
     on_each_database! {
         a_feed_pages_through_posts_of_one_instant,
@@ -239,10 +251,10 @@ mod tests {
             assert_eq!(whole_feed(tx, 2, FeedFilter::All, reader), in_order);
         }
         let limit = Limit::new(3).unwrap();
-        let keys = tx.feed_keys(FeedFilter::All, limit, None).unwrap();
-        let ids = |keys: &[TimeKey]| keys.iter().map(|key| key.id.as_u128()).collect::<Vec<_>>();
+        let keys = tx.feed_keys(FeedFilter::All, None, limit, None).unwrap();
+        let ids = |keys: &[(TimeKey, _)]| keys.iter().map(|(key, _)| key.id.as_u128()).collect::<Vec<_>>();
         assert_eq!(ids(&keys), in_order[..4], "one more than asked for");
-        let rest = tx.feed_keys(FeedFilter::All, limit, keys.last().copied()).unwrap();
+        let rest = tx.feed_keys(FeedFilter::All, Some(ana), limit, keys.last().map(|(key, _)| *key)).unwrap();
         assert_eq!(ids(&rest), in_order[4..]);
         assert_eq!(whole_gathered(tx, 2, Gathered::Followed, ana), in_order, "one's own are among them");
         assert_eq!(tx.post(hidden, None).unwrap(), None);
@@ -262,6 +274,8 @@ mod tests {
             assert_eq!(page.items, std::slice::from_ref(&alone));
             assert_eq!((alone.my_reaction, alone.author.username.as_str()), (own, "fan1"));
             assert_eq!(tx.lock_post(id, reader).unwrap(), Some(alone.post.clone()));
+            let keys = tx.feed_keys(FeedFilter::All, reader, Limit::default(), None).unwrap();
+            assert_eq!(keys, [(alone.post.key(), own)]);
             let Some(reader) = reader else { continue };
             assert_eq!(tx.posts_at(&[alone.post.key()], reader).unwrap(), std::slice::from_ref(&alone));
             let seen = tx.seen_by(reader, &[id], &[ana]).unwrap();
@@ -469,7 +483,7 @@ mod tests {
                 for after in [None, Some(TimeKey { at: at(0), id: uuid(1) })] {
                     let plans = plans_of(&mut database, |tx| {
                         tx.feed(filter, reader, Limit::default(), after).unwrap();
-                        tx.feed_keys(filter, Limit::default(), after).unwrap();
+                        tx.feed_keys(filter, reader, Limit::default(), after).unwrap();
                     });
                     let [plan, keys] = plans.as_slice() else { panic!("two statements: {plans:?}") };
                     assert!(format!("{keys} ").contains(&format!("INDEX {index}")), "{keys}");

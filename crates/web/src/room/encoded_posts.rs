@@ -78,20 +78,30 @@ impl EncodedPosts {
         Self(Cache::builder().weigher(weigh).max_capacity(most_bytes).build())
     }
 
-    /// The posts with these keys that are shown, in the same order. Those that are not kept, or have changed, are read.
-    pub(super) async fn at(&self, app: &App, keys: &[TimeKey]) -> Result<Vec<Arc<EncodedPost>>, ApiError> {
+    /// The posts with these keys that are shown, in the same order, each with what is beside its key. Those that are not
+    /// kept, or have changed, are read.
+    pub(super) async fn at<T: Copy>(
+        &self,
+        app: &App,
+        keys: &[(TimeKey, T)],
+    ) -> Result<Vec<(Arc<EncodedPost>, T)>, ApiError> {
         let now = Instant::now();
         // Taken before anything is read, so that a concurrent change makes what is read stale.
         let changes = app.changes().latest();
-        let ids = keys.iter().map(|key| PostId::from_uuid(key.id));
-        let kept: Vec<_> = ids
-            .map(|id| (id, self.0.get(&id).filter(|dated| dated.is_fresh(id, app.changes(), now))))
-            .collect();
-        let missing: Vec<PostId> =
-            kept.iter().filter(|(_, dated)| dated.is_none()).map(|(id, _)| *id).collect();
+        let mut kept = Vec::with_capacity(keys.len());
+        let mut missing = Vec::new();
+        for (key, beside) in keys {
+            let id = PostId::from_uuid(key.id);
+            let dated = self.0.get(&id).filter(|dated| dated.is_fresh(id, app.changes(), now));
+            if dated.is_none() {
+                missing.push(id);
+            }
+            kept.push((id, dated, *beside));
+        }
         let read = self.read(app, missing, changes, now).await?;
-        let shown = |(id, dated): (PostId, Option<Arc<Dated>>)| {
-            dated.as_ref().or_else(|| read.get(&id)).and_then(|dated| dated.post.clone())
+        let shown = |(id, dated, beside): (PostId, Option<Arc<Dated>>, T)| {
+            let post = dated.as_ref().or_else(|| read.get(&id))?.post.clone()?;
+            Some((post, beside))
         };
         Ok(kept.into_iter().filter_map(shown).collect())
     }

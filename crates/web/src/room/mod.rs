@@ -4,6 +4,7 @@ mod comments;
 pub(crate) mod dto;
 mod encoded_posts;
 mod export;
+mod hidden_authors;
 mod lists;
 mod pages;
 mod preview;

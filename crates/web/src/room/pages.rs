@@ -1,15 +1,16 @@
-//! Encoded pages of the feed, kept while no feed changes.
+//! Encoded pages of feeds. They are put together from the keys of their posts and from encoded posts.
 //!
-//! A page differs between readers only in `myReaction`. It is put together once for a signed-out reader, from the keys
-//! of its posts and from encoded posts, and a reader's own reactions are inserted into a copy. If a block hides one of the
-//! page's authors from a reader, that reader gets a separate page instead, which is as full as any other. The keys of a
-//! page are read again after every change of a feed: the post of a client that has received the response to its write
-//! appears, and a blocked account does not.
+//! A page differs between readers only in `myReaction`, and in posts whose authors a block hides from a reader; it is as full
+//! as any other. The first page of a feed is kept while no feed changes, as a signed-out reader sees it; a reader's own
+//! reactions are inserted into a copy. Other pages are put together for each request, with the reader's reactions, which
+//! are read with the keys. The post of a client that has received the response to its write appears at once, and a
+//! blocked account does not.
 
 use crate::error::ApiError;
 use crate::platform::{Kept, next_cursor};
 use crate::room::dto::PostList;
 use crate::room::encoded_posts::{EncodedPost, EncodedPosts};
+use crate::room::hidden_authors::HiddenAuthors;
 use bytes::Bytes;
 use moka::sync::Cache;
 use std::collections::{BTreeSet, HashMap};
@@ -17,7 +18,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use terrace_app::App;
 use terrace_app::room::{FeedPage, FeedScope, ReadFeed, ReadFeedKeys, SeenByReader};
 use terrace_app::store::into_infallible;
-use terrace_kernel::{Position, PostId, TimeKey, UserId};
+use terrace_kernel::{Limit, Position, PostId, TimeKey, UserId};
 use terrace_social::{FeedFilter, ReactionKind};
 
 /// The name of the list in cursors.
@@ -47,12 +48,11 @@ pub(crate) fn page_of(app: &App, feed: &FeedPage) -> PostList {
     PostList::new(feed, next_cursor(app, feed.page.next.as_ref(), FEED, &filter(feed.scope)))
 }
 
-/// The key of a page.
+/// The key of a page at the start of a feed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Name {
     scope: FeedScope,
     limit: u8,
-    after: Option<(i64, uuid::Uuid)>,
 }
 
 /// How a page is adapted for one reader.
@@ -74,10 +74,18 @@ struct Encoded {
     readers: RwLock<HashMap<UserId, View>>,
 }
 
-/// The cached pages and posts.
+/// The cached pages, posts and blocks.
 pub(crate) struct FeedPages {
     pages: Cache<Name, Arc<Kept<Encoded>>>,
     posts: EncodedPosts,
+    hidden: HiddenAuthors,
+}
+
+/// The posts of a page, each with the reader's reaction.
+struct Parts {
+    posts: Vec<(Arc<EncodedPost>, Option<ReactionKind>)>,
+    next: Option<TimeKey>,
+    position: Position,
 }
 
 impl FeedPages {
@@ -88,98 +96,128 @@ impl FeedPages {
         Self {
             pages: Cache::builder().weigher(weigh).max_capacity(MOST_BYTES).build(),
             posts: EncodedPosts::new(most_bytes_of_posts),
+            hidden: HiddenAuthors::new(),
         }
     }
 
     /// The page's body for the reader of `asked`.
     pub(crate) async fn body(&self, app: &App, asked: ReadFeed) -> Result<Bytes, ApiError> {
-        let reader = asked.reader;
-        let name = Name {
-            scope: asked.scope,
-            limit: asked.limit.rows(),
-            after: asked.after.map(|key| (key.at.as_micros(), key.id)),
-        };
+        if asked.after.is_some() {
+            return self.own(app, asked).await;
+        }
+        let name = Name { scope: asked.scope, limit: asked.limit.rows() };
         let kept = self.pages.get_with(name, Arc::default);
-        let page = kept.get(|| app.changes().latest_of_feeds(), || self.read(app, &asked)).await?;
-        let Some(reader) = reader else { return Ok(page.body.clone()) };
+        let page = kept.get(|| app.changes().latest_of_feeds(), || self.shared(app, &asked)).await?;
+        let Some(reader) = asked.reader else { return Ok(page.body.clone()) };
         match page.seen_by(app, reader).await? {
             Some(body) => Ok(body),
+            None => self.own(app, asked).await,
+        }
+    }
+
+    /// A page that is not kept.
+    async fn own(&self, app: &App, asked: ReadFeed) -> Result<Bytes, ApiError> {
+        match self.parts(app, &asked).await? {
+            Some(parts) => Ok(Encoded::new(app, asked.scope, parts)?.body),
             None => encode(&page_of(app, &app.query(asked).await?)),
         }
     }
 
     /// The page for a signed-out reader.
-    async fn read(&self, app: &App, asked: &ReadFeed) -> Result<Encoded, ApiError> {
-        let limit = usize::from(asked.limit.rows());
-        // Before the keys: a change that becomes public in between is on the page as well as in the stream.
-        let position = app.known_position();
-        let filter = match asked.scope {
-            FeedScope::All => Some(FeedFilter::All),
-            FeedScope::Team(team) => Some(FeedFilter::Team(team)),
-            FeedScope::OwnTeams | FeedScope::Following | FeedScope::InsteadOfFollowing => None,
-        };
-        let mut posts = Vec::new();
-        if let Some(filter) = filter.filter(|_| position > Position::START) {
-            let mut after = asked.after;
-            // One more than the page holds shows whether there is another page.
-            while posts.len() <= limit {
-                let keys = ReadFeedKeys { filter, limit: asked.limit, after };
-                let keys = into_infallible(app.query(keys).await)?;
-                posts.extend(self.posts.at(app, &keys).await?);
-                after = keys.last().copied();
-                if keys.len() <= limit {
-                    break;
-                }
-            }
+    async fn shared(&self, app: &App, asked: &ReadFeed) -> Result<Encoded, ApiError> {
+        let asked = ReadFeed { reader: None, ..asked.clone() };
+        if let Some(parts) = self.parts(app, &asked).await? {
+            return Encoded::new(app, asked.scope, parts);
         }
-        if posts.is_empty() {
-            // There may be no such team, or the process does not know a position yet.
-            let feed = app.query(ReadFeed { reader: None, ..asked.clone() }).await?;
-            let views = feed.page.items.iter();
-            let posts = views.map(|view| EncodedPost::of(view).map(Arc::new)).collect::<Result<_, _>>()?;
-            return Encoded::new(app, feed.scope, posts, feed.page.next, feed.position);
+        let FeedPage { scope, page, position } = app.query(asked).await?;
+        let encoded = |view| EncodedPost::of(view).map(|post| (Arc::new(post), None));
+        let posts = page.items.iter().map(encoded).collect::<Result<_, _>>()?;
+        Encoded::new(app, scope, Parts { posts, next: page.next, position })
+    }
+
+    /// The parts of a page; `None` if it must be read as a whole: the process does not know a position yet, there are no
+    /// posts, perhaps because there is no such team, or many posts in a row are not shown.
+    async fn parts(&self, app: &App, asked: &ReadFeed) -> Result<Option<Parts>, ApiError> {
+        let filter = match asked.scope {
+            FeedScope::All => FeedFilter::All,
+            FeedScope::Team(team) => FeedFilter::Team(team),
+            FeedScope::OwnTeams | FeedScope::Following | FeedScope::InsteadOfFollowing => return Ok(None),
+        };
+        // Before anything else: what is public by then is noted, so that the page contains it.
+        let position = app.known_position();
+        if position == Position::START {
+            return Ok(None);
+        }
+        let hidden = match asked.reader {
+            Some(reader) => Some(self.hidden.of(app, reader).await?),
+            None => None,
+        };
+        let limit = usize::from(asked.limit.rows());
+        let (mut posts, mut after) = (Vec::with_capacity(limit + 1), asked.after);
+        let mut limits = [asked.limit, Limit::MAX, Limit::MAX].into_iter();
+        // One more than the page holds shows whether there is another page.
+        while posts.len() <= limit {
+            let Some(most) = limits.next() else { return Ok(None) };
+            let keys = ReadFeedKeys { filter, reader: asked.reader, limit: most, after };
+            let keys = into_infallible(app.query(keys).await)?;
+            let seen = self
+                .posts
+                .at(app, &keys)
+                .await?
+                .into_iter()
+                .filter(|(post, _)| hidden.as_ref().is_none_or(|hidden| !hidden.contains(&post.author)));
+            posts.extend(seen);
+            after = keys.last().map(|(key, _)| *key);
+            if keys.len() <= usize::from(most.rows()) {
+                break;
+            }
         }
         let more = posts.len() > limit;
         posts.truncate(limit);
-        let next = posts.last().filter(|_| more).map(|post| post.key);
-        Encoded::new(app, asked.scope, posts, next, position)
+        let next = posts.last().filter(|_| more).map(|(post, _)| post.key);
+        Ok((!posts.is_empty()).then_some(Parts { posts, next, position }))
     }
 }
 
 impl Encoded {
-    fn new(
-        app: &App,
-        scope: FeedScope,
-        posts: Vec<Arc<EncodedPost>>,
-        next: Option<TimeKey>,
-        position: Position,
-    ) -> Result<Self, ApiError> {
+    fn new(app: &App, scope: FeedScope, parts: Parts) -> Result<Self, ApiError> {
         let frame = PostList {
             posts: Vec::new(),
-            next_cursor: next_cursor(app, next.as_ref(), FEED, &filter(scope)),
-            stream_position: position.get(),
+            next_cursor: next_cursor(app, parts.next.as_ref(), FEED, &filter(scope)),
+            stream_position: parts.position.get(),
             fallback: None,
         };
-        Self::framed(&frame, posts)
+        Self::framed(&frame, parts.posts)
     }
 
     /// Inserts the posts into a page without posts.
-    fn framed(frame: &PostList, posts: Vec<Arc<EncodedPost>>) -> Result<Self, ApiError> {
+    fn framed(
+        frame: &PostList,
+        posts: Vec<(Arc<EncodedPost>, Option<ReactionKind>)>,
+    ) -> Result<Self, ApiError> {
         let frame = serde_json::to_string(frame).map_err(ApiError::internal)?;
         let end = frame.strip_prefix(START).ok_or_else(|| ApiError::internal("a page of other fields"))?;
-        let size = posts.iter().map(|post| post.json.len() + 1).sum::<usize>() + frame.len();
-        let mut body = String::with_capacity(size);
-        body.push_str(START);
+        let size = posts.iter().map(|(post, _)| post.json.len() + 10).sum::<usize>() + frame.len();
+        let mut body = Vec::with_capacity(size);
+        body.extend_from_slice(START.as_bytes());
         let mut placed = Vec::with_capacity(posts.len());
-        for post in posts {
+        for (post, own) in posts {
             if !placed.is_empty() {
-                body.push(',');
+                body.push(b',');
             }
             let place = body.len();
-            body.push_str(&post.json);
+            let json = post.json.as_bytes();
+            match own {
+                Some(kind) => {
+                    body.extend_from_slice(json.get(..post.hole.start).unwrap_or_default());
+                    push_kind(&mut body, kind);
+                    body.extend_from_slice(json.get(post.hole.end..).unwrap_or_default());
+                }
+                None => body.extend_from_slice(json),
+            }
             placed.push((place, post));
         }
-        body.push_str(end);
+        body.extend_from_slice(end.as_bytes());
         Ok(Self { body: body.into(), posts: placed, readers: RwLock::default() })
     }
 
@@ -222,15 +260,19 @@ impl Encoded {
         for (place, post) in &self.posts {
             if let Some((_, kind)) = own.iter().find(|(reacted, _)| *reacted == post.id()) {
                 body.extend_from_slice(self.body.get(copied..place + post.hole.start).unwrap_or_default());
-                body.push(b'"');
-                body.extend_from_slice(kind.as_str().as_bytes());
-                body.push(b'"');
+                push_kind(&mut body, *kind);
                 copied = place + post.hole.end;
             }
         }
         body.extend_from_slice(self.body.get(copied..).unwrap_or_default());
         body.into()
     }
+}
+
+fn push_kind(body: &mut Vec<u8>, kind: ReactionKind) {
+    body.push(b'"');
+    body.extend_from_slice(kind.as_str().as_bytes());
+    body.push(b'"');
 }
 
 fn encode(list: &PostList) -> Result<Bytes, ApiError> {
@@ -275,6 +317,7 @@ mod tests {
     }
 
     fn page(posts: Vec<Arc<EncodedPost>>) -> Encoded {
+        let posts = posts.into_iter().map(|post| (post, None)).collect();
         let frame = PostList {
             posts: Vec::new(),
             next_cursor: Some("c".to_owned()),
@@ -295,6 +338,14 @@ mod tests {
         assert_eq!(seen["posts"][0]["body"], trick);
         assert_eq!(seen["posts"][1]["myReaction"], "fire");
         assert_eq!(read(&[(id(2), ReactionKind::Like)])["posts"][0]["myReaction"], Value::Null);
+        let frame = PostList { posts: Vec::new(), next_cursor: None, stream_position: 7, fallback: None };
+        let posts = vec![(post(1, trick), Some(ReactionKind::Clap)), (post(2, ""), None)];
+        let own: Value = serde_json::from_slice(&Encoded::framed(&frame, posts).unwrap().body).unwrap();
+        assert_eq!(
+            (&own["posts"][0]["myReaction"], &own["posts"][0]["body"]),
+            (&"clap".into(), &trick.into())
+        );
+        assert_eq!(own["posts"][1]["myReaction"], Value::Null);
     }
 
     #[test]
