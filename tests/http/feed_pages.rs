@@ -7,7 +7,9 @@ use std::thread;
 use terrace_testkit::app::accounts::{RestoreAccount, SuspendAccount};
 use terrace_testkit::app::room::{FeedScope, ReadFeed};
 use terrace_testkit::kernel::{Entropy, EventKind, Limit, Position, TeamId, UserId};
-use terrace_testkit::{Client, DatabaseKind, SeededEntropy, TestService, on_each_database, question};
+use terrace_testkit::{
+    Client, DatabaseKind, SeededEntropy, TestService, on_each_database, question, wait_until,
+};
 
 on_each_database! {
     pages_equal_the_feed_after_every_change,
@@ -203,13 +205,10 @@ fn a_page_shows_every_change_up_to_its_position(kind: DatabaseKind) -> Result<()
     let mia = service.fan("mia");
     let post = mia.create_post("Comment here");
     let later = mia.create_post("Newer");
-    let until = |client: &Client| {
-        while client.get(FEED).expect(200).list("/posts").len() < 2 {
-            thread::yield_now();
-        }
-    };
     let visitor = other.client();
-    until(&visitor);
+    wait_until("the other process shows both posts", || {
+        Ok(visitor.get(FEED).expect(200).list("/posts").len() == 2)
+    })?;
     let next = visitor.get(&format!("{FEED}?limit=1")).expect(200);
     assert_eq!(next.at("/posts/0/id"), json!(later));
     // Two pages with the same post.

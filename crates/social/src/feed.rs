@@ -86,8 +86,8 @@ pub trait FeedRead<A> {
         after: Option<TimeKey>,
     ) -> Result<Page<PostView<A>>, StoreError>;
 
-    /// The keys after `after` of posts that are not deleted, whoever their authors are and whether or not these are
-    /// active, with `reader`'s own reactions: up to one more than `limit`, so that fewer mean the end of the feed.
+    /// The keys after `after` of posts that are not deleted, whether or not their authors are active or hidden from
+    /// the reader, with `reader`'s own reactions: up to one more than `limit`, so that fewer mean the end of the feed.
     fn feed_keys(
         &mut self,
         filter: FeedFilter,

@@ -344,7 +344,7 @@ impl Relay {
         if head.get() - known.get() > MOST_NOTED {
             self.changes.note_unknown();
         } else {
-            // Events of this process too: they were noted at their commit, and are not told apart here.
+            // Among them are events of this process, which were noted at their commit: that they are noted again does no harm.
             self.changes.note(&quietly(conn, |conn| changes_between(conn, known, head))?);
         }
         self.bell.send_replace(head);

@@ -72,7 +72,7 @@ impl Effect {
 /// The changes that this process knows of, as increasing numbers. Data that was read at a lower number than the last
 /// change of what it shows may be stale.
 ///
-/// A change is noted after its commit, and before anybody can learn of it: before the command is answered, and
+/// A change is noted after its commit, and before any client can learn of it: before the command is answered, and
 /// before its event is delivered.
 #[derive(Debug)]
 pub struct Changes {

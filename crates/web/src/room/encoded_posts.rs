@@ -1,5 +1,5 @@
-//! Encoded posts, kept while they look the same. Pages of feeds are put together from them, so that a page that nobody
-//! has read costs one look at the order of the feed.
+//! Encoded posts, kept while they look the same. Pages of feeds are put together from them, so that a page that was
+//! not read before costs one statement, which reads the keys.
 
 use crate::error::ApiError;
 use crate::room::dto::Post;
@@ -12,7 +12,7 @@ use terrace_app::App;
 use terrace_app::room::ReadPosts;
 use terrace_app::store::{Changes, into_infallible};
 use terrace_identity::AuthorCard;
-use terrace_kernel::{PostId, TimeKey, UserId};
+use terrace_kernel::{PostId, TimeKey, UserId, num};
 use terrace_social::PostView;
 
 /// The field of a post without an own reaction. Inside a string the quotes would be escaped, so this text occurs only as
@@ -73,7 +73,7 @@ impl EncodedPosts {
     pub(super) fn new(most_bytes: u64) -> Self {
         let weigh = |_: &PostId, dated: &Arc<Dated>| {
             let json = dated.post.as_ref().map_or(0, |post| post.json.len());
-            u32::try_from(json + OVERHEAD).unwrap_or(u32::MAX)
+            num::to_u32(json + OVERHEAD)
         };
         Self(Cache::builder().weigher(weigh).max_capacity(most_bytes).build())
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use terrace_app::App;
 use terrace_app::streams::ViewParts;
-use terrace_kernel::UserId;
+use terrace_kernel::{UserId, num};
 
 /// Maximum size of all sets in bytes.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
@@ -29,9 +29,8 @@ pub(super) struct HiddenAuthors(Cache<UserId, Arc<Dated>>);
 
 impl HiddenAuthors {
     pub(super) fn new() -> Self {
-        let weigh = |_: &UserId, dated: &Arc<Dated>| {
-            u32::try_from(SET_BYTES + dated.hidden.len() * ACCOUNT_BYTES).unwrap_or(u32::MAX)
-        };
+        let weigh =
+            |_: &UserId, dated: &Arc<Dated>| num::to_u32(SET_BYTES + dated.hidden.len() * ACCOUNT_BYTES);
         Self(Cache::builder().weigher(weigh).max_capacity(MOST_BYTES).build())
     }
 
