@@ -30,18 +30,18 @@ impl<T> Default for Kept<T> {
 }
 
 impl<T> Kept<T> {
-    /// The value, read by `read` if the change count, which `changed` returns, has grown since it was read last.
+    /// The value, read by `read` if the change count, which `count` returns, has grown since it was read last.
     pub(crate) async fn get(
         &self,
-        changed: impl Fn() -> u64,
+        count: impl Fn() -> u64,
         read: impl AsyncFnOnce() -> Result<T, ApiError>,
     ) -> Result<Arc<T>, ApiError> {
-        if let Some(value) = self.fresh(changed()) {
+        if let Some(value) = self.fresh(count()) {
             return Ok(value);
         }
         let _reading = self.reading.lock().await;
         // Taken before the value is read, so that a concurrent change makes it stale.
-        let (changes, at) = (changed(), Instant::now());
+        let (changes, at) = (count(), Instant::now());
         if let Some(value) = self.fresh(changes) {
             return Ok(value);
         }
