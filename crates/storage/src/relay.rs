@@ -231,17 +231,17 @@ impl Relay {
         // Read before rows are moved: later commits signal again.
         let committed = self.call.committed.load(Ordering::Acquire);
         let conn = pg(&mut watch.session)?;
-        let mut head = None;
+        let mut announced = None;
         for notification in conn.notifications_iter() {
             let notification = notification.map_err(broken("read notifications"))?;
             if notification.channel == EVENTS_CHANNEL {
-                head = head.max(notification.payload.parse().ok());
+                announced = announced.max(notification.payload.parse().ok());
                 notified = true;
             } else {
                 wanted = true;
             }
         }
-        if let Some(head) = head {
+        if let Some(head) = announced {
             self.publish_head(conn, head)?;
         }
         let now = Instant::now();
