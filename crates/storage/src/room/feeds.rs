@@ -80,15 +80,12 @@ impl FeedRead<AuthorCard> for DieselTx<'_> {
             }
             let page = query.order((posts::created_at.desc(), posts::id.desc()));
             let kind = reaction_rows::kind.nullable();
-            match reader {
-                Some(fan) => {
-                    let page = page.left_join(own(Key::of(fan)));
-                    limited(page.select((posts::created_at, posts::id, kind)), limit).load(conn)
-                }
-                None => {
-                    let none = None::<String>.into_sql::<NoText>();
-                    limited(page.select((posts::created_at, posts::id, none)), limit).load(conn)
-                }
+            if let Some(fan) = reader {
+                let page = page.left_join(own(Key::of(fan)));
+                limited(page.select((posts::created_at, posts::id, kind)), limit).load(conn)
+            } else {
+                let none = None::<String>.into_sql::<NoText>();
+                limited(page.select((posts::created_at, posts::id, none)), limit).load(conn)
             }
         })
         .map_err(broken("read the keys of a feed"))?;
