@@ -394,7 +394,7 @@ fn a_change_makes_what_it_concerns_stale_and_nothing_else(kind: DatabaseKind) ->
             let mut bell = other.storage().bell();
             let rung = timeout(PATIENCE, bell.wait_for(|known| *known >= position)).await;
             assert!(rung.is_ok_and(|rung| rung.is_ok()), "the other process is never notified");
-        })
+        });
     };
     reach(service.settled());
     for round in 0..5 {

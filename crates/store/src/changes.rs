@@ -184,8 +184,8 @@ mod tests {
         PostId::from_uuid(Uuid::from_u128(id))
     }
 
-    fn account(id: u128) -> Option<UserId> {
-        Some(UserId::from_uuid(Uuid::from_u128(id)))
+    fn account(id: u128) -> UserId {
+        UserId::from_uuid(Uuid::from_u128(id))
     }
 
     #[test]
@@ -194,10 +194,10 @@ mod tests {
         let before = changes.latest();
         changes.note(&[event(EventKind::ReactionChanged, 1), event(EventKind::PointsAwarded, 2)]);
         assert!(changes.latest() > before && changes.latest_of_feeds() > before);
-        assert!(!changes.is_post_current(before, post(1), account(9)));
-        assert!(changes.is_post_current(before, post(2), account(9)), "points change no post");
+        assert!(!changes.is_post_current(before, post(1), Some(account(9))));
+        assert!(changes.is_post_current(before, post(2), Some(account(9))), "points change no post");
         assert!(
-            changes.is_post_current(changes.latest(), post(1), account(9)),
+            changes.is_post_current(changes.latest(), post(1), Some(account(9))),
             "it was read after the change"
         );
     }
@@ -206,8 +206,8 @@ mod tests {
     fn a_profile_concerns_the_posts_of_its_account() {
         let changes = Changes::default();
         changes.note(&[event(EventKind::ProfileChanged, 9)]);
-        assert!(!changes.is_post_current(0, post(1), account(9)));
-        assert!(changes.is_post_current(0, post(1), account(8)));
+        assert!(!changes.is_post_current(0, post(1), Some(account(9))));
+        assert!(changes.is_post_current(0, post(1), Some(account(8))));
         assert!(changes.is_post_current(0, post(1), None));
     }
 
@@ -230,11 +230,11 @@ mod tests {
         let changes = Changes::default();
         changes.note(&[event(EventKind::PointsAwarded, 1)]);
         assert_eq!((changes.latest(), changes.latest_of_feeds()), (1, 0));
-        let block = Appended { actor: account(8), ..event(EventKind::UserBlocked, 9) };
+        let block = Appended { actor: Some(account(8)), ..event(EventKind::UserBlocked, 9) };
         changes.note(&[block]);
         assert_eq!((changes.latest(), changes.latest_of_feeds()), (2, 2));
-        assert!(changes.is_post_current(0, post(1), account(1)));
-        let current = |id| changes.are_blocks_current(1, account(id).unwrap());
+        assert!(changes.is_post_current(0, post(1), Some(account(1))));
+        let current = |id| changes.are_blocks_current(1, account(id));
         assert_eq!([7, 8, 9].map(current), [true, false, false]);
         changes.note(&[]);
         assert_eq!((changes.latest(), changes.latest_of_feeds()), (3, 2));
