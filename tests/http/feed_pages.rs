@@ -274,7 +274,7 @@ fn a_page_is_full_although_many_posts_in_a_row_are_hidden(kind: DatabaseKind) ->
         let page = mia.get(&format!("{FEED}?limit=1&cursor={cursor}")).expect(200);
         assert_eq!(page.at("/posts/0/id"), json!(id));
         assert_eq!(page.at("/nextCursor").is_null(), nth == 1);
-        cursor = page.at("/nextCursor").as_str().unwrap_or_default().to_owned();
+        page.at("/nextCursor").as_str().unwrap_or_default().clone_into(&mut cursor);
     }
     assert_eq!(bo.get(&format!("{FEED}?limit=100")).expect(200).at("/posts/0/body"), json!("Hidden 209"));
     Ok(())
