@@ -15,7 +15,7 @@ enum Effect {
     Everything,
     /// Posts look the same, but the actor and the subject, who are accounts, see others.
     Readers,
-    /// None.
+    /// Feeds show nothing of it.
     Nothing,
 }
 
@@ -114,16 +114,13 @@ impl Changes {
 
     /// Whether a post that was read at this number is still shown the same.
     pub fn is_post_current(&self, since: u64, post: PostId, author: Option<UserId>) -> bool {
-        let last = |id: Uuid| self.counter(id).map_or(u64::MAX, |counter| counter.load(Ordering::Acquire));
-        self.everything.load(Ordering::Acquire) <= since
-            && last(post.as_uuid()) <= since
-            && author.is_none_or(|author| last(author.as_uuid()) <= since)
+        self.is_current(since, post.as_uuid())
+            && author.is_none_or(|author| self.is_current(since, author.as_uuid()))
     }
 
     /// Whether what was read at this number about who is hidden from a reader still holds.
     pub fn are_blocks_current(&self, since: u64, reader: UserId) -> bool {
-        self.everything.load(Ordering::Acquire) <= since
-            && self.counter(reader.as_uuid()).is_some_and(|counter| counter.load(Ordering::Acquire) <= since)
+        self.is_current(since, reader.as_uuid())
     }
 
     /// Notes a change with these events, which were committed or became public. Events of other kinds than
@@ -157,6 +154,11 @@ impl Changes {
 
     fn next(&self) -> u64 {
         self.latest.fetch_add(1, Ordering::AcqRel) + 1
+    }
+
+    fn is_current(&self, since: u64, id: Uuid) -> bool {
+        self.everything.load(Ordering::Acquire) <= since
+            && self.counter(id).is_some_and(|counter| counter.load(Ordering::Acquire) <= since)
     }
 
     fn mark(&self, id: Uuid, number: u64) {
