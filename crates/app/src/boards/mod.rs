@@ -145,15 +145,18 @@ impl App {
     /// Waits, for at most half a second, until the boards in memory show the reader's writes from this process.
     /// Commands wait for the same before they return, so readers rarely have to.
     pub async fn boards_now(&self, reader: Option<UserId>) -> BoardSnapshot {
+        // Before the notes are looked at: boards that become available meanwhile may not show the writes yet.
+        let now = self.boards_as_they_are();
         let stale = self.stale.of(reader);
-        if !stale.is_empty() && self.ranks.known().is_some() {
-            let shown = async {
-                let settled = self.store.settled().await?;
-                self.ranks.comes_up_to(settled, PATIENCE).await.then_some(())
-            };
-            if let Ok(Some(())) = tokio::time::timeout(PATIENCE, shown).await {
-                self.stale.remove(stale);
-            }
+        if stale.is_empty() || now.known.is_none() {
+            return now;
+        }
+        let shown = async {
+            let settled = self.store.settled().await?;
+            self.ranks.comes_up_to(settled, PATIENCE).await.then_some(())
+        };
+        if let Ok(Some(())) = tokio::time::timeout(PATIENCE, shown).await {
+            self.stale.remove(stale);
         }
         self.boards_as_they_are()
     }
@@ -299,7 +302,7 @@ impl App {
                 return Ok(page);
             }
             self.ranks.changes_within(PAUSE).await;
-            now = self.boards_as_they_are();
+            now = self.boards_now(asked.reader).await;
         }
     }
 
