@@ -9,7 +9,7 @@ use terrace_testkit::app::accounts::{ChangeProfile, SuspendAccount};
 use terrace_testkit::app::graph::{BlockUser, FollowTeam, FollowUser, UnfollowUser};
 use terrace_testkit::app::room::{
     CreateComment, CreatePost, DeletePost, FeedPage, FeedRefusal, FeedScope, ListComments, ReadFeed,
-    SeenByReader,
+    ReadOwnFeedView,
 };
 use terrace_testkit::identity::ProfileChange;
 use terrace_testkit::kernel::{Entropy, Limit, PostId, TeamId, TimeKey, UserId};
@@ -181,9 +181,8 @@ fn a_block_hides_both_from_each_other_and_pages_stay_full(kind: DatabaseKind) ->
                 assert_eq!(whole(&service, scope, reader, rows), expected, "{scope:?}, pages of {rows}");
             }
         }
-        let authors = fans.clone();
-        let seen = service.found(SeenByReader { reader, posts: vec![discussed], authors });
-        assert_eq!(seen.hides, hidden.is_some());
+        let view = service.found(ReadOwnFeedView { reader });
+        assert_eq!(view.hidden, hidden.into_iter().collect());
 
         let (mut read, mut after) = (Vec::new(), None);
         loop {

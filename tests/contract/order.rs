@@ -403,12 +403,14 @@ fn a_change_makes_what_it_concerns_stale_and_nothing_else(kind: DatabaseKind) ->
         let reaction = [ReactionKind::Like, ReactionKind::Fire][round % 2];
         service.done(React { fan, post: first, kind: Some(reaction) });
         assert!(!here.is_post_current(before.0, first, None), "at once");
+        assert!(!here.is_reader_current(before.0, fan), "it is their reaction");
         assert!(here.is_post_current(before.0, second, Some(fan)));
         service.done(FollowTeam { fan, team });
         service.done(UnfollowTeam { fan, team });
         assert!(here.is_post_current(before.0, second, Some(fan)), "posts look the same");
         reach(service.settled());
         assert!(!there.is_post_current(before.1, first, None));
+        assert!(!there.is_reader_current(before.1, fan));
         if kind == DatabaseKind::Postgres {
             assert!(there.is_post_current(before.1, second, Some(fan)));
         }

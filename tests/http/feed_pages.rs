@@ -5,8 +5,9 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use std::thread;
 use terrace_testkit::app::accounts::{RestoreAccount, SuspendAccount};
-use terrace_testkit::app::room::{FeedScope, ReadFeed};
+use terrace_testkit::app::room::{CreatePost, FeedScope, OwnFeedView, React, ReadFeed, ReadOwnFeedView};
 use terrace_testkit::kernel::{Entropy, EventKind, Limit, Position, TeamId, UserId};
+use terrace_testkit::social::ReactionKind;
 use terrace_testkit::{
     Client, DatabaseKind, SeededEntropy, TestService, on_each_database, question, wait_until,
 };
@@ -16,6 +17,8 @@ on_each_database! {
     a_page_shows_every_change_up_to_its_position,
     a_page_without_kept_posts_is_the_same,
     a_page_is_full_although_many_posts_in_a_row_are_hidden,
+    pages_of_known_posts_take_no_statement,
+    a_reader_of_many_reactions_sees_each,
 }
 
 const FEED: &str = "/api/locker-room";
@@ -145,7 +148,7 @@ impl<'s> Room<'s> {
                     view.post.comment_count,
                     view.post.reactions.total(),
                     view.author.display_name,
-                    view.my_reaction.map(terrace_testkit::social::ReactionKind::as_str),
+                    view.my_reaction.map(ReactionKind::as_str),
                 ])
             })
             .collect();
@@ -200,6 +203,7 @@ fn pages_equal_the_feed_after_every_change(kind: DatabaseKind) -> Result<()> {
 /// One process writes, and another serves pages with these posts meanwhile.
 fn a_page_shows_every_change_up_to_its_position(kind: DatabaseKind) -> Result<()> {
     const COMMENTS: usize = 60;
+    const POSTS_AFTER: usize = 3;
     let service = TestService::start(kind)?;
     let other = service.beside(|_| {})?;
     let mia = service.fan("mia");
@@ -211,25 +215,30 @@ fn a_page_shows_every_change_up_to_its_position(kind: DatabaseKind) -> Result<()
     })?;
     let next = visitor.get(&format!("{FEED}?limit=1")).expect(200);
     assert_eq!(next.at("/posts/0/id"), json!(later));
-    // Two pages with the same post.
-    let pages = [FEED.to_owned(), format!("{FEED}?limit=1&cursor={}", next.str_at("/nextCursor"))];
-    let seen: Vec<(i64, usize)> = thread::scope(|scope| {
+    // Two pages with the same post. All posts are on the first.
+    let first = format!("{FEED}?limit=100");
+    let pages = [first.clone(), format!("{FEED}?limit=1&cursor={}", next.str_at("/nextCursor"))];
+    let seen: Vec<(i64, usize, Option<usize>)> = thread::scope(|scope| {
         let writing = scope.spawn(|| {
-            for _ in 0..COMMENTS {
+            for number in 1..=COMMENTS {
                 mia.post(&format!("{FEED}/{post}/comments"), &json!({"body": "Yes"})).expect(201);
+                if number % POSTS_AFTER == 0 {
+                    mia.create_post("Newer still");
+                }
             }
         });
         let mut seen = Vec::new();
         loop {
             let ended = writing.is_finished();
-            for page in &pages {
-                let page = visitor.get(page).expect(200);
+            for path in &pages {
+                let page = visitor.get(path).expect(200);
+                let posts = (*path == first).then(|| page.list("/posts").len());
                 let shown = page.list("/posts").into_iter().find(|shown| shown["id"] == json!(post));
                 let comments = shown.and_then(|shown| shown["commentCount"].as_u64()).expect("the post");
                 let position = page.at("/streamPosition").as_i64().expect("a position");
-                seen.push((position, usize::try_from(comments).expect("few")));
+                seen.push((position, usize::try_from(comments).expect("few"), posts));
             }
-            if ended && seen.last().is_some_and(|(_, comments)| *comments == COMMENTS) {
+            if ended && seen.last().is_some_and(|(_, comments, _)| *comments == COMMENTS) {
                 break;
             }
         }
@@ -237,16 +246,27 @@ fn a_page_shows_every_change_up_to_its_position(kind: DatabaseKind) -> Result<()
         seen
     });
     let log = service.run(service.app().query(question(|tx| tx.events_after(Position::START, 100_000))));
-    let created: Vec<i64> = log
-        .expect("the log")
-        .into_iter()
-        .filter(|event| event.what.kind == EventKind::CommentCreated)
-        .map(|event| event.position.get())
-        .collect();
-    assert_eq!(created.len(), COMMENTS);
-    for (position, comments) in seen {
-        let public = created.iter().filter(|created| **created <= position).count();
-        assert!(public <= comments, "{comments} comments on a page of {position}, which {public} precede");
+    let log = log.expect("the log");
+    let created = |kind| -> Vec<i64> {
+        let events = log.iter().filter(|event| event.what.kind == kind);
+        events.map(|event| event.position.get()).collect()
+    };
+    let (comments, posts) = (created(EventKind::CommentCreated), created(EventKind::PostCreated));
+    assert_eq!((comments.len(), posts.len()), (COMMENTS, 2 + COMMENTS / POSTS_AFTER));
+    for (position, shown_comments, shown_posts) in seen {
+        let public = |created: &[i64]| created.iter().filter(|created| **created <= position).count();
+        assert!(
+            public(&comments) <= shown_comments,
+            "{shown_comments} comments on a page of {position}, which {} precede",
+            public(&comments)
+        );
+        if let Some(shown) = shown_posts {
+            assert!(
+                public(&posts) <= shown,
+                "{shown} posts on a page of {position}, which {} precede",
+                public(&posts)
+            );
+        }
     }
     Ok(())
 }
@@ -293,5 +313,56 @@ fn a_page_without_kept_posts_is_the_same(kind: DatabaseKind) -> Result<()> {
             room.compare(FeedScope::All, reader);
         }
     }
+    Ok(())
+}
+
+/// Whether signed out or in. What the process does beside it takes statements too, but ends.
+fn pages_of_known_posts_take_no_statement(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::builder(kind).without_dry_run().start()?;
+    let (mia, bo, visitor) = (service.fan("mia"), service.fan("bo_"), service.client());
+    let posts: Vec<String> = (0..12).map(|number| bo.create_post(&format!("Post {number}"))).collect();
+    let cursors: Vec<String> = (1..9)
+        .map(|rows| visitor.get(&format!("{FEED}?limit={rows}")).expect(200).str_at("/nextCursor"))
+        .collect();
+    let statements = |client: &Client| {
+        let before = service.storage().statements();
+        for cursor in &cursors {
+            client.get(&format!("{FEED}?limit=3&cursor={cursor}")).expect(200);
+        }
+        service.storage().statements() - before
+    };
+    for _ in 0..2 {
+        for client in [&mia, &visitor] {
+            wait_until("pages take no statement", || Ok(statements(client) == 0))?;
+        }
+        bo.post(&format!("{FEED}/{}/react", posts[0]), &json!({"kind": "fire"})).expect(200);
+        bo.create_post("Newest");
+    }
+    Ok(())
+}
+
+/// More own reactions than a process keeps for a reader.
+fn a_reader_of_many_reactions_sees_each(kind: DatabaseKind) -> Result<()> {
+    let service = TestService::builder(kind).without_dry_run().start()?;
+    let mia = service.fan("mia");
+    let fan: UserId = mia.get("/api/user").expect(200).str_at("/id").parse()?;
+    let kinds = [ReactionKind::Like, ReactionKind::Sad];
+    let app = service.app();
+    for number in 0..=usize::from(OwnFeedView::MOST_REACTIONS) {
+        let post = CreatePost { author: fan, team: None, media: None, body: format!("Post {number}") };
+        let post = service.run(app.execute(post)).expect("a post").post.id;
+        service.run(app.execute(React { fan, post, kind: Some(kinds[number % 2]) })).expect("a reaction");
+    }
+    let view = service.run(app.query(ReadOwnFeedView { reader: fan })).expect("a view");
+    assert_eq!(view.reactions, None, "they are too many to be kept");
+    let (mut shown, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = mia.get(&format!("{FEED}?limit=100{cursor}")).expect(200);
+        shown.extend(page.list("/posts").iter().map(|post| post["myReaction"].clone()));
+        let Some(next) = page.at("/nextCursor").as_str().map(str::to_owned) else { break };
+        cursor = format!("&cursor={next}");
+    }
+    let expected: Vec<Value> = (0..shown.len()).rev().map(|n| json!(kinds[n % 2].as_str())).collect();
+    assert_eq!((shown.len(), shown), (usize::from(OwnFeedView::MOST_REACTIONS) + 1, expected));
     Ok(())
 }

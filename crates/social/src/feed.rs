@@ -4,7 +4,7 @@ use crate::{PostView, ReactionKind, Tag};
 use terrace_kernel::{Limit, Page, PostId, StoreError, TeamId, TimeKey, UserId};
 
 /// The posts of a feed that a single index serves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FeedFilter {
     /// The posts of all authors.
     All,
@@ -41,15 +41,6 @@ impl FollowedPlaces {
     pub const fn total(self) -> u32 {
         self.people.saturating_add(self.teams)
     }
-}
-
-/// The parts of a shared page that differ for one reader.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct SeenBy {
-    /// The reader's own reactions to the posts of the page.
-    pub reactions: Vec<(PostId, ReactionKind)>,
-    /// Whether an author on the page is hidden from the reader, so that the shared page must not be served.
-    pub hides: bool,
 }
 
 /// Reads lists of posts, newest first, after `after`, with `reader`'s own reactions. `A` is the card of an author. A list
@@ -96,6 +87,9 @@ pub trait FeedRead<A> {
         after: Option<TimeKey>,
     ) -> Result<Vec<(TimeKey, Option<ReactionKind>)>, StoreError>;
 
+    /// The keys of the newest posts that are not deleted, at most `most`, newest first.
+    fn newest_keys(&mut self, filter: FeedFilter, most: u16) -> Result<Vec<TimeKey>, StoreError>;
+
     /// How many people and teams `reader` follows, each counted up to `most`.
     fn followed_places(&mut self, reader: UserId, most: u32) -> Result<FollowedPlaces, StoreError>;
 
@@ -122,7 +116,7 @@ pub trait FeedRead<A> {
     /// meanwhile are left out.
     fn posts_at(&mut self, places: &[TimeKey], reader: UserId) -> Result<Vec<PostView<A>>, StoreError>;
 
-    /// What `reader` sees differently on a page with these posts by these authors.
-    fn seen_by(&mut self, reader: UserId, posts: &[PostId], authors: &[UserId])
-    -> Result<SeenBy, StoreError>;
+    /// `reader`'s own reactions to all posts, in no order: up to one more than `most`, so that fewer are all of them.
+    fn own_reactions(&mut self, reader: UserId, most: u16)
+    -> Result<Vec<(PostId, ReactionKind)>, StoreError>;
 }

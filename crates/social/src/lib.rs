@@ -39,7 +39,7 @@ pub use authored::{
     AuthoredRead, Erased, ErasedComment, ErasedPost, ErasureWrite, OwnCommentReport, OwnLike, OwnReaction,
     OwnReport,
 };
-pub use feed::{FeedFilter, FeedRead, FollowedPlaces, Gathered, PostListRead, SeenBy};
+pub use feed::{FeedFilter, FeedRead, FollowedPlaces, Gathered, PostListRead};
 pub use graph::{
     Blocked, ErasedFollow, FollowEdge, FollowedTeam, GraphErasure, GraphRead, GraphWrite, LockedPair,
     OwnGraphRead, OwnTeamFollow, OwnTie, Relations, Relationship, TeamFollowRead, TeamFollowWrite,

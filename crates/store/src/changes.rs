@@ -1,16 +1,26 @@
 //! Counts what has changed, so that a process knows which of its cached data may be stale.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use terrace_kernel::{Appended, EventKind, PostId, UserId, Uuid};
 
 /// Number of counters for single resources. Resources that share one are reported as changed together.
 const COUNTERS: usize = 16_384;
 
+/// Number of created posts that are remembered.
+const CREATED: usize = 4_096;
+
 /// What a change means for posts as feeds show them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
-    /// One post, or the posts of one account, look different. The subject of the event is the post or the account.
+    /// A post appears. The subject of the event is the post.
+    Created,
+    /// One post, or the posts of one account, look different or disappear. The subject of the event is the post or the
+    /// account.
     Subject,
+    /// A post looks different, and one reader, who is the actor, sees it differently from others. The subject is the post.
+    Reaction,
     /// Any post may look different, appear or disappear.
     Everything,
     /// Posts look the same, but the actor and the subject, who are accounts, see others.
@@ -22,13 +32,13 @@ enum Effect {
 impl Effect {
     const fn of(kind: EventKind) -> Self {
         match kind {
-            EventKind::PostCreated
-            | EventKind::PostEdited
+            EventKind::PostCreated => Self::Created,
+            EventKind::ReactionChanged => Self::Reaction,
+            EventKind::PostEdited
             | EventKind::PostDeleted
             | EventKind::CommentCreated
             | EventKind::CommentDeleted
             | EventKind::ContentRemoved
-            | EventKind::ReactionChanged
             | EventKind::ProfileChanged => Self::Subject,
             EventKind::AccountDeleted
             | EventKind::AccountSuspended
@@ -83,6 +93,10 @@ pub struct Changes {
     everything: AtomicU64,
     /// The last change of each resource, by its id.
     subjects: Box<[AtomicU64]>,
+    /// The number of posts that were noted as created.
+    created: AtomicU64,
+    /// The last of them, the newest at the end. Held while [`Self::created`] changes.
+    newest: Mutex<VecDeque<PostId>>,
 }
 
 impl Default for Changes {
@@ -92,6 +106,8 @@ impl Default for Changes {
             feeds: AtomicU64::new(0),
             everything: AtomicU64::new(0),
             subjects: (0..COUNTERS).map(|_| AtomicU64::new(0)).collect(),
+            created: AtomicU64::new(0),
+            newest: Mutex::default(),
         }
     }
 }
@@ -118,9 +134,30 @@ impl Changes {
             && author.is_none_or(|author| self.is_current(since, author.as_uuid()))
     }
 
-    /// Whether what was read at this number about who is hidden from a reader still holds.
-    pub fn are_blocks_current(&self, since: u64, reader: UserId) -> bool {
-        self.is_current(since, reader.as_uuid())
+    /// Whether what was read at this number about what only this reader sees, who is hidden and the own reactions, still
+    /// holds.
+    pub fn is_reader_current(&self, since: u64, reader: UserId) -> bool {
+        self.is_current(since, view_of(reader))
+    }
+
+    /// Whether posts that were not shown at this number can only be shown now if they were created since.
+    pub fn is_order_current(&self, since: u64) -> bool {
+        self.everything.load(Ordering::Acquire) <= since
+    }
+
+    /// The number of posts that were noted as created. Take it before reading which posts there are.
+    pub fn created(&self) -> u64 {
+        self.created.load(Ordering::Acquire)
+    }
+
+    /// The posts that were noted as created after the first `known` ones, and the number of all; `None` if some of
+    /// them are not remembered.
+    pub fn created_after(&self, known: u64) -> Option<(Vec<PostId>, u64)> {
+        let newest = self.newest();
+        let created = self.created();
+        let count = usize::try_from(created.checked_sub(known)?).ok()?;
+        let first = newest.len().checked_sub(count)?;
+        Some((newest.range(first..).copied().collect(), created))
     }
 
     /// Notes a change with these events, which were committed or became public. Events of other kinds than
@@ -129,12 +166,18 @@ impl Changes {
         let number = self.next();
         for event in events {
             match Effect::of(event.kind) {
-                Effect::Subject => self.mark(event.subject, number),
-                Effect::Readers => {
+                Effect::Created => {
                     self.mark(event.subject, number);
-                    if let Some(actor) = event.actor {
-                        self.mark(actor.as_uuid(), number);
-                    }
+                    self.add(PostId::from_uuid(event.subject));
+                }
+                Effect::Subject => self.mark(event.subject, number),
+                Effect::Reaction => {
+                    self.mark(event.subject, number);
+                    self.mark_reader(event.actor, number);
+                }
+                Effect::Readers => {
+                    self.mark_reader(Some(UserId::from_uuid(event.subject)), number);
+                    self.mark_reader(event.actor, number);
                 }
                 Effect::Everything => {
                     self.everything.fetch_max(number, Ordering::AcqRel);
@@ -161,6 +204,25 @@ impl Changes {
             && self.counter(id).is_some_and(|counter| counter.load(Ordering::Acquire) <= since)
     }
 
+    fn newest(&self) -> MutexGuard<'_, VecDeque<PostId>> {
+        self.newest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, post: PostId) {
+        let mut newest = self.newest();
+        if newest.len() == CREATED {
+            newest.pop_front();
+        }
+        newest.push_back(post);
+        self.created.fetch_add(1, Ordering::AcqRel);
+    }
+
+    fn mark_reader(&self, reader: Option<UserId>, number: u64) {
+        if let Some(reader) = reader {
+            self.mark(view_of(reader), number);
+        }
+    }
+
     fn mark(&self, id: Uuid, number: u64) {
         if let Some(counter) = self.counter(id) {
             counter.fetch_max(number, Ordering::AcqRel);
@@ -172,6 +234,11 @@ impl Changes {
         let (_, last) = id.as_bytes().split_last_chunk()?;
         self.subjects.get(usize::from(u16::from_be_bytes(*last)) % COUNTERS)
     }
+}
+
+/// The id under which the counter of what a reader sees is found, apart from that of the reader's posts.
+fn view_of(reader: UserId) -> Uuid {
+    Uuid::from_u128(!reader.as_uuid().as_u128())
 }
 
 #[cfg(test)]
@@ -228,6 +295,42 @@ mod tests {
     }
 
     #[test]
+    fn a_reaction_concerns_its_post_and_what_its_reader_sees() {
+        let changes = Changes::default();
+        changes.note(&[Appended { actor: Some(account(8)), ..event(EventKind::ReactionChanged, 1) }]);
+        assert!(!changes.is_post_current(0, post(1), None));
+        assert!(
+            changes.is_post_current(0, post(2), Some(account(8))),
+            "a post by who reacted looks the same"
+        );
+        assert_eq!([7, 8].map(|id| changes.is_reader_current(0, account(id))), [true, false]);
+        changes.note_unknown();
+        assert!(!changes.is_reader_current(0, account(7)));
+    }
+
+    #[test]
+    fn created_posts_are_remembered_in_their_order_until_they_are_many() {
+        let changes = Changes::default();
+        let created = |id| event(EventKind::PostCreated, id);
+        changes.note(&[created(1), event(EventKind::PostEdited, 9), created(2)]);
+        let known = changes.created();
+        assert_eq!(changes.created_after(0), Some((vec![post(1), post(2)], 2)));
+        assert_eq!(changes.created_after(known), Some((vec![], 2)));
+        assert_eq!(changes.created_after(known + 1), None, "it is from another process");
+        changes.note(&[created(3)]);
+        assert_eq!(changes.created_after(known), Some((vec![post(3)], 3)));
+        for id in 0..u128::try_from(CREATED).unwrap() {
+            assert!(changes.created_after(known + 1).is_some());
+            changes.note(&[created(id)]);
+        }
+        assert_eq!(changes.created_after(known), None);
+        assert_eq!(changes.created_after(known + 1).unwrap().0.len(), CREATED);
+        assert!(changes.is_order_current(0), "no post is shown again");
+        changes.note(&[event(EventKind::AccountRestored, 8)]);
+        assert!(!changes.is_order_current(0));
+    }
+
+    #[test]
     fn blocks_concern_pages_and_awards_do_not() {
         let changes = Changes::default();
         changes.note(&[event(EventKind::PointsAwarded, 1)]);
@@ -236,8 +339,9 @@ mod tests {
         changes.note(&[block]);
         assert_eq!((changes.latest(), changes.latest_of_feeds()), (2, 2));
         assert!(changes.is_post_current(0, post(1), Some(account(1))));
-        let current = |id| changes.are_blocks_current(1, account(id));
+        let current = |id| changes.is_reader_current(1, account(id));
         assert_eq!([7, 8, 9].map(current), [true, false, false]);
+        assert!(changes.is_post_current(0, post(1), Some(account(8))), "posts look the same");
         changes.note(&[]);
         assert_eq!((changes.latest(), changes.latest_of_feeds()), (3, 2));
     }

@@ -34,8 +34,8 @@ pub use like_comment::{LikeComment, LikeCommentRefusal};
 pub use lists::{ListedPosts, ReadPostsOf, ReadTagged};
 pub(crate) use mentions::mentions_in;
 pub use queries::{
-    FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, PostPage, ReadFeed, ReadFeedKeys,
-    ReadPosts, SeenByReader,
+    FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, OwnFeedView, PostPage, ReadFeed,
+    ReadFeedKeys, ReadFeedOrder, ReadOwnFeedView, ReadPosts,
 };
 pub use react::{React, ReactRefusal};
 pub use report_comment::{ReportComment, ReportCommentRefusal};

@@ -2,13 +2,14 @@
 
 use crate::accounts::NotFound;
 use crate::room::followed;
-use crate::store::{FeedReadTx, Query, RoomReadTx};
+use crate::store::{FeedReadTx, PostsOfReadTx, Query, RoomReadTx};
+use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{
     CommentId, Failure, Limit, Outcome, Page, Position, PostId, TeamId, TimeKey, Timestamp, UserId,
 };
-use terrace_social::{Comment, FeedFilter, PostView, ReactionKind, SeenBy};
+use terrace_social::{Comment, FeedFilter, PostView, ReactionKind};
 
 /// A page of posts as one reader sees them.
 pub type PostPage = Page<PostView<AuthorCard>>;
@@ -141,6 +142,27 @@ impl Query for ReadFeedKeys {
     }
 }
 
+/// Reads which posts a shared feed begins with, newest first, in one statement. Some may not be shown, as in
+/// [`ReadFeedKeys`].
+#[derive(Debug, Clone, Copy)]
+pub struct ReadFeedOrder {
+    /// Feed to read.
+    pub filter: FeedFilter,
+    /// Maximum number of posts.
+    pub most: u16,
+}
+
+impl Query for ReadFeedOrder {
+    const NAME: &'static str = "read_feed_order";
+    type Ports = dyn FeedReadTx;
+    type Output = Vec<TimeKey>;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn FeedReadTx, _now: Timestamp) -> Outcome<Vec<TimeKey>, Infallible> {
+        Ok(tx.newest_keys(self.filter, self.most)?)
+    }
+}
+
 /// Reads these posts as a signed-out reader sees them, in any order, in one statement. Posts that are not shown are left
 /// out.
 #[derive(Debug, Clone)]
@@ -160,25 +182,39 @@ impl Query for ReadPosts {
     }
 }
 
-/// Finds the reader-specific parts of a page that was read without a reader, in one statement.
-#[derive(Debug, Clone)]
-pub struct SeenByReader {
-    /// Reader of the page.
-    pub reader: UserId,
-    /// Posts of the page.
-    pub posts: Vec<PostId>,
-    /// Authors of these posts.
-    pub authors: Vec<UserId>,
+/// What a shared feed is for one reader.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OwnFeedView {
+    /// Accounts hidden from the reader by a block in either direction.
+    pub hidden: HashSet<UserId>,
+    /// The reader's own reactions; `None` if they are more than [`OwnFeedView::MOST_REACTIONS`].
+    pub reactions: Option<HashMap<PostId, ReactionKind>>,
 }
 
-impl Query for SeenByReader {
-    const NAME: &'static str = "seen_by_reader";
-    type Ports = dyn FeedReadTx;
-    type Output = SeenBy;
+impl OwnFeedView {
+    /// Maximum number of reactions.
+    pub const MOST_REACTIONS: u16 = 500;
+}
+
+/// Reads what a shared feed is for one reader, in two statements.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadOwnFeedView {
+    /// Reader of the feed.
+    pub reader: UserId,
+}
+
+impl Query for ReadOwnFeedView {
+    const NAME: &'static str = "read_own_feed_view";
+    type Ports = dyn PostsOfReadTx;
+    type Output = OwnFeedView;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn FeedReadTx, _now: Timestamp) -> Outcome<SeenBy, Infallible> {
-        Ok(tx.seen_by(self.reader, &self.posts, &self.authors)?)
+    fn run(&self, tx: &mut dyn PostsOfReadTx, _now: Timestamp) -> Outcome<OwnFeedView, Infallible> {
+        let hidden = tx.hidden_from(self.reader)?.into_iter().collect();
+        let own = tx.own_reactions(self.reader, OwnFeedView::MOST_REACTIONS)?;
+        let reactions =
+            (own.len() <= usize::from(OwnFeedView::MOST_REACTIONS)).then(|| own.into_iter().collect());
+        Ok(OwnFeedView { hidden, reactions })
     }
 }
 

@@ -11,13 +11,13 @@ use crate::room::gather::{Dialect, FeedSql, Places};
 use crate::room::posts::{NoText, ViewRow, into_view, own, shown, view_columns};
 use crate::room::{gather, reactions};
 use crate::rows::{keyset, limited};
-use crate::schema::{blocks, posts, reactions as reaction_rows};
+use crate::schema::{posts, reactions as reaction_rows};
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
 use diesel::prelude::*;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Limit, Page, PostId, StoreError, TimeKey, UserId};
-use terrace_social::{FeedFilter, FeedRead, FollowedPlaces, Gathered, PostView, ReactionKind, SeenBy};
+use terrace_social::{FeedFilter, FeedRead, FollowedPlaces, Gathered, PostView, ReactionKind};
 
 impl DieselTx<'_> {
     /// The sort keys that a statement returns, in their order, up to one more than a page holds.
@@ -95,6 +95,22 @@ impl FeedRead<AuthorCard> for DieselTx<'_> {
         rows.into_iter().map(key).collect()
     }
 
+    fn newest_keys(&mut self, filter: FeedFilter, most: u16) -> Result<Vec<TimeKey>, StoreError> {
+        let rows: Vec<(At, Key)> = on!(self.conn, |conn| {
+            let mut query = posts::table.filter(posts::deleted_at.is_null()).into_boxed();
+            if let FeedFilter::Team(team) = filter {
+                query = query.filter(posts::team_id.eq(Key::of(team)));
+            }
+            query
+                .order((posts::created_at.desc(), posts::id.desc()))
+                .select((posts::created_at, posts::id))
+                .limit(most.into())
+                .load(conn)
+        })
+        .map_err(broken("read the order of a feed"))?;
+        Ok(rows.into_iter().map(|(At(at), Key(id))| TimeKey { at, id }).collect())
+    }
+
     fn followed_places(&mut self, reader: UserId, most: u32) -> Result<FollowedPlaces, StoreError> {
         let words = gather::followed_places(reader, most);
         let (people, teams): (i64, i64) =
@@ -148,42 +164,20 @@ impl FeedRead<AuthorCard> for DieselTx<'_> {
         Ok(views)
     }
 
-    fn seen_by(
+    fn own_reactions(
         &mut self,
         reader: UserId,
-        posts: &[PostId],
-        authors: &[UserId],
-    ) -> Result<SeenBy, StoreError> {
-        let reader = Key::of(reader);
-        let posts = posts.iter().copied().map(Key::of);
-        let authors: Vec<Key> = authors.iter().copied().map(Key::of).collect();
-        // Reactions have a kind; blocks have none.
-        let rows: Vec<(Key, Option<String>)> = on!(self.conn, |conn| {
-            let blocked = blocks::table
-                .filter(blocks::blocker_id.eq(reader))
-                .filter(blocks::blocked_id.eq_any(authors.iter().copied()))
-                .select((blocks::blocked_id, None::<String>.into_sql::<NoText>()));
-            let blocking = blocks::table
-                .filter(blocks::blocked_id.eq(reader))
-                .filter(blocks::blocker_id.eq_any(authors.iter().copied()))
-                .select((blocks::blocker_id, None::<String>.into_sql::<NoText>()));
+        most: u16,
+    ) -> Result<Vec<(PostId, ReactionKind)>, StoreError> {
+        let rows: Vec<(Key, String)> = on!(self.conn, |conn| {
             reaction_rows::table
-                .filter(reaction_rows::post_id.eq_any(posts))
-                .filter(reaction_rows::user_id.eq(reader))
-                .select((reaction_rows::post_id, reaction_rows::kind.nullable()))
-                .union_all(blocked)
-                .union_all(blocking)
+                .filter(reaction_rows::user_id.eq(Key::of(reader)))
+                .select((reaction_rows::post_id, reaction_rows::kind))
+                .limit(i64::from(most) + 1)
                 .load(conn)
         })
-        .map_err(broken("read what one reader sees of a page"))?;
-        let mut seen = SeenBy::default();
-        for (id, kind) in rows {
-            match kind {
-                Some(kind) => seen.reactions.push((id.id(), reactions::kind(&kind)?)),
-                None => seen.hides = true,
-            }
-        }
-        Ok(seen)
+        .map_err(broken("read a fan's own reactions"))?;
+        rows.into_iter().map(|(post, kind)| Ok((post.id(), reactions::kind(&kind)?))).collect()
     }
 }
 
@@ -200,6 +194,7 @@ mod tests {
     on_each_database! {
         a_feed_pages_through_posts_of_one_instant,
         a_reader_sees_the_author_and_only_their_own_reaction,
+        own_reactions_are_read_up_to_one_more_than_asked_for,
         who_blocks_and_who_is_blocked_see_another_page,
         following_is_counted_up_to_a_bound_and_without_who_is_not_active,
         what_is_gathered_is_what_there_is,
@@ -251,6 +246,11 @@ mod tests {
         let keys = tx.feed_keys(FeedFilter::All, None, limit, None).unwrap();
         let ids = |keys: &[(TimeKey, _)]| keys.iter().map(|(key, _)| key.id.as_u128()).collect::<Vec<_>>();
         assert_eq!(ids(&keys), in_order[..4], "one more than asked for");
+        for most in [2, 7, 9] {
+            let newest = tx.newest_keys(FeedFilter::All, most).unwrap();
+            let ids: Vec<_> = newest.iter().map(|key| key.id.as_u128()).collect();
+            assert_eq!(ids, in_order[..usize::from(most).min(7)]);
+        }
         let rest = tx.feed_keys(FeedFilter::All, Some(ana), limit, keys.last().map(|(key, _)| *key)).unwrap();
         assert_eq!(ids(&rest), in_order[4..]);
         assert_eq!(whole_gathered(tx, 2, Gathered::Followed, ana), in_order, "one's own are among them");
@@ -275,12 +275,22 @@ mod tests {
             assert_eq!(keys, [(alone.post.key(), own)]);
             let Some(reader) = reader else { continue };
             assert_eq!(tx.posts_at(&[alone.post.key()], reader).unwrap(), std::slice::from_ref(&alone));
-            let seen = tx.seen_by(reader, &[id], &[ana]).unwrap();
-            assert_eq!(
-                seen,
-                SeenBy { reactions: own.map(|kind| (id, kind)).into_iter().collect(), hides: false }
-            );
+            assert_eq!(tx.own_reactions(reader, 3).unwrap(), own.map(|kind| (id, kind)).as_slice());
         }
+    }
+
+    fn own_reactions_are_read_up_to_one_more_than_asked_for(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let (ana, bea) = (fan(tx, 1), fan(tx, 2));
+        for n in 10..15 {
+            let id = post(tx, n, ana, None, 0);
+            tx.set_reaction(id, bea, Some(ReactionKind::Clap), at(1)).unwrap();
+        }
+        for (most, read) in [(0, 1), (3, 4), (4, 5), (5, 5), (6, 5)] {
+            assert_eq!(tx.own_reactions(bea, most).unwrap().len(), read, "at most {most}");
+        }
+        assert_eq!(tx.own_reactions(ana, 3).unwrap(), []);
     }
 
     fn who_blocks_and_who_is_blocked_see_another_page(kind: DatabaseKind) {
@@ -288,12 +298,10 @@ mod tests {
         let tx = &mut database.tx();
         let [ana, bea, zoe] = [1, 2, 3].map(|n| fan(tx, n));
         let posts = [(10, ana), (11, bea), (12, zoe), (13, bea), (14, ana)];
-        let ids = posts.map(|(n, author)| post(tx, n, author, None, i64::try_from(n).unwrap()));
+        for (n, author) in posts {
+            post(tx, n, author, None, i64::try_from(n).unwrap());
+        }
         assert!(tx.insert_block(ana, bea, at(1)).unwrap());
-        let mut hides = |reader, authors: &[UserId]| tx.seen_by(reader, &ids, authors).unwrap().hides;
-        assert_eq!([ana, bea, zoe].map(|reader| hides(reader, &[ana, bea, zoe])), [true, true, false]);
-        assert_eq!([ana, bea, zoe].map(|reader| hides(reader, &[zoe])), [false; 3]);
-        assert_eq!([hides(ana, &[ana, zoe]), hides(bea, &[bea, zoe])], [false; 2]);
         for (reader, expected) in [
             (None, vec![14, 13, 12, 11, 10]),
             (Some(ana), vec![14, 12, 10]),

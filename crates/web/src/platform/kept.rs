@@ -17,10 +17,27 @@ pub(crate) struct Kept<T> {
     reading: Mutex<()>,
 }
 
+/// When something was read: the number of the last change, and the time, both taken before reading, so that a
+/// concurrent change makes stale what is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AsOf {
+    pub(crate) changes: u64,
+    pub(crate) at: Instant,
+}
+
+impl AsOf {
+    pub(crate) fn now(changes: u64) -> Self {
+        Self { changes, at: Instant::now() }
+    }
+
+    pub(crate) fn is_within(&self, longest: Duration) -> bool {
+        self.at.elapsed() < longest
+    }
+}
+
 struct Dated<T> {
     value: Arc<T>,
-    changes: u64,
-    at: Instant,
+    as_of: AsOf,
 }
 
 impl<T> Default for Kept<T> {
@@ -40,20 +57,19 @@ impl<T> Kept<T> {
             return Ok(value);
         }
         let _reading = self.reading.lock().await;
-        // Taken before the value is read, so that a concurrent change makes it stale.
-        let (changes, at) = (count(), Instant::now());
-        if let Some(value) = self.fresh(changes) {
+        let as_of = AsOf::now(count());
+        if let Some(value) = self.fresh(as_of.changes) {
             return Ok(value);
         }
         let value = Arc::new(read().await?);
-        let dated = Dated { value: Arc::clone(&value), changes, at };
+        let dated = Dated { value: Arc::clone(&value), as_of };
         *self.last.write().unwrap_or_else(PoisonError::into_inner) = Some(dated);
         Ok(value)
     }
 
     fn fresh(&self, changes: u64) -> Option<Arc<T>> {
         let last = self.last.read().unwrap_or_else(PoisonError::into_inner);
-        let last = last.as_ref().filter(|last| last.changes == changes && last.at.elapsed() < LONGEST)?;
-        Some(Arc::clone(&last.value))
+        let fresh = |dated: &&Dated<T>| dated.as_of.changes == changes && dated.as_of.is_within(LONGEST);
+        Some(Arc::clone(&last.as_ref().filter(fresh)?.value))
     }
 }

@@ -12,7 +12,7 @@ mod routes;
 
 pub(crate) use club::club_name;
 pub(crate) use export::EXPORT;
-pub(crate) use kept::Kept;
+pub(crate) use kept::{AsOf, Kept};
 pub(crate) use once::{REPLAYED, created, done, keyed, needed, respond};
 pub(crate) use page::{PageQuery, PageRequest, asked, next_cursor};
 pub(crate) use refusals::{no_fan, no_longer, unknown_team};

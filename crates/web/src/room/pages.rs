@@ -1,24 +1,25 @@
-//! Encoded pages of feeds. They are put together from the keys of their posts and from encoded posts.
+//! Encoded pages of feeds. They are put together from the order of the feed's posts and from encoded posts.
 //!
 //! A page differs between readers only in `myReaction`, and in posts whose authors a block hides from a reader; it is as full
 //! as any other. The first page of a feed is kept while no feed changes, as a signed-out reader sees it; a reader's own
-//! reactions are inserted into a copy. Other pages are put together for each request, with the reader's reactions, which
-//! are read with the keys. The post of a client that has received the response to its write appears at once, and a
-//! blocked account does not.
+//! reactions are inserted into a copy. Other pages are put together for each request. The post of a client that has
+//! received the response to its write appears at once, and a blocked account does not.
 
 use crate::error::ApiError;
 use crate::platform::{Kept, next_cursor};
 use crate::room::dto::PostList;
 use crate::room::encoded_posts::{EncodedPost, EncodedPosts};
-use crate::room::hidden_authors::HiddenAuthors;
+use crate::room::feed_orders::{FeedOrder, FeedOrders, Keys};
+use crate::room::feed_views::FeedViews;
 use bytes::Bytes;
 use moka::sync::Cache;
-use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
 use terrace_app::App;
-use terrace_app::room::{FeedPage, FeedScope, ReadFeed, ReadFeedKeys, SeenByReader};
+use terrace_app::room::{FeedPage, FeedScope, OwnFeedView, ReadFeed, ReadFeedKeys};
 use terrace_app::store::into_infallible;
-use terrace_kernel::{Limit, Position, PostId, TimeKey, UserId};
+use terrace_kernel::{Limit, Position, PostId, TimeKey};
 use terrace_social::{FeedFilter, ReactionKind};
 
 /// The name of the list in cursors.
@@ -27,8 +28,9 @@ pub(crate) const FEED: &str = "feed";
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// Maximum size in bytes of a post on a page: its text, its author, its team and the description of its picture.
 const POST_BYTES: u32 = 11 * 1024;
-/// Maximum number of readers whose own reactions are stored with a page.
-const MOST_READERS: usize = 256;
+/// Maximum age of what pages are put together from, even if no change of it was noted: it bounds how long a change without
+/// an event goes unnoticed, such as the erasure of a deleted account's reactions.
+pub(super) const LONGEST: Duration = Duration::from_secs(10);
 /// The beginning of a page.
 const START: &str = "{\"posts\":[";
 
@@ -55,30 +57,21 @@ struct Name {
     limit: u8,
 }
 
-/// How a page is adapted for one reader.
-#[derive(Debug, Clone)]
-enum View {
-    /// The page with the reader's own reactions.
-    With(Arc<[(PostId, ReactionKind)]>),
-    /// The page cannot be used: it contains an author hidden from the reader.
-    Hidden,
-}
-
 /// An encoded page.
 #[derive(Debug)]
 struct Encoded {
     body: Bytes,
     /// The posts, with the places in the body where they begin.
     posts: Vec<(usize, Arc<EncodedPost>)>,
-    /// Adaptations for earlier readers. They are valid as long as the page, because reactions and blocks are changes.
-    readers: RwLock<HashMap<UserId, View>>,
 }
 
-/// The cached pages, posts and blocks.
+/// What is kept of feeds.
 pub(crate) struct FeedPages {
     pages: Cache<Name, Arc<Kept<Encoded>>>,
+    /// `None` if no posts are kept: then their order is of no use.
+    orders: Option<FeedOrders>,
     posts: EncodedPosts,
-    hidden: HiddenAuthors,
+    views: FeedViews,
 }
 
 /// The posts of a page, each with the reader's reaction.
@@ -95,8 +88,9 @@ impl FeedPages {
         let weigh = |name: &Name, _: &Arc<Kept<Encoded>>| u32::from(name.limit) * POST_BYTES;
         Self {
             pages: Cache::builder().weigher(weigh).max_capacity(MOST_BYTES).build(),
+            orders: (most_bytes_of_posts > 0).then(FeedOrders::new),
             posts: EncodedPosts::new(most_bytes_of_posts),
-            hidden: HiddenAuthors::new(),
+            views: FeedViews::new(),
         }
     }
 
@@ -109,7 +103,7 @@ impl FeedPages {
         let kept = self.pages.get_with(name, Arc::default);
         let page = kept.get(|| app.changes().latest_of_feeds(), || self.shared(app, &asked)).await?;
         let Some(reader) = asked.reader else { return Ok(page.body.clone()) };
-        match page.seen_by(app, reader).await? {
+        match page.seen_by(&*self.views.of(app, reader).await?) {
             Some(body) => Ok(body),
             None => self.own(app, asked).await,
         }
@@ -148,10 +142,11 @@ impl FeedPages {
         if position == Position::START {
             return Ok(None);
         }
-        let hidden = match asked.reader {
-            Some(reader) => Some(self.hidden.of(app, reader).await?),
-            None => None,
+        let view = match asked.reader {
+            Some(reader) => self.views.of(app, reader).await?,
+            None => Arc::new(OwnFeedView { reactions: Some(HashMap::new()), ..OwnFeedView::default() }),
         };
+        let order = self.orders.as_ref().map(|orders| orders.of(filter));
         let limit = usize::from(asked.limit.rows());
         let (mut posts, mut after) = (Vec::with_capacity(limit + 1), asked.after);
         let mut limits = [asked.limit, Limit::MAX, Limit::MAX].into_iter();
@@ -159,16 +154,15 @@ impl FeedPages {
         while posts.len() <= limit {
             let Some(most) = limits.next() else { return Ok(None) };
             let keys = ReadFeedKeys { filter, reader: asked.reader, limit: most, after };
-            let keys = into_infallible(app.query(keys).await)?;
-            let seen = self
-                .posts
-                .at(app, &keys)
-                .await?
-                .into_iter()
-                .filter(|(post, _)| hidden.as_ref().is_none_or(|hidden| !hidden.contains(&post.author)));
-            posts.extend(seen);
-            after = keys.last().map(|(key, _)| *key);
-            if keys.len() <= usize::from(most.rows()) {
+            let shown = self.shown(app, order.as_deref(), &view, keys).await?;
+            after = shown.last().map(|(key, ..)| *key);
+            let is_end = shown.len() <= usize::from(most.rows());
+            let visible = |(_, post, own): (_, Option<Arc<EncodedPost>>, _)| {
+                let post = post.filter(|post| !view.hidden.contains(&post.author))?;
+                Some((post, own))
+            };
+            posts.extend(shown.into_iter().filter_map(visible));
+            if is_end {
                 break;
             }
         }
@@ -176,6 +170,33 @@ impl FeedPages {
         posts.truncate(limit);
         let next = posts.last().filter(|_| more).map(|(post, _)| post.key);
         Ok((!posts.is_empty()).then_some(Parts { posts, next, position }))
+    }
+
+    /// The keys with their posts, those that are shown, and with the reader's reactions.
+    async fn shown(
+        &self,
+        app: &App,
+        order: Option<&FeedOrder>,
+        view: &OwnFeedView,
+        asked: ReadFeedKeys,
+    ) -> Result<Vec<(TimeKey, Option<Arc<EncodedPost>>, Option<ReactionKind>)>, ApiError> {
+        let id = |key: &TimeKey| PostId::from_uuid(key.id);
+        if let (Some(order), Some(reactions)) = (order, &view.reactions)
+            && let Some(Keys { keys, changes }) =
+                order.keys(app, &self.posts, asked.limit.rows().into(), asked.after).await?
+        {
+            let posts = self.posts.among(app, keys.iter().map(id)).await?;
+            let gone: Vec<TimeKey> =
+                keys.iter().zip(&posts).filter(|(_, post)| post.is_none()).map(|(key, _)| *key).collect();
+            if !gone.is_empty() {
+                order.remove(&gone, changes);
+            }
+            let own = |(key, post)| (key, post, reactions.get(&id(&key)).copied());
+            return Ok(keys.into_iter().zip(posts).map(own).collect());
+        }
+        let keys = into_infallible(app.query(asked).await)?;
+        let posts = self.posts.among(app, keys.iter().map(|(key, _)| id(key))).await?;
+        Ok(keys.into_iter().zip(posts).map(|((key, own), post)| (key, post, own)).collect())
     }
 }
 
@@ -218,47 +239,24 @@ impl Encoded {
             placed.push((place, post));
         }
         body.extend_from_slice(end.as_bytes());
-        Ok(Self { body: body.into(), posts: placed, readers: RwLock::default() })
+        Ok(Self { body: body.into(), posts: placed })
     }
 
-    /// The body with the reader's own reactions; `None` if the reader needs a separate page.
-    async fn seen_by(&self, app: &App, reader: UserId) -> Result<Option<Bytes>, ApiError> {
-        if self.posts.is_empty() {
-            return Ok(Some(self.body.clone()));
+    /// The body as one reader sees it; `None` if the reader needs a separate page.
+    fn seen_by(&self, view: &OwnFeedView) -> Option<Bytes> {
+        let reactions = view.reactions.as_ref()?;
+        let hides = |(_, post): &(usize, Arc<EncodedPost>)| view.hidden.contains(&post.author);
+        (view.hidden.is_empty() || !self.posts.iter().any(hides)).then(|| self.with(reactions))
+    }
+
+    fn with(&self, own: &HashMap<PostId, ReactionKind>) -> Bytes {
+        if own.is_empty() {
+            return self.body.clone();
         }
-        let view = match self.known(reader) {
-            Some(view) => view,
-            None => self.look(app, reader).await?,
-        };
-        Ok(match view {
-            View::Hidden => None,
-            View::With(own) if own.is_empty() => Some(self.body.clone()),
-            View::With(own) => Some(self.with(&own)),
-        })
-    }
-
-    fn known(&self, reader: UserId) -> Option<View> {
-        self.readers.read().unwrap_or_else(PoisonError::into_inner).get(&reader).cloned()
-    }
-
-    async fn look(&self, app: &App, reader: UserId) -> Result<View, ApiError> {
-        let authors: BTreeSet<UserId> = self.posts.iter().map(|(_, post)| post.author).collect();
-        let posts = self.posts.iter().map(|(_, post)| post.id()).collect();
-        let asked = SeenByReader { reader, posts, authors: authors.into_iter().collect() };
-        let seen = into_infallible(app.query(asked).await)?;
-        let view = if seen.hides { View::Hidden } else { View::With(seen.reactions.into()) };
-        let mut readers = self.readers.write().unwrap_or_else(PoisonError::into_inner);
-        if readers.len() < MOST_READERS {
-            readers.insert(reader, view.clone());
-        }
-        Ok(view)
-    }
-
-    fn with(&self, own: &[(PostId, ReactionKind)]) -> Bytes {
-        let mut body = Vec::with_capacity(self.body.len() + own.len() * 8);
+        let mut body = Vec::with_capacity(self.body.len() + self.posts.len() * 8);
         let mut copied = 0;
         for (place, post) in &self.posts {
-            if let Some((_, kind)) = own.iter().find(|(reacted, _)| *reacted == post.id()) {
+            if let Some(kind) = own.get(&post.id()) {
                 body.extend_from_slice(self.body.get(copied..place + post.hole.start).unwrap_or_default());
                 push_kind(&mut body, *kind);
                 copied = place + post.hole.end;
@@ -289,7 +287,7 @@ mod tests {
 
     fn post(number: u128, body: &str) -> Arc<EncodedPost> {
         let (id, at) = (uuid::Uuid::from_u128(number), Timestamp::from_micros(0));
-        let author = UserId::from_uuid(uuid::Uuid::from_u128(100 + number));
+        let author = terrace_kernel::UserId::from_uuid(uuid::Uuid::from_u128(100 + number));
         let view = PostView {
             post: terrace_social::Post {
                 id: PostId::from_uuid(id),
@@ -332,7 +330,8 @@ mod tests {
         let trick = "\"myReaction\":null";
         let page = page(vec![post(1, trick), post(2, "")]);
         let id = |number| PostId::from_uuid(uuid::Uuid::from_u128(number));
-        let read = |own: &[_]| serde_json::from_slice::<Value>(&page.with(own)).unwrap();
+        let read =
+            |own: &[_]| serde_json::from_slice::<Value>(&page.with(&own.iter().copied().collect())).unwrap();
         let seen = read(&[(id(2), ReactionKind::Fire), (id(1), ReactionKind::Sad)]);
         assert_eq!(seen["posts"][0]["myReaction"], "sad");
         assert_eq!(seen["posts"][0]["body"], trick);
