@@ -8,8 +8,8 @@ use terrace_kernel::{Appended, EventKind, PostId, UserId, Uuid};
 /// Number of counters for single resources. Resources that share one are reported as changed together.
 const COUNTERS: usize = 16_384;
 
-/// Number of created posts that are remembered.
-const CREATED: usize = 4_096;
+/// Number of created posts that are remembered. To read many at once takes longer than to read an order anew.
+const CREATED: usize = 256;
 
 /// What a change means for posts as feeds show them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

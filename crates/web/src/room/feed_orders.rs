@@ -1,16 +1,16 @@
 //! The order of the newest posts of the shared feeds, so that reading a page takes no statement.
 //!
-//! An order is read from the tables once. It then follows the posts that [`Changes`](terrace_app::store::Changes) notes as
-//! created. Posts that are no longer shown are found when a page is put together, and removed then. After any other
-//! change the order is read again.
+//! An order is read from the tables when pages of the feed are asked for often enough. It then follows the posts that
+//! [`Changes`](terrace_app::store::Changes) notes as created. Posts that are no longer shown are found when a page is put
+//! together, and removed then. After any other change the order is dropped.
 
 use crate::error::ApiError;
 use crate::platform::AsOf;
 use crate::room::encoded_posts::EncodedPosts;
 use crate::room::pages::LONGEST;
 use moka::sync::Cache;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
 use terrace_app::App;
 use terrace_app::room::ReadFeedOrder;
 use terrace_app::store::into_infallible;
@@ -22,8 +22,9 @@ use tokio::sync::Mutex;
 const MOST_FEEDS: u64 = 64;
 /// The number of posts that are read of a feed. The order may grow by a quarter before its oldest posts are dropped.
 const POSTS: u16 = 20_000;
-/// An order that changes too much to be followed is read at most once in this time. Until then pages read their keys.
-const REST: Duration = Duration::from_secs(1);
+/// An order is read after this many pages whose keys were read one page at a time, which takes about as long. So a feed that
+/// is rarely read, or an order that is dropped often, does not cost much more than without orders.
+const PAGES: u32 = 64;
 
 /// The orders of feeds.
 pub(super) struct FeedOrders(Cache<FeedFilter, Arc<FeedOrder>>);
@@ -35,7 +36,8 @@ impl FeedOrders {
 
     pub(super) fn of(&self, filter: FeedFilter) -> Arc<FeedOrder> {
         self.0.get_with(filter, || {
-            Arc::new(FeedOrder { filter, order: RwLock::default(), read: Mutex::default() })
+            let (order, pages, busy) = (RwLock::default(), AtomicU32::default(), Mutex::default());
+            Arc::new(FeedOrder { filter, order, pages, busy })
         })
     }
 }
@@ -44,8 +46,10 @@ impl FeedOrders {
 pub(super) struct FeedOrder {
     filter: FeedFilter,
     order: RwLock<Option<Order>>,
-    /// When the order was last read. Held while it is read or follows new posts.
-    read: Mutex<Option<AsOf>>,
+    /// The number of pages that were read without an order since there was one.
+    pages: AtomicU32,
+    /// Held while the order is read or follows new posts.
+    busy: Mutex<()>,
 }
 
 #[derive(Debug)]
@@ -83,14 +87,14 @@ impl FeedOrder {
             return Ok(keys);
         }
         // Another request is at it, and this one does not wait.
-        let Ok(mut read) = self.read.try_lock() else { return Ok(None) };
+        let Ok(_busy) = self.busy.try_lock() else { return Ok(None) };
         if !self.follow(app, posts).await? {
-            if read.is_some_and(|read| read.is_within(REST)) {
+            if self.pages.fetch_add(1, Ordering::Relaxed) < PAGES {
                 return Ok(None);
             }
-            *read = Some(self.load(app).await?);
+            self.load(app).await?;
         }
-        Ok(self.read(|order| Some(order.keys(most, after))).flatten())
+        Ok(self.read(|order| order.keys(most, after)))
     }
 
     /// Removes posts that are not shown. They are only shown again after a change that makes the order stale.
@@ -125,14 +129,15 @@ impl FeedOrder {
         Ok(true)
     }
 
-    async fn load(&self, app: &App) -> Result<AsOf, ApiError> {
+    async fn load(&self, app: &App) -> Result<(), ApiError> {
         let (as_of, created) = (AsOf::now(app.changes().latest()), app.changes().created());
         let read = ReadFeedOrder { filter: self.filter, most: POSTS };
         let mut keys = into_infallible(app.query(read).await)?;
         let is_whole = keys.len() < usize::from(POSTS);
         keys.reverse();
         self.write(|order| *order = Some(Order { keys, is_whole, as_of, created }));
-        Ok(as_of)
+        self.pages.store(0, Ordering::Relaxed);
+        Ok(())
     }
 
     fn read<T>(&self, ask: impl FnOnce(&Order) -> Option<T>) -> Option<T> {
