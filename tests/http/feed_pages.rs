@@ -348,7 +348,7 @@ fn a_reader_of_many_reactions_sees_each(kind: DatabaseKind) -> Result<()> {
     let fan: UserId = mia.get("/api/user").expect(200).str_at("/id").parse()?;
     let kinds = [ReactionKind::Like, ReactionKind::Sad];
     let app = service.app();
-    for number in 0..=usize::from(OwnFeedView::MOST_REACTIONS) {
+    for number in 0..=OwnFeedView::MOST_REACTIONS {
         let post = CreatePost { author: fan, team: None, media: None, body: format!("Post {number}") };
         let post = service.run(app.execute(post)).expect("a post").post.id;
         service.run(app.execute(React { fan, post, kind: Some(kinds[number % 2]) })).expect("a reaction");
@@ -363,6 +363,6 @@ fn a_reader_of_many_reactions_sees_each(kind: DatabaseKind) -> Result<()> {
         cursor = format!("&cursor={next}");
     }
     let expected: Vec<Value> = (0..shown.len()).rev().map(|n| json!(kinds[n % 2].as_str())).collect();
-    assert_eq!((shown.len(), shown), (usize::from(OwnFeedView::MOST_REACTIONS) + 1, expected));
+    assert_eq!((shown.len(), shown), (OwnFeedView::MOST_REACTIONS + 1, expected));
     Ok(())
 }

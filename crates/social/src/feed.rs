@@ -1,7 +1,7 @@
 //! Feeds: the posts that they contain, and the port that reads them (spec §1 rules 1 and 6).
 
-use crate::{PostView, ReactionKind, Tag};
-use terrace_kernel::{Limit, Page, PostId, StoreError, TeamId, TimeKey, UserId};
+use crate::{PostView, Tag};
+use terrace_kernel::{Limit, Page, StoreError, TeamId, TimeKey, UserId};
 
 /// The posts of a feed that a single index serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -77,18 +77,14 @@ pub trait FeedRead<A> {
         after: Option<TimeKey>,
     ) -> Result<Page<PostView<A>>, StoreError>;
 
-    /// The keys after `after` of posts that are not deleted, whether or not their authors are active or hidden from
-    /// the reader, with `reader`'s own reactions: up to one more than `limit`, so that fewer mean the end of the feed.
+    /// The keys after `after` of posts that are not deleted, newest first, at most `most`, whether or not their authors are
+    /// active or hidden from a reader.
     fn feed_keys(
         &mut self,
         filter: FeedFilter,
-        reader: Option<UserId>,
-        limit: Limit,
+        most: u16,
         after: Option<TimeKey>,
-    ) -> Result<Vec<(TimeKey, Option<ReactionKind>)>, StoreError>;
-
-    /// The keys of the newest posts that are not deleted, at most `most`, newest first.
-    fn newest_keys(&mut self, filter: FeedFilter, most: u16) -> Result<Vec<TimeKey>, StoreError>;
+    ) -> Result<Vec<TimeKey>, StoreError>;
 
     /// How many people and teams `reader` follows, each counted up to `most`.
     fn followed_places(&mut self, reader: UserId, most: u32) -> Result<FollowedPlaces, StoreError>;
@@ -115,8 +111,4 @@ pub trait FeedRead<A> {
     /// The posts at these keys, in the order of the feed, with `reader`'s own reactions. Posts that were removed
     /// meanwhile are left out.
     fn posts_at(&mut self, places: &[TimeKey], reader: UserId) -> Result<Vec<PostView<A>>, StoreError>;
-
-    /// `reader`'s own reactions to all posts, in no order: up to one more than `most`, so that fewer are all of them.
-    fn own_reactions(&mut self, reader: UserId, most: u16)
-    -> Result<Vec<(PostId, ReactionKind)>, StoreError>;
 }

@@ -90,6 +90,11 @@ read_ports! {
 }
 
 read_ports! {
+    /// What only one reader sees of a feed.
+    pub trait OwnFeedReadTx: GraphReadTx + AuthoredRead
+}
+
+read_ports! {
     /// Profiles that other users see, and whom an account follows.
     pub trait FollowingReadTx: GraphReadTx + TeamRead + TeamFollowRead<Team>
 }
@@ -257,6 +262,7 @@ read_ports! {
         + RoomReadTx
         + FeedReadTx
         + PostsOfReadTx
+        + OwnFeedReadTx
         + FollowingReadTx
         + PublicProfileReadTx
         + CollectionReadTx

@@ -35,7 +35,7 @@ pub use lists::{ListedPosts, ReadPostsOf, ReadTagged};
 pub(crate) use mentions::mentions_in;
 pub use queries::{
     FeedPage, FeedRefusal, FeedScope, GetComment, GetPost, ListComments, OwnFeedView, PostPage, ReadFeed,
-    ReadFeedKeys, ReadFeedOrder, ReadOwnFeedView, ReadPosts,
+    ReadFeedKeys, ReadOwnFeedView, ReadPosts,
 };
 pub use react::{React, ReactRefusal};
 pub use report_comment::{ReportComment, ReportCommentRefusal};

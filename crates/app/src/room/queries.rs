@@ -2,14 +2,14 @@
 
 use crate::accounts::NotFound;
 use crate::room::followed;
-use crate::store::{FeedReadTx, PostsOfReadTx, Query, RoomReadTx};
+use crate::store::{FeedReadTx, OwnFeedReadTx, Query, RoomReadTx};
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{
-    CommentId, Failure, Limit, Outcome, Page, Position, PostId, TeamId, TimeKey, Timestamp, UserId,
+    CommentId, Failure, Limit, Outcome, Page, Position, PostId, TeamId, TimeKey, Timestamp, UserId, num,
 };
-use terrace_social::{Comment, FeedFilter, PostView, ReactionKind};
+use terrace_social::{Comment, FeedFilter, OwnReaction, PostView, ReactionKind};
 
 /// A page of posts as one reader sees them.
 pub type PostPage = Page<PostView<AuthorCard>>;
@@ -117,16 +117,13 @@ impl ReadFeed {
     }
 }
 
-/// Reads which posts a shared feed contains, newest first, with the reader's own reactions, in one statement. Some may not
-/// be shown: those of authors who are not active, which [`ReadPosts`] leaves out, or who are hidden from the reader.
-#[derive(Debug, Clone)]
+/// Reads which posts a shared feed contains, newest first, in one statement. Some may not be shown: those of authors who
+/// are not active, which [`ReadPosts`] leaves out, or who are hidden from a reader.
+#[derive(Debug, Clone, Copy)]
 pub struct ReadFeedKeys {
-    /// Feed to read.
     pub filter: FeedFilter,
-    /// Reader, if signed in.
-    pub reader: Option<UserId>,
-    /// Maximum number of posts. One more is returned if the feed goes on.
-    pub limit: Limit,
+    /// Maximum number of posts.
+    pub most: u16,
     /// Key after which to start.
     pub after: Option<TimeKey>,
 }
@@ -134,32 +131,11 @@ pub struct ReadFeedKeys {
 impl Query for ReadFeedKeys {
     const NAME: &'static str = "read_feed_keys";
     type Ports = dyn FeedReadTx;
-    type Output = Vec<(TimeKey, Option<ReactionKind>)>;
-    type Refusal = Infallible;
-
-    fn run(&self, tx: &mut dyn FeedReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
-        Ok(tx.feed_keys(self.filter, self.reader, self.limit, self.after)?)
-    }
-}
-
-/// Reads which posts a shared feed begins with, newest first, in one statement. Some may not be shown, as in
-/// [`ReadFeedKeys`].
-#[derive(Debug, Clone, Copy)]
-pub struct ReadFeedOrder {
-    /// Feed to read.
-    pub filter: FeedFilter,
-    /// Maximum number of posts.
-    pub most: u16,
-}
-
-impl Query for ReadFeedOrder {
-    const NAME: &'static str = "read_feed_order";
-    type Ports = dyn FeedReadTx;
     type Output = Vec<TimeKey>;
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn FeedReadTx, _now: Timestamp) -> Outcome<Vec<TimeKey>, Infallible> {
-        Ok(tx.newest_keys(self.filter, self.most)?)
+        Ok(tx.feed_keys(self.filter, self.most, self.after)?)
     }
 }
 
@@ -193,7 +169,7 @@ pub struct OwnFeedView {
 
 impl OwnFeedView {
     /// Maximum number of reactions.
-    pub const MOST_REACTIONS: u16 = 500;
+    pub const MOST_REACTIONS: usize = 500;
 }
 
 /// Reads what a shared feed is for one reader, in two statements.
@@ -205,15 +181,17 @@ pub struct ReadOwnFeedView {
 
 impl Query for ReadOwnFeedView {
     const NAME: &'static str = "read_own_feed_view";
-    type Ports = dyn PostsOfReadTx;
+    type Ports = dyn OwnFeedReadTx;
     type Output = OwnFeedView;
     type Refusal = Infallible;
 
-    fn run(&self, tx: &mut dyn PostsOfReadTx, _now: Timestamp) -> Outcome<OwnFeedView, Infallible> {
+    fn run(&self, tx: &mut dyn OwnFeedReadTx, _now: Timestamp) -> Outcome<OwnFeedView, Infallible> {
         let hidden = tx.hidden_from(self.reader)?.into_iter().collect();
-        let own = tx.own_reactions(self.reader, OwnFeedView::MOST_REACTIONS)?;
-        let reactions =
-            (own.len() <= usize::from(OwnFeedView::MOST_REACTIONS)).then(|| own.into_iter().collect());
+        let most = OwnFeedView::MOST_REACTIONS;
+        // One more shows whether they are too many.
+        let own = tx.reactions_of(self.reader, num::to_u32(most + 1), None)?;
+        let kinds = |own: Vec<OwnReaction>| own.into_iter().map(|one| (one.post, one.kind)).collect();
+        let reactions = (own.len() <= most).then(|| kinds(own));
         Ok(OwnFeedView { hidden, reactions })
     }
 }

@@ -12,7 +12,7 @@ use moka::sync::Cache;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use terrace_app::App;
-use terrace_app::room::ReadFeedOrder;
+use terrace_app::room::ReadFeedKeys;
 use terrace_app::store::into_infallible;
 use terrace_kernel::TimeKey;
 use terrace_social::FeedFilter;
@@ -73,8 +73,7 @@ pub(super) struct Keys {
 }
 
 impl FeedOrder {
-    /// Up to one more than `most` keys after `after`, so that fewer mean the end of the feed. `None` if they have to be
-    /// read.
+    /// Up to `most` keys after `after`; fewer mean the end of the feed. `None` if they have to be read.
     pub(super) async fn keys(
         &self,
         app: &App,
@@ -131,7 +130,7 @@ impl FeedOrder {
 
     async fn load(&self, app: &App) -> Result<(), ApiError> {
         let (as_of, created) = (AsOf::now(app.changes().latest()), app.changes().created());
-        let read = ReadFeedOrder { filter: self.filter, most: POSTS };
+        let read = ReadFeedKeys { filter: self.filter, most: POSTS, after: None };
         let mut keys = into_infallible(app.query(read).await)?;
         let is_whole = keys.len() < usize::from(POSTS);
         keys.reverse();
@@ -161,9 +160,8 @@ impl Order {
 
     fn keys(&self, most: usize, after: Option<TimeKey>) -> Option<Keys> {
         let end = after.map_or(self.keys.len(), |after| self.keys.partition_point(|key| *key < after));
-        let start = end.saturating_sub(most + 1);
-        let keys = self.keys.get(start..end)?;
-        (self.is_whole || keys.len() > most)
+        let keys = self.keys.get(end.saturating_sub(most)..end)?;
+        (self.is_whole || keys.len() == most)
             .then(|| Keys { keys: keys.iter().rev().copied().collect(), changes: self.as_of.changes })
     }
 
@@ -202,8 +200,9 @@ mod tests {
         Order { keys, is_whole, as_of: AsOf::now(0), created: 0 }
     }
 
+    /// Reads one more than `most`.
     fn read(order: &Order, most: usize, after: Option<u16>) -> Option<Vec<u128>> {
-        let keys = order.keys(most, after.map(key))?.keys;
+        let keys = order.keys(most + 1, after.map(key))?.keys;
         Some(keys.into_iter().map(|key| key.id.as_u128()).collect())
     }
 

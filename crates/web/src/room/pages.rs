@@ -129,8 +129,9 @@ impl FeedPages {
         Encoded::new(app, scope, Parts { posts, next: page.next, position })
     }
 
-    /// The parts of a page; `None` if it must be read as a whole: the process does not know a position yet, there are no
-    /// posts, perhaps because there is no such team, or many posts in a row are not shown.
+    /// The parts of a page; `None` if it must be read as a whole: the process does not know a position yet, the reader has
+    /// more reactions than are kept, there are no posts, perhaps because there is no such team, or many posts in a row are
+    /// not shown.
     async fn parts(&self, app: &App, asked: &ReadFeed) -> Result<Option<Parts>, ApiError> {
         let filter = match asked.scope {
             FeedScope::All => FeedFilter::All,
@@ -146,6 +147,7 @@ impl FeedPages {
             Some(reader) => self.views.of(app, reader).await?,
             None => Arc::new(OwnFeedView { reactions: Some(HashMap::new()), ..OwnFeedView::default() }),
         };
+        let Some(reactions) = &view.reactions else { return Ok(None) };
         let order = self.orders.as_ref().map(|orders| orders.of(filter));
         let limit = usize::from(asked.limit.rows());
         let (mut posts, mut after) = (Vec::with_capacity(limit + 1), asked.after);
@@ -153,15 +155,15 @@ impl FeedPages {
         // One more than the page holds shows whether there is another page.
         while posts.len() <= limit {
             let Some(most) = limits.next() else { return Ok(None) };
-            let keys = ReadFeedKeys { filter, reader: asked.reader, limit: most, after };
-            let shown = self.shown(app, order.as_deref(), &view, keys).await?;
-            after = shown.last().map(|(key, ..)| *key);
-            let is_end = shown.len() <= usize::from(most.rows());
-            let visible = |(_, post, own): (_, Option<Arc<EncodedPost>>, _)| {
-                let post = post.filter(|post| !view.hidden.contains(&post.author))?;
-                Some((post, own))
-            };
-            posts.extend(shown.into_iter().filter_map(visible));
+            let asked = ReadFeedKeys { filter, most: u16::from(most.rows()) + 1, after };
+            let (keys, found) = self.found(app, order.as_deref(), asked).await?;
+            after = keys.last().copied();
+            let visible = found.into_iter().flatten().filter(|post| !view.hidden.contains(&post.author));
+            posts.extend(visible.map(|post| {
+                let own = reactions.get(&post.id()).copied();
+                (post, own)
+            }));
+            let is_end = keys.len() < usize::from(asked.most);
             if is_end {
                 break;
             }
@@ -172,31 +174,30 @@ impl FeedPages {
         Ok((!posts.is_empty()).then_some(Parts { posts, next, position }))
     }
 
-    /// The keys with their posts, those that are shown, and with the reader's reactions.
-    async fn shown(
+    /// The keys, and for each its post if that is shown.
+    async fn found(
         &self,
         app: &App,
         order: Option<&FeedOrder>,
-        view: &OwnFeedView,
         asked: ReadFeedKeys,
-    ) -> Result<Vec<(TimeKey, Option<Arc<EncodedPost>>, Option<ReactionKind>)>, ApiError> {
-        let id = |key: &TimeKey| PostId::from_uuid(key.id);
-        if let (Some(order), Some(reactions)) = (order, &view.reactions)
-            && let Some(Keys { keys, changes }) =
-                order.keys(app, &self.posts, asked.limit.rows().into(), asked.after).await?
-        {
-            let posts = self.posts.among(app, keys.iter().map(id)).await?;
-            let gone: Vec<TimeKey> =
-                keys.iter().zip(&posts).filter(|(_, post)| post.is_none()).map(|(key, _)| *key).collect();
+    ) -> Result<(Vec<TimeKey>, Vec<Option<Arc<EncodedPost>>>), ApiError> {
+        let kept = match order {
+            Some(order) => order.keys(app, &self.posts, asked.most.into(), asked.after).await?,
+            None => None,
+        };
+        let (keys, changes) = match kept {
+            Some(Keys { keys, changes }) => (keys, Some(changes)),
+            None => (into_infallible(app.query(asked).await)?, None),
+        };
+        let posts = self.posts.among(app, keys.iter().map(|key| PostId::from_uuid(key.id))).await?;
+        if let (Some(order), Some(changes)) = (order, changes) {
+            let is_gone = |(key, post): (&TimeKey, &Option<_>)| post.is_none().then_some(*key);
+            let gone: Vec<TimeKey> = keys.iter().zip(&posts).filter_map(is_gone).collect();
             if !gone.is_empty() {
                 order.remove(&gone, changes);
             }
-            let own = |(key, post)| (key, post, reactions.get(&id(&key)).copied());
-            return Ok(keys.into_iter().zip(posts).map(own).collect());
         }
-        let keys = into_infallible(app.query(asked).await)?;
-        let posts = self.posts.among(app, keys.iter().map(|(key, _)| id(key))).await?;
-        Ok(keys.into_iter().zip(posts).map(|((key, own), post)| (key, post, own)).collect())
+        Ok((keys, posts))
     }
 }
 
