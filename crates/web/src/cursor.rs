@@ -17,7 +17,7 @@ use terrace_social::{EpochId, Tag, TrendKey};
 use uuid::Uuid;
 
 /// The first byte of every cursor, so that the format can change.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 /// Maximum length of a cursor in bytes.
 const LONGEST: usize = 1024;
 

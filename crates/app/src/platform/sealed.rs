@@ -1,54 +1,34 @@
 //! Opaque bytes that a client carries for the service and can neither read nor change.
 
-use crate::platform::{SecretKey, keyed};
-use chacha20poly1305::aead::{Aead, Payload};
-use chacha20poly1305::{KeyInit, XChaCha20Poly1305};
-use hmac::Mac;
+use crate::platform::SecretKey;
+use aes_gcm_siv::aead::{Aead, Payload};
+use aes_gcm_siv::{Aes256GcmSiv, KeyInit, Nonce};
 use std::fmt;
-use terrace_kernel::num;
 use zeroize::Zeroize;
 
-/// Length of a nonce in bytes.
-const NONCE: usize = 24;
-
-/// Encrypts and authenticates cursors: XChaCha20-Poly1305 under keys that every process derives from the service's
-/// secret. The nonce is a MAC of the plaintext, so that a place in a list has the same cursor in every process, and
-/// equal pages have equal entity tags.
-pub struct CursorSeal {
-    cipher: XChaCha20Poly1305,
-    nonces: [u8; 32],
-}
+/// Encrypts and authenticates cursors: AES-256-GCM-SIV (RFC 8452) under a key that every process derives from the
+/// service's secret. The nonce is always the same, which this cipher permits: equal values have equal cursors in every
+/// process, so that equal pages have equal entity tags, and nothing else can be learned of them.
+pub struct CursorSeal(Aes256GcmSiv);
 
 impl CursorSeal {
-    /// Derives the keys from a secret.
+    /// Derives the key from a secret.
     pub fn new(secret: &SecretKey) -> Self {
-        let mut key = secret.derive("terrace/cursors/1");
-        let cipher = XChaCha20Poly1305::new(&key.into());
+        let mut key = secret.derive("terrace/cursors/2");
+        let cipher = Aes256GcmSiv::new(&key.into());
         key.zeroize();
-        Self { cipher, nonces: secret.derive("terrace/nonces of cursors/1") }
+        Self(cipher)
     }
 
     /// Seals `values` for the purpose that `context` names.
     pub fn seal(&self, context: &[u8], values: &[u8]) -> Vec<u8> {
-        let length = num::to_u64(context.len()).to_be_bytes();
-        let mac = keyed(&self.nonces).chain_update(length).chain_update(context).chain_update(values);
-        let mac: [u8; 32] = mac.finalize().into_bytes().into();
-        let nonce = mac.first_chunk::<NONCE>().copied().unwrap_or_default();
         // The cipher fails only on input larger than any memory; the resulting cursor cannot be opened.
-        let sealed = self.cipher.encrypt(&nonce.into(), Payload { msg: values, aad: context });
-        [nonce.as_slice(), &sealed.unwrap_or_default()].concat()
+        self.0.encrypt(&Nonce::default(), Payload { msg: values, aad: context }).unwrap_or_default()
     }
 
     /// Opens the output of [`CursorSeal::seal`] for the same context and secret.
     pub fn open(&self, context: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
-        let (nonce, msg) = sealed.split_first_chunk::<NONCE>()?;
-        self.cipher.decrypt(&(*nonce).into(), Payload { msg, aad: context }).ok()
-    }
-}
-
-impl Drop for CursorSeal {
-    fn drop(&mut self) {
-        self.nonces.zeroize();
+        self.0.decrypt(&Nonce::default(), Payload { msg: sealed, aad: context }).ok()
     }
 }
 
@@ -78,6 +58,6 @@ mod tests {
             assert_eq!(seal.open(b"board", &changed), None, "{place}");
             assert_eq!(seal.open(b"board", &sealed[..place]), None, "{place}");
         }
-        assert_eq!(seal.seal(b"", b"").len(), 24 + 16);
+        assert_eq!(seal.seal(b"", b"").len(), 16);
     }
 }
