@@ -16,6 +16,9 @@ on_each_database! {
     forged_cursors_are_a_page_or_a_refusal,
 }
 
+/// The first byte of the service's cursors.
+const VERSION: u8 = 3;
+
 /// A list, and the context that its cursors are sealed for.
 struct List {
     target: String,
@@ -64,7 +67,7 @@ fn context(list: &List) -> Vec<u8> {
 
 /// A cursor of these values, as the service would make it.
 fn forge(list: &List, values: &[u8]) -> String {
-    URL_SAFE_NO_PAD.encode([[2].as_slice(), &cursor_seal().seal(&context(list), values)].concat())
+    URL_SAFE_NO_PAD.encode([[VERSION].as_slice(), &cursor_seal().seal(&context(list), values)].concat())
 }
 
 /// Numbers, instants and ids at their limits and beyond, texts, and bytes of any kind.
