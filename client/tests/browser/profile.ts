@@ -89,5 +89,18 @@ export async function loseAnswers(page: Page, address: string): Promise<() => Pr
     await route.fetch();
     await route.abort();
   });
+  // The browser may let requests of a document pass by that a worker took over just before. A new one has no such way.
+  if (await isAnswered(page, address.replace('**', '/probe'))) await page.reload();
   return () => page.unrouteAll({ behavior: 'wait' });
+}
+
+async function isAnswered(page: Page, address: string): Promise<boolean> {
+  return page.evaluate(
+    (address) =>
+      fetch(address, { method: 'POST' }).then(
+        () => true,
+        () => false,
+      ),
+    address,
+  );
 }
