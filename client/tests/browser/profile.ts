@@ -89,7 +89,7 @@ export async function loseAnswers(page: Page, address: string): Promise<() => Pr
     await route.fetch();
     await route.abort();
   });
-  // The browser may let requests of a document pass by that a worker took over just before. A new one has no such way.
+  // A request was seen to pass by, probably on a way from before the worker took over. A new document has no such way.
   if (await isAnswered(page, address.replace('**', '/probe'))) await page.reload();
   return () => page.unrouteAll({ behavior: 'wait' });
 }
