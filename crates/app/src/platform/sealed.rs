@@ -8,7 +8,7 @@ use zeroize::Zeroize;
 
 /// Encrypts and authenticates cursors: AES-256-GCM-SIV (RFC 8452) under a key that every process derives from the
 /// service's secret. The nonce is always the same, which this cipher permits: equal values have equal cursors in every
-/// process, so that equal pages have equal entity tags, and nothing else can be learned of them.
+/// process, so that equal pages have equal entity tags. Cursors reveal this and their length alone.
 pub struct CursorSeal(Aes256GcmSiv);
 
 impl CursorSeal {

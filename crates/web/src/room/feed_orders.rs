@@ -200,23 +200,22 @@ mod tests {
         Order { keys, is_whole, as_of: AsOf::now(0), created: 0 }
     }
 
-    /// Reads one more than `most`.
     fn read(order: &Order, most: usize, after: Option<u16>) -> Option<Vec<u128>> {
-        let keys = order.keys(most + 1, after.map(key))?.keys;
+        let keys = order.keys(most, after.map(key))?.keys;
         Some(keys.into_iter().map(|key| key.id.as_u128()).collect())
     }
 
     #[test]
-    fn a_part_is_one_longer_than_asked_for_and_shorter_at_the_end() {
+    fn a_part_is_as_long_as_asked_for_and_shorter_at_the_end() {
         let whole = order([1, 2, 3, 12, 25], true);
-        assert_eq!(read(&whole, 2, None).unwrap(), [25, 12, 3]);
-        assert_eq!(read(&whole, 2, Some(3)).unwrap(), [2, 1]);
-        assert_eq!(read(&whole, 2, Some(4)).unwrap(), [3, 2, 1], "the post of the cursor may be gone");
-        assert_eq!(read(&whole, 2, Some(1)).unwrap(), []);
+        assert_eq!(read(&whole, 3, None).unwrap(), [25, 12, 3]);
+        assert_eq!(read(&whole, 3, Some(3)).unwrap(), [2, 1]);
+        assert_eq!(read(&whole, 3, Some(4)).unwrap(), [3, 2, 1], "the post of the cursor may be gone");
+        assert_eq!(read(&whole, 3, Some(1)).unwrap(), []);
         let part = order([1, 2, 3, 12, 25], false);
-        assert_eq!(read(&part, 2, Some(12)).unwrap(), [3, 2, 1]);
-        assert_eq!(read(&part, 2, Some(3)), None, "older posts were not read");
-        assert_eq!(read(&order([], true), 2, None).unwrap(), []);
+        assert_eq!(read(&part, 3, Some(12)).unwrap(), [3, 2, 1]);
+        assert_eq!(read(&part, 3, Some(3)), None, "older posts were not read");
+        assert_eq!(read(&order([], true), 3, None).unwrap(), []);
     }
 
     #[test]
@@ -225,13 +224,13 @@ mod tests {
         for number in [25, 5, 12, 1, 25] {
             whole.add(key(number));
         }
-        assert_eq!(read(&whole, 9, None).unwrap(), [25, 12, 5, 2, 1]);
+        assert_eq!(read(&whole, 10, None).unwrap(), [25, 12, 5, 2, 1]);
         [5, 7].map(key).into_iter().for_each(|key| whole.remove(key));
-        assert_eq!(read(&whole, 9, None).unwrap(), [25, 12, 2, 1]);
+        assert_eq!(read(&whole, 10, None).unwrap(), [25, 12, 2, 1]);
         let mut part = order([2, 12], false);
         part.add(key(1));
         part.add(key(3));
-        assert_eq!(read(&part, 2, None).unwrap(), [12, 3, 2], "what is older than all was not read");
+        assert_eq!(read(&part, 3, None).unwrap(), [12, 3, 2], "what is older than all was not read");
     }
 
     #[test]
@@ -239,7 +238,7 @@ mod tests {
         let mut whole = order(0..POSTS, true);
         (POSTS..2 * POSTS).for_each(|number| whole.add(key(number)));
         assert!((usize::from(POSTS)..=usize::from(POSTS) * 5 / 4).contains(&whole.keys.len()));
-        assert_eq!(read(&whole, 1, None).unwrap(), [39_999, 39_998]);
-        assert_eq!(read(&whole, 1, Some(100)), None);
+        assert_eq!(read(&whole, 2, None).unwrap(), [39_999, 39_998]);
+        assert_eq!(read(&whole, 2, Some(100)), None);
     }
 }

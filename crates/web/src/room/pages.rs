@@ -155,16 +155,15 @@ impl FeedPages {
         // One more than the page holds shows whether there is another page.
         while posts.len() <= limit {
             let Some(most) = limits.next() else { return Ok(None) };
-            let asked = ReadFeedKeys { filter, most: u16::from(most.rows()) + 1, after };
-            let (keys, found) = self.found(app, order.as_deref(), asked).await?;
+            let part = ReadFeedKeys { filter, most: u16::from(most.rows()) + 1, after };
+            let (keys, found) = self.found(app, order.as_deref(), part).await?;
             after = keys.last().copied();
             let visible = found.into_iter().flatten().filter(|post| !view.hidden.contains(&post.author));
             posts.extend(visible.map(|post| {
                 let own = reactions.get(&post.id()).copied();
                 (post, own)
             }));
-            let is_end = keys.len() < usize::from(asked.most);
-            if is_end {
+            if keys.len() < usize::from(part.most) {
                 break;
             }
         }
