@@ -1,8 +1,10 @@
 //! A fan's run through a quest.
 
-use crate::{QuestId, StepId};
+use crate::{QuestId, StepId, local_date};
 use chrono::NaiveDate;
+use chrono_tz::Tz;
 use std::fmt;
+use std::iter;
 use std::str::FromStr;
 use terrace_kernel::{Timestamp, UnknownName};
 
@@ -23,6 +25,18 @@ impl Period {
             Self::Once => None,
             Self::Day(date) => Some(date),
         }
+    }
+
+    /// Whether a run of this period can go on for a fan whose local date is `today`.
+    pub fn is_open_on(self, today: NaiveDate) -> bool {
+        self.local_date().is_none_or(|date| date == today)
+    }
+
+    /// The periods that are open at this instant in any time zone. No zone is a whole day from UTC.
+    pub fn open_anywhere(now: Timestamp) -> impl Iterator<Item = Self> {
+        let date = local_date(Tz::UTC, now);
+        let days = [date.pred_opt(), Some(date), date.succ_opt()];
+        iter::once(Self::Once).chain(days.into_iter().flatten().map(Self::Day))
     }
 }
 
@@ -125,6 +139,8 @@ pub struct StepDone {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use chrono_tz::TZ_VARIANTS;
+    use std::time::Duration;
 
     #[test]
     fn a_period_is_never_null_and_has_one_spelling() {
@@ -137,6 +153,21 @@ mod tests {
             assert_eq!(wrong.parse::<Period>(), Err(MalformedPeriod), "{wrong}");
         }
         assert_eq!((Period::Once.local_date(), day.local_date()), (None, "2026-05-01".parse().ok()));
+    }
+
+    #[test]
+    fn a_period_of_any_zone_is_open_anywhere() {
+        let start = Timestamp::from_micros(1_780_000_000_000_000);
+        for hours in 0..48 {
+            let now = start.plus(Duration::from_hours(hours));
+            let open: Vec<Period> = Period::open_anywhere(now).collect();
+            for zone in TZ_VARIANTS {
+                let today = local_date(zone, now);
+                let here: Vec<Period> =
+                    open.iter().copied().filter(|period| period.is_open_on(today)).collect();
+                assert_eq!(here, [Period::Once, Period::Day(today)], "{zone} at {now:?}");
+            }
+        }
     }
 
     #[test]

@@ -43,6 +43,7 @@ mod manager;
 mod media;
 mod migrate;
 mod minting;
+mod nested;
 mod notifications;
 mod numbered;
 mod ops;

@@ -1,10 +1,51 @@
-//! What a dashboard reads of several areas in one statement.
+//! What a dashboard reads of all areas.
 
-use terrace_games::{RoundId, RoundMode};
+use terrace_games::{RoundId, RoundMode, SpinState, WheelId};
+use terrace_identity::{Account, Team};
 use terrace_kernel::{Currency, StoreError, Timestamp, UserId};
+use terrace_packs::{Owned, UserPack};
+use terrace_quests::{AchievementKey, Facts, QuestId, Run, StepDone, Visits};
+use terrace_rewards::Claim;
 use terrace_scoring::{BoardId, Points};
 use terrace_shop::{Amounts, OrderId, OrderState};
 use terrace_social::RankedTopic;
+
+/// What a fan's dashboard shows, apart from ranks and content.
+#[derive(Debug, Clone)]
+pub struct DashboardRows {
+    pub account: Account,
+    pub favorite_team: Option<Team>,
+    pub numbers: DashboardNumbers,
+    pub visits: Option<Visits>,
+    /// The runs of quests that are done once, and those of the dates that it is now in any time zone, each with its
+    /// completed steps.
+    pub runs: Vec<(Run, Vec<StepDone>)>,
+    /// The quests that the fan has completed, of those that were asked for, each at least once.
+    pub completed: Vec<QuestId>,
+    /// The facts towards which steps show progress; boards and the rank are not among them.
+    pub facts: Facts,
+    pub achievements: Vec<(AchievementKey, Timestamp)>,
+    /// Sealed copies of packs, newest first, at most [`DashboardRows::NEWEST`].
+    pub sealed_packs: Vec<UserPack>,
+    /// Collectibles, without revoked ones, newest first, at most [`DashboardRows::NEWEST`].
+    pub collectibles: Vec<Owned>,
+    /// Claims of rewards that can be used, newest first, at most [`DashboardRows::NEWEST`].
+    pub claims: Vec<Claim>,
+    /// Orders in any state, newest first, at most [`DashboardRows::NEWEST`].
+    pub orders: Vec<OrderSummary>,
+    /// The fan's standings at wheels.
+    pub spins: Vec<(WheelId, SpinState)>,
+    /// The instant of the current ranking of topics, and its first topics, at most [`DashboardRows::TOPICS`]; `None`
+    /// before the first ranking.
+    pub topics: Option<(Timestamp, Vec<RankedTopic>)>,
+}
+
+impl DashboardRows {
+    /// The maximum number of copies, collectibles, claims and orders.
+    pub const NEWEST: i64 = 3;
+    /// The maximum number of topics.
+    pub const TOPICS: i64 = 5;
+}
 
 /// The numbers of a fan's dashboard, and the round that it shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,20 +113,15 @@ pub struct OrderSummary {
     pub created_at: Timestamp,
 }
 
-/// Reads the parts of a dashboard that span areas.
+/// Reads dashboards.
 pub trait DashboardRead {
-    /// The numbers of a fan at a time; `None` if there is no such account. The round is the first one that is not over and
-    /// not paid to the fan: first live rounds that begin within a day, then open ones, then those to come, each in the
-    /// order of their start.
-    fn dashboard_numbers(
+    /// What the dashboard of a fan shows at a time, in one statement on PostgreSQL and in at most 14 on SQLite; `None`
+    /// if there is no such active account. The round of trivia is the first one that is not over and not paid to the fan:
+    /// first live rounds that begin within a day, then open ones, then those to come, each in the order of their start.
+    fn dashboard(
         &mut self,
         user: UserId,
+        prerequisites: &[QuestId],
         now: Timestamp,
-    ) -> Result<Option<DashboardNumbers>, StoreError>;
-
-    /// A fan's newest orders.
-    fn newest_orders(&mut self, user: UserId, limit: u32) -> Result<Vec<OrderSummary>, StoreError>;
-
-    /// The first topics of the current ranking, and its instant; `None` before the first ranking.
-    fn current_topics(&mut self, limit: u32) -> Result<Option<(Timestamp, Vec<RankedTopic>)>, StoreError>;
+    ) -> Result<Option<DashboardRows>, StoreError>;
 }

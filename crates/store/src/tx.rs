@@ -177,15 +177,7 @@ read_ports! {
 
 read_ports! {
     /// The dashboard of a fan.
-    pub trait DashboardReadTx:
-        AccountRead
-        + TeamRead
-        + PointsReadTx
-        + QuestRead
-        + SaleRead
-        + ClaimRead
-        + WheelRead
-        + DashboardRead
+    pub trait DashboardReadTx: PointsReadTx + DashboardRead
 }
 
 read_ports! {

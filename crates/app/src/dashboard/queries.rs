@@ -8,20 +8,16 @@ use crate::store::{DashboardReadTx, Query};
 use crate::wheels::{FanAtWheels, WheelBook};
 use std::sync::Arc;
 use terrace_games::{Wheel, WheelId, WheelKey};
-use terrace_identity::{Account, AccountStatus, Team};
-use terrace_kernel::{Failure, Limit, Outcome, Position, StoreError, Timestamp, UserId};
-use terrace_packs::{CopyList, Owned, OwnedFilter, UserPack, UserPackState};
+use terrace_identity::{Account, Team};
+use terrace_kernel::{Failure, Outcome, Position, StoreError, Timestamp, UserId};
+use terrace_packs::{Owned, UserPack};
 use terrace_quests::{AchievementKey, Quest, RunStatus, VisitRules, VisitStatus, today, visit_status};
-use terrace_rewards::{Claim, ClaimFilter, ClaimStatus};
+use terrace_rewards::Claim;
 use terrace_scoring::{BoardId, SeasonId, Standing};
 use terrace_social::RankedTopic;
 
 /// Maximum number of quests.
 const QUESTS: usize = 5;
-/// Maximum number of topics.
-const TOPICS: u32 = 5;
-/// Maximum number of copies, collectibles and orders.
-const NEWEST: u32 = 3;
 
 /// A summary of what a fan has.
 #[derive(Debug, Clone)]
@@ -100,9 +96,9 @@ impl Dashboard {
     }
 }
 
-/// Reads the dashboard in at most 14 statements, and in up to 13 more if the ranks are read from the tables. With
+/// Reads the dashboard, with ranks from memory or, `FROM_TABLES`, from the tables in up to 13 more statements. With
 /// `PUBLISHES`, events get positions first, because they have been missing for too long.
-pub(super) struct ReadDashboard<const PUBLISHES: bool> {
+pub(super) struct ReadDashboard<const FROM_TABLES: bool, const PUBLISHES: bool> {
     pub(super) user: UserId,
     pub(super) book: Arc<QuestBook>,
     pub(super) wheels: Arc<WheelBook>,
@@ -112,7 +108,7 @@ pub(super) struct ReadDashboard<const PUBLISHES: bool> {
     pub(super) ranks: Option<OwnRanks>,
 }
 
-impl<const PUBLISHES: bool> ReadDashboard<PUBLISHES> {
+impl<const FROM_TABLES: bool, const PUBLISHES: bool> ReadDashboard<FROM_TABLES, PUBLISHES> {
     fn ranks(
         &self,
         tx: &mut dyn DashboardReadTx,
@@ -126,9 +122,9 @@ impl<const PUBLISHES: bool> ReadDashboard<PUBLISHES> {
     }
 }
 
-impl<const PUBLISHES: bool> Query for ReadDashboard<PUBLISHES> {
+impl<const FROM_TABLES: bool, const PUBLISHES: bool> Query for ReadDashboard<FROM_TABLES, PUBLISHES> {
     const NAME: &'static str = "read_dashboard";
-    const CONSISTENT_SNAPSHOT: bool = !PUBLISHES;
+    const CONSISTENT_SNAPSHOT: bool = FROM_TABLES && !PUBLISHES;
     const PUBLISHES: bool = PUBLISHES;
     type Ports = dyn DashboardReadTx;
     /// `None` if the tables do not correspond to any position of the event log.
@@ -136,65 +132,35 @@ impl<const PUBLISHES: bool> Query for ReadDashboard<PUBLISHES> {
     type Refusal = NotFound;
 
     fn run(&self, tx: &mut dyn DashboardReadTx, now: Timestamp) -> Outcome<Option<Dashboard>, NotFound> {
-        let (user, gone) = (self.user, Failure::Refused(NotFound));
-        let numbers = tx.dashboard_numbers(user, now)?.ok_or(Failure::Refused(NotFound))?;
-        let Some(ranks) = self.ranks(tx, numbers.team_board)? else { return Ok(None) };
-        let account =
-            tx.account(user)?.filter(|account| account.status == AccountStatus::Active).ok_or(gone)?;
-        let favorite_team = match account.favorite_team {
-            Some(team) => tx.team(team)?,
-            None => None,
-        };
-        let (zone, visits) = tx.visits_and_zone(user)?.ok_or(Failure::Refused(NotFound))?;
-        let own_quests = OwnQuests::read(tx, user, &self.book, today(zone, visits.as_ref(), now))?;
-        let mut achievements = tx.achievements_of(user)?;
-        achievements.sort_unstable_by(|(key, at), (other, then)| {
+        let found = tx.dashboard(self.user, &self.book.prerequisites(), now)?;
+        let mut rows = found.ok_or(Failure::Refused(NotFound))?;
+        let Some(ranks) = self.ranks(tx, rows.numbers.team_board)? else { return Ok(None) };
+        let (zone, visits) = (rows.account.time_zone.tz(), rows.visits.as_ref());
+        let today = today(zone, visits, now);
+        rows.runs.retain(|(run, _)| run.period.is_open_on(today));
+        rows.achievements.sort_unstable_by(|(key, at), (other, then)| {
             then.cmp(at).then_with(|| key.as_str().cmp(other.as_str()))
         });
-        let newest = Limit::new(i64::from(NEWEST)).unwrap_or_default();
-        let mut sealed_packs = Vec::new();
-        if numbers.sealed_packs > 0 {
-            let sealed = CopyList::Bought(Some(UserPackState::Sealed));
-            sealed_packs = tx.copies(user, sealed, newest, None)?.items;
-        }
-        let mut collectibles = Vec::new();
-        if numbers.collectibles > 0 {
-            collectibles = tx.owned(user, OwnedFilter::default(), newest, None)?.items;
-        }
-        let mut claims = Vec::new();
-        if numbers.usable_claims > 0 {
-            let usable =
-                ClaimFilter { user: Some(user), reward: None, status: Some(ClaimStatus::Issued), now };
-            claims = tx.claims(&usable, newest, None)?.items;
-        }
         let open: Vec<&Wheel> = self.wheels.wheels().iter().filter(|wheel| wheel.is_open(now)).collect();
-        let mut wheel = None;
-        if !open.is_empty() {
-            let fan = FanAtWheels::read(tx, user, (zone, visits.as_ref()), now)?;
-            wheel = OwnWheel::first(&open, &fan);
-        }
-        let orders = if numbers.orders > 0 { tx.newest_orders(user, NEWEST)? } else { Vec::new() };
-        let (ranked_at, topics) = match tx.current_topics(TOPICS)? {
-            Some((ranked_at, topics)) => (Some(ranked_at), topics),
-            None => (None, Vec::new()),
-        };
+        let wheel = OwnWheel::first(&open, &FanAtWheels::new(rows.spins, (zone, visits), now));
+        let (ranked_at, topics) = rows.topics.unzip();
         let season_board = self.board.map(|(_, board)| board);
         Ok(Some(Dashboard {
-            account,
-            favorite_team,
             global_rank: season_board.and_then(|board| ranks.on(board)),
-            team_rank: numbers.team_board.and_then(|board| ranks.on(board)),
-            visits: visit_status(visits.as_ref(), zone, now, &VisitRules::default()),
+            team_rank: rows.numbers.team_board.and_then(|board| ranks.on(board)),
+            visits: visit_status(visits, zone, now, &VisitRules::default()),
+            account: rows.account,
+            favorite_team: rows.favorite_team,
             book: Arc::clone(&self.book),
-            own_quests,
-            achievements,
-            numbers,
-            sealed_packs,
-            collectibles,
-            claims,
-            orders,
+            own_quests: OwnQuests::new(rows.runs, rows.completed, rows.facts),
+            achievements: rows.achievements,
+            numbers: rows.numbers,
+            sealed_packs: rows.sealed_packs,
+            collectibles: rows.collectibles,
+            claims: rows.claims,
+            orders: rows.orders,
             wheel,
-            topics,
+            topics: topics.unwrap_or_default(),
             ranked_at,
             read_at: now,
             position: ranks.position,

@@ -54,7 +54,7 @@ pub struct OwnQuests {
 
 impl OwnQuests {
     /// Reads what a list of quests shows of a fan on the fan's date, in one to three statements.
-    pub(crate) fn read(
+    fn read(
         tx: &mut dyn QuestRead,
         user: UserId,
         book: &QuestBook,
@@ -62,11 +62,16 @@ impl OwnQuests {
     ) -> Result<Self, StoreError> {
         let runs = tx.open_runs(user, today)?;
         let facts = if book.counts() { tx.facts(user)? } else { Facts::default() };
-        Ok(Self {
-            runs: runs.into_iter().map(|(run, done)| (run.quest, (run, done))).collect(),
-            completed: tx.completed_among(user, &book.prerequisites())?,
-            facts,
-        })
+        Ok(Self::new(runs, tx.completed_among(user, &book.prerequisites())?, facts))
+    }
+
+    pub(crate) fn new(
+        runs: impl IntoIterator<Item = (Run, Vec<StepDone>)>,
+        completed: Vec<QuestId>,
+        facts: Facts,
+    ) -> Self {
+        let runs = runs.into_iter().map(|(run, done)| (run.quest, (run, done))).collect();
+        Self { runs, completed, facts }
     }
 
     /// The same with this run in place of the one that was read, if any.

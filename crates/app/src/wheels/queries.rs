@@ -7,7 +7,7 @@ use chrono_tz::Tz;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use terrace_games::{SegmentKey, Spin, SpinState, SpinTable, Wheel, WheelId, WheelRead};
-use terrace_kernel::{Limit, Outcome, Page, StoreError, TimeKey, Timestamp, UserId};
+use terrace_kernel::{Limit, Outcome, Page, TimeKey, Timestamp, UserId};
 use terrace_quests::{Visits, next_date_at, today};
 
 /// Reads all wheels.
@@ -57,18 +57,17 @@ pub struct FanAtWheels {
 }
 
 impl FanAtWheels {
-    /// Reads the standings of a fan with this calendar.
-    pub(crate) fn read(
-        tx: &mut (impl WheelRead + ?Sized),
-        user: UserId,
+    /// Where a fan with these standings and this calendar is.
+    pub(crate) fn new(
+        states: Vec<(WheelId, SpinState)>,
         (zone, visits): (Tz, Option<&Visits>),
         now: Timestamp,
-    ) -> Result<Self, StoreError> {
-        Ok(Self {
-            states: tx.spin_states(user)?.into_iter().collect(),
+    ) -> Self {
+        Self {
+            states: states.into_iter().collect(),
             today: today(zone, visits, now),
             next_date_at: next_date_at(zone, visits, now),
-        })
+        }
     }
 
     /// Whether a free spin of the wheel is left, and otherwise when there is one again; `None` for a wheel without any.
@@ -92,7 +91,8 @@ impl Query for ReadFanAtWheels {
 
     fn run(&self, tx: &mut dyn WheelReadTx, now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let Some((zone, visits)) = tx.visits_and_zone(self.user)? else { return Ok(None) };
-        Ok(Some(FanAtWheels::read(tx, self.user, (zone, visits.as_ref()), now)?))
+        let states = tx.spin_states(self.user)?;
+        Ok(Some(FanAtWheels::new(states, (zone, visits.as_ref()), now)))
     }
 }
 

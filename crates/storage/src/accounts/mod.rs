@@ -8,8 +8,8 @@ mod sessions;
 #[cfg(test)]
 mod tests;
 
-use rows::{AccountRow, ProfileChangeset, ProfileRow};
-pub(crate) use rows::{CardRow, NewCredentialsRow, NewUserRow};
+pub(crate) use rows::{AccountRow, CardRow, NewCredentialsRow, NewUserRow};
+use rows::{ProfileChangeset, ProfileRow};
 
 use crate::conn::{Conn, on};
 use crate::error::broken;
@@ -52,7 +52,7 @@ fn credentials_with_status() -> _ {
 }
 
 #[auto_type(no_type_alias)]
-fn active(id: Key) -> _ {
+pub(crate) fn active(id: Key) -> _ {
     let status: &'static str = ACTIVE;
     users::table.filter(users::id.eq(id)).filter(users::status.eq(status))
 }

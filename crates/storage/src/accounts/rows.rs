@@ -33,7 +33,7 @@ impl CardRow {
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = users)]
-pub(super) struct AccountRow {
+pub(crate) struct AccountRow {
     #[diesel(embed)]
     card: CardRow,
     bio: String,
@@ -49,7 +49,7 @@ pub(super) struct AccountRow {
 }
 
 impl AccountRow {
-    pub(super) fn into_account(self) -> Result<Account, StoreError> {
+    pub(crate) fn into_account(self) -> Result<Account, StoreError> {
         Ok(Account {
             card: self.card.into_card()?,
             bio: self.bio,

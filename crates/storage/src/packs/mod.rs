@@ -129,7 +129,7 @@ impl CopyRow {
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = owned_collectibles)]
-struct OwnedRow {
+pub(crate) struct OwnedRow {
     id: Key,
     user_id: Key,
     collectible_id: Key,
@@ -146,7 +146,7 @@ struct OwnedRow {
 }
 
 impl OwnedRow {
-    fn into_owned(self) -> Result<Owned, StoreError> {
+    pub(crate) fn into_owned(self) -> Result<Owned, StoreError> {
         const TABLE: &str = "owned_collectibles";
         let token = match self.token_state.as_deref() {
             Some("minted") => {

@@ -97,8 +97,7 @@ impl QuestBatch for DieselTx<'_> {
             runs.iter().map(|(fan, quest, period)| (*fan, (*quest, *period))).collect();
         let mut found = HashMap::new();
         for (fan, row) in rows {
-            let steps = row.steps_among(fan, &mut done);
-            let run = row.into_run()?;
+            let (run, steps) = row.with_steps(fan, &mut done)?;
             let fan: UserId = fan.id();
             if wanted.get(&fan).is_some_and(|wanted| *wanted == (run.quest, run.period)) {
                 found.insert(fan, (run, steps));

@@ -3,10 +3,10 @@
 mod batch;
 mod book;
 mod export;
-mod progress;
+pub(crate) mod progress;
 mod progress_writes;
 mod repair;
 pub(crate) mod schema;
 mod standings;
 mod unrecorded;
-mod visits;
+pub(crate) mod visits;

@@ -30,9 +30,14 @@ pub(crate) struct RunRow {
 }
 
 impl RunRow {
-    /// Takes the completed steps of this run.
-    pub(crate) fn steps_among(&self, fan: Key, done: &mut DoneSteps) -> Vec<StepDone> {
-        done.remove(&(fan, self.quest_id, self.period.clone())).unwrap_or_default()
+    /// The run, with its completed steps, which are taken.
+    pub(crate) fn with_steps(
+        self,
+        fan: Key,
+        done: &mut DoneSteps,
+    ) -> Result<(Run, Vec<StepDone>), StoreError> {
+        let steps = done.remove(&(fan, self.quest_id, self.period.clone())).unwrap_or_default();
+        Ok((self.into_run()?, steps))
     }
 
     pub(crate) fn into_run(self) -> Result<Run, StoreError> {
@@ -47,10 +52,25 @@ impl RunRow {
 }
 
 /// A fan, a run's quest and period, the step, and the time.
-type DoneRow = (Key, Key, String, Key, At);
+pub(crate) type DoneRow = (Key, Key, String, Key, At);
 
 /// Completed steps by fan, quest and period.
 pub(crate) type DoneSteps = HashMap<(Key, Key, String), Vec<StepDone>>;
+
+/// Completed steps by their runs, each run's in the order of these rows.
+pub(crate) fn by_run(rows: Vec<DoneRow>) -> DoneSteps {
+    let mut done = DoneSteps::new();
+    for (fan, quest, period, step, at) in rows {
+        done.entry((fan, quest, period)).or_default().push(StepDone { step: step.id(), at: at.0 });
+    }
+    done
+}
+
+/// The points of a fan (`users`) in the active season.
+pub(crate) const SEASON_POINTS: &str = "\
+    coalesce((SELECT t.points FROM seasons s JOIN leaderboards b ON b.season_id = s.id \
+        JOIN board_totals t ON t.season_id = s.id AND t.leaderboard_id = b.id AND t.user_id = users.id \
+        WHERE s.status = 'active'), 0)";
 
 /// All facts about a fan in one statement. Counts only distinct, current rows: existing edges, and boards that the fan
 /// has not left.
@@ -61,9 +81,7 @@ pub(crate) fn facts(aggregate: &str, whom: &str) -> String {
             users.follower_count AS followers, users.following_count AS follows, \
             (SELECT COUNT(*) FROM leaderboard_entries e JOIN leaderboards b ON b.id = e.leaderboard_id \
                 WHERE e.user_id = users.id AND e.left_at IS NULL AND b.team_id IS NOT NULL) AS boards_joined, \
-            coalesce((SELECT t.points FROM seasons s JOIN leaderboards b ON b.season_id = s.id \
-                JOIN board_totals t ON t.season_id = s.id AND t.leaderboard_id = b.id AND t.user_id = users.id \
-                WHERE s.status = 'active'), 0) AS season_points, \
+            {SEASON_POINTS} AS season_points, \
             (SELECT COUNT(*) FROM user_quest_status q WHERE q.user_id = users.id AND q.status = 'completed') \
                 AS quests_completed, \
             coalesce((SELECT {aggregate}(a.achievement_key, ' ') FROM user_achievements a \
@@ -155,12 +173,7 @@ impl DieselTx<'_> {
         let quests: Vec<Key> = runs.iter().map(|run| run.quest_id).collect();
         let mut done =
             if quests.is_empty() { HashMap::new() } else { self.done_steps(&[Key::of(user)], &quests)? };
-        runs.into_iter()
-            .map(|row| {
-                let steps = row.steps_among(Key::of(user), &mut done);
-                Ok((row.into_run()?, steps))
-            })
-            .collect()
+        runs.into_iter().map(|row| row.with_steps(Key::of(user), &mut done)).collect()
     }
 
     /// The completed steps of these fans in these quests, in the order of the steps, by fan, quest and period.
@@ -181,11 +194,7 @@ impl DieselTx<'_> {
                 .load(conn)
         })
         .map_err(broken("read the completed steps of fans"))?;
-        let mut done = DoneSteps::new();
-        for (fan, quest, period, step, at) in rows {
-            done.entry((fan, quest, period)).or_default().push(StepDone { step: step.id(), at: at.0 });
-        }
-        Ok(done)
+        Ok(by_run(rows))
     }
 }
 

@@ -51,7 +51,7 @@ struct ExpiredRow {
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = reward_claims, treat_none_as_default_value = false)]
-struct ClaimRow {
+pub(crate) struct ClaimRow {
     id: Key,
     reward_id: Key,
     user_id: Key,
@@ -96,7 +96,7 @@ impl ClaimRow {
         }
     }
 
-    fn into_claim(self) -> Result<Claim, StoreError> {
+    pub(crate) fn into_claim(self) -> Result<Claim, StoreError> {
         Ok(Claim {
             id: self.id.id(),
             reward: self.reward_id.id(),

@@ -1,7 +1,7 @@
 //! Rewards as content describes them, claims, codes and tills.
 
 mod catalogue;
-mod claims;
+pub(crate) mod claims;
 mod codes;
 mod repair;
 pub(crate) mod schema;

@@ -36,7 +36,7 @@ const SPINS: &str = ") AS given (id, user_id, wheel_id, nonce, client_seed, pity
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = spin_states, treat_none_as_default_value = false, treat_none_as_null = true)]
-struct StateRow {
+pub(crate) struct StateRow {
     user_id: Key,
     wheel_id: Key,
     count: i32,
@@ -61,6 +61,10 @@ impl StateRow {
             last_day: day.to_string(),
             day_spins: num::to_i32(day_spins),
         })
+    }
+
+    pub(crate) fn into_standing(self) -> Result<(WheelId, SpinState), StoreError> {
+        Ok((self.wheel_id.id(), self.into_state()?))
     }
 
     fn into_state(self) -> Result<SpinState, StoreError> {
@@ -183,7 +187,7 @@ impl WheelRead for DieselTx<'_> {
                 .load(conn)
         })
         .map_err(broken("read a fan's standings at wheels"))?;
-        rows.into_iter().map(|row| Ok((row.wheel_id.id(), row.into_state()?))).collect()
+        rows.into_iter().map(StateRow::into_standing).collect()
     }
 
     fn spin_states_of(&mut self, of: &[(UserId, WheelId)]) -> Result<HashMap<UserId, SpinState>, StoreError> {
