@@ -20,9 +20,10 @@ pub struct DashboardRows {
     /// The runs of quests that are done once, and those of the dates that it is now in any time zone, each with its
     /// completed steps.
     pub runs: Vec<(Run, Vec<StepDone>)>,
-    /// The quests that the fan has completed, of those that were asked for, each at least once.
+    /// The quests that the fan has completed, of those that were asked for.
     pub completed: Vec<QuestId>,
-    /// The facts towards which steps show progress; boards and the rank are not among them.
+    /// The facts towards which steps show progress; boards and the rank are not among them. Points of the season are 0
+    /// unless facts were asked for.
     pub facts: Facts,
     pub achievements: Vec<(AchievementKey, Timestamp)>,
     /// Sealed copies of packs, newest first, at most [`DashboardRows::NEWEST`].
@@ -113,6 +114,15 @@ pub struct OrderSummary {
     pub created_at: Timestamp,
 }
 
+/// What is asked about quests.
+#[derive(Debug, Clone, Copy)]
+pub struct QuestsAsked<'q> {
+    /// The quests of which it is asked whether the fan has completed them.
+    pub prerequisites: &'q [QuestId],
+    /// Whether the facts of the fan are asked for.
+    pub facts: bool,
+}
+
 /// Reads dashboards.
 pub trait DashboardRead {
     /// What the dashboard of a fan shows at a time, in one statement on PostgreSQL and in at most 14 on SQLite; `None`
@@ -121,7 +131,7 @@ pub trait DashboardRead {
     fn dashboard(
         &mut self,
         user: UserId,
-        prerequisites: &[QuestId],
+        quests: QuestsAsked<'_>,
         now: Timestamp,
     ) -> Result<Option<DashboardRows>, StoreError>;
 }

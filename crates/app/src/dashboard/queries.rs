@@ -3,7 +3,7 @@
 use crate::accounts::NotFound;
 use crate::boards::OwnRanks;
 use crate::quests::{OwnQuests, QuestBook};
-use crate::store::dashboard::{DashboardNumbers, OrderSummary};
+use crate::store::dashboard::{DashboardNumbers, OrderSummary, QuestsAsked};
 use crate::store::{DashboardReadTx, Query};
 use crate::wheels::{FanAtWheels, WheelBook};
 use std::sync::Arc;
@@ -132,7 +132,8 @@ impl<const FROM_TABLES: bool, const PUBLISHES: bool> Query for ReadDashboard<FRO
     type Refusal = NotFound;
 
     fn run(&self, tx: &mut dyn DashboardReadTx, now: Timestamp) -> Outcome<Option<Dashboard>, NotFound> {
-        let found = tx.dashboard(self.user, &self.book.prerequisites(), now)?;
+        let asked = QuestsAsked { prerequisites: &self.book.prerequisites(), facts: self.book.counts() };
+        let found = tx.dashboard(self.user, asked, now)?;
         let mut rows = found.ok_or(Failure::Refused(NotFound))?;
         let Some(ranks) = self.ranks(tx, rows.numbers.team_board)? else { return Ok(None) };
         let (zone, visits) = (rows.account.time_zone.tz(), rows.visits.as_ref());

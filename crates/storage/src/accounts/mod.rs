@@ -52,7 +52,7 @@ fn credentials_with_status() -> _ {
 }
 
 #[auto_type(no_type_alias)]
-pub(crate) fn active(id: Key) -> _ {
+fn active(id: Key) -> _ {
     let status: &'static str = ACTIVE;
     users::table.filter(users::id.eq(id)).filter(users::status.eq(status))
 }

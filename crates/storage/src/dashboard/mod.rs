@@ -3,7 +3,7 @@
 mod parts;
 mod rows;
 
-use crate::accounts::{AccountRow, active};
+use crate::accounts::AccountRow;
 use crate::conn::Conn;
 use crate::error::broken;
 use crate::nested::{Row, Rows, nested, row};
@@ -12,7 +12,7 @@ use crate::quests::progress::{DoneRow, RunRow, by_run};
 use crate::quests::visits::VisitsRow;
 use crate::rewards::claims::ClaimRow;
 use crate::rows::{corrupt, named};
-use crate::schema::user_quest_status;
+use crate::schema::{leaderboards, user_quest_status};
 use crate::teams::TeamRow;
 use crate::tx::DieselTx;
 use crate::types::{At, Key};
@@ -21,8 +21,8 @@ use diesel::prelude::*;
 use rows::{NumbersRow, SummaryRow, TopicRow};
 use terrace_identity::Team;
 use terrace_kernel::{StoreError, Timestamp, UserId};
-use terrace_quests::{Period, QuestId};
-use terrace_store::dashboard::{DashboardRead, DashboardRows};
+use terrace_quests::Period;
+use terrace_store::dashboard::{DashboardRead, DashboardRows, QuestsAsked};
 
 /// What is read.
 struct Asked {
@@ -30,6 +30,7 @@ struct Asked {
     /// The periods of runs that may be shown.
     periods: Vec<String>,
     prerequisites: Vec<Key>,
+    facts: bool,
     now: Timestamp,
 }
 
@@ -37,9 +38,10 @@ struct Asked {
 #[derive(Queryable)]
 struct Parts {
     account: AccountRow,
+    team: Option<TeamRow>,
+    team_board: Option<Key>,
+    visits: Option<VisitsRow>,
     numbers: Vec<NumbersRow>,
-    team: Vec<TeamRow>,
-    visits: Vec<VisitsRow>,
     runs: Vec<RunRow>,
     done: Vec<DoneRow>,
     completed: Vec<(Key,)>,
@@ -52,17 +54,18 @@ struct Parts {
     topics: Vec<TopicRow>,
 }
 
-nested!(NumbersRow, TeamRow, VisitsRow, RunRow, CopyRow, OwnedRow, ClaimRow, SummaryRow, StateRow, TopicRow);
+nested!(NumbersRow, RunRow, CopyRow, OwnedRow, ClaimRow, SummaryRow, StateRow, TopicRow);
 
 /// Reads all parts in one statement, which sees one state of the database.
 fn in_one_statement(conn: &mut PgConnection, asked: Asked) -> QueryResult<Option<Parts>> {
-    let Asked { user, periods, prerequisites, now } = asked;
-    active(user)
+    let Asked { user, periods, prerequisites, facts, now } = asked;
+    parts::account(user)
         .select((
             AccountRow::as_select(),
-            parts::numbers(user, now).rows(),
-            Rows(parts::favorite_team(user).select(row::<TeamRow>())),
-            Rows(parts::visits(user).select(row::<VisitsRow>())),
+            Option::<TeamRow>::as_select(),
+            leaderboards::id.nullable(),
+            Option::<VisitsRow>::as_select(),
+            parts::numbers(user, facts, now).rows(),
             Rows(parts::runs(user, periods.clone()).select(row::<RunRow>())),
             Rows(parts::done_steps(user, periods).select(Row(parts::done_step()))),
             Rows(parts::completed_quests(user, prerequisites).select(Row((user_quest_status::quest_id,)))),
@@ -80,15 +83,18 @@ fn in_one_statement(conn: &mut PgConnection, asked: Asked) -> QueryResult<Option
 
 /// Reads the parts one after another, without those that are known to be empty.
 fn one_after_another(conn: &mut SqliteConnection, asked: Asked) -> QueryResult<Option<Parts>> {
-    let Asked { user, periods, prerequisites, now } = asked;
-    let account = active(user).select(AccountRow::as_select()).first(conn).optional()?;
-    let Some(account) = account else { return Ok(None) };
-    let numbers: NumbersRow = parts::numbers(user, now).flat().get_result(conn)?;
+    let Asked { user, periods, prerequisites, facts, now } = asked;
+    let beside =
+        (Option::<TeamRow>::as_select(), leaderboards::id.nullable(), Option::<VisitsRow>::as_select());
+    let account = parts::account(user).select((AccountRow::as_select(), beside)).first(conn).optional()?;
+    let Some((account, (team, team_board, visits))) = account else { return Ok(None) };
+    let numbers: NumbersRow = parts::numbers(user, facts, now).flat().get_result(conn)?;
     let mut read = Parts {
         account,
+        team,
+        team_board,
+        visits,
         numbers: Vec::new(),
-        team: parts::favorite_team(user).select(TeamRow::as_select()).load(conn)?,
-        visits: parts::visits(user).select(VisitsRow::as_select()).load(conn)?,
         runs: parts::runs(user, periods.clone()).select(RunRow::as_select()).load(conn)?,
         done: Vec::new(),
         completed: Vec::new(),
@@ -132,13 +138,13 @@ impl Parts {
         let achievement =
             |(key, at): (String, At)| Ok((named("user_achievements", "achievement_key", &key)?, at.0));
         Ok(DashboardRows {
-            favorite_team: self.team.into_iter().next().map(Team::from),
-            visits: self.visits.into_iter().next().map(VisitsRow::into_visits).transpose()?,
+            favorite_team: self.team.map(Team::from),
+            visits: self.visits.map(VisitsRow::into_visits).transpose()?,
             runs: each(self.runs, |row| row.with_steps(user, &mut done))?,
             completed: self.completed.into_iter().map(|(quest,)| quest.id()).collect(),
             facts: numbers.facts(&account),
             account,
-            numbers: numbers.into_numbers()?,
+            numbers: numbers.into_numbers(self.team_board.map(Key::id))?,
             achievements: each(self.achievements, achievement)?,
             sealed_packs: each(self.sealed_packs, CopyRow::into_copy)?,
             collectibles: each(self.collectibles, OwnedRow::into_owned)?,
@@ -158,14 +164,15 @@ impl DashboardRead for DieselTx<'_> {
     fn dashboard(
         &mut self,
         user: UserId,
-        prerequisites: &[QuestId],
+        quests: QuestsAsked<'_>,
         now: Timestamp,
     ) -> Result<Option<DashboardRows>, StoreError> {
         let user = Key::of(user);
         let asked = Asked {
             user,
             periods: Period::open_anywhere(now).map(|period| period.to_string()).collect(),
-            prerequisites: prerequisites.iter().copied().map(Key::of).collect(),
+            prerequisites: quests.prerequisites.iter().copied().map(Key::of).collect(),
+            facts: quests.facts,
             now,
         };
         let parts = match &mut self.conn {

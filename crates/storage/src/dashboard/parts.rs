@@ -1,13 +1,15 @@
 //! The queries of a dashboard.
 
+use crate::accounts::ACTIVE;
 use crate::nested::SqlQuery;
 use crate::notifications::UNREAD;
-use crate::quests::progress::SEASON_POINTS;
+use crate::quests::progress::season_points;
 use crate::schema::{
-    daily_visits, owned_collectibles, quest_steps, reward_claims, spin_states, teams, user_achievements,
-    user_packs, user_quest_status, user_step_status, users,
+    daily_visits, leaderboards, owned_collectibles, quest_steps, reward_claims, spin_states, teams,
+    user_achievements, user_packs, user_quest_status, user_step_status, users,
 };
 use crate::types::{At, Instant, Key, Uid};
+use diesel::allow_tables_to_appear_in_same_query;
 use diesel::dsl::{AsExprOf, auto_type};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, Nullable, Text};
@@ -24,10 +26,9 @@ pub(super) const ROUNDS: &str = "trivia_rounds";
 /// A live round is shown before others from this time before its start on.
 const SOON: Duration = Duration::from_hours(24);
 
-/// The columns before [`SEASON_POINTS`], [`UNREAD`] and those of [`ROUND`].
+/// The columns before the points of the season, [`UNREAD`] and those of [`ROUND`].
 const NUMBERS: &str = "\
     earned.points, held.point_balance, held.coin_balance, \
-        (SELECT leaderboards.id FROM leaderboards WHERE leaderboards.team_id = users.favorite_team_id), \
         (SELECT count(*) FROM user_packs WHERE user_id = $1 AND state = 'sealed'), \
         (SELECT count(*) FROM user_packs WHERE user_id = $1 AND state <> 'revoked'), \
         owned.collectibles, owned.distinct_collectibles, \
@@ -47,8 +48,7 @@ const ROUND: &str = "\
 /// The time of rounds is hidden in a subquery. Otherwise, once there are many rounds, PostgreSQL expects enough of a plan for
 /// the given time to plan the whole statement each time, which takes longer than to execute it.
 const OF_FAN: &str = "\
-    FROM users \
-    CROSS JOIN (SELECT CAST(coalesce(sum(amount), 0) AS bigint) AS points \
+    FROM (SELECT CAST(coalesce(sum(amount), 0) AS bigint) AS points \
         FROM points_history WHERE user_id = $1) AS earned \
     CROSS JOIN (SELECT coalesce(max(CASE WHEN unit = 'points' THEN balance END), 0) AS point_balance, \
             coalesce(max(CASE WHEN unit = 'coins' THEN balance END), 0) AS coin_balance \
@@ -63,8 +63,7 @@ const OF_FAN: &str = "\
         FROM trivia_rounds AS t LEFT JOIN trivia_players AS p ON p.round_id = t.id AND p.user_id = $1 \
         WHERE NOT t.is_cancelled AND t.closes_at > (SELECT $2) AND p.paid_at IS NULL \
         ORDER BY CASE WHEN t.mode = 'live' AND t.starts_at <= $3 THEN 0 WHEN t.starts_at <= $2 THEN 1 ELSE 2 END, \
-            t.starts_at, t.id LIMIT 1) AS next_round ON TRUE \
-    WHERE users.id = $1";
+            t.starts_at, t.id LIMIT 1) AS next_round ON TRUE";
 
 const ORDER: &str = "\
     id, state, points, coins, balance + card, currency, checkout_url, expires_at, created_at, \
@@ -80,6 +79,11 @@ const TOPICS: &str = "\
     FROM (SELECT id, begun_at FROM trend_epochs WHERE published_at IS NOT NULL ORDER BY id DESC LIMIT 1) AS latest \
     LEFT JOIN trend_topics ON trend_topics.epoch = latest.id ORDER BY rank LIMIT $1";
 
+allow_tables_to_appear_in_same_query!(daily_visits, leaderboards);
+allow_tables_to_appear_in_same_query!(daily_visits, teams);
+allow_tables_to_appear_in_same_query!(leaderboards, teams);
+allow_tables_to_appear_in_same_query!(leaderboards, users);
+
 const NEWEST: i64 = DashboardRows::NEWEST;
 
 /// The columns of [`super::rows::NumbersRow`].
@@ -87,7 +91,6 @@ type NumbersColumns = (
     BigInt,
     BigInt,
     BigInt,
-    Nullable<Uid>,
     BigInt,
     BigInt,
     BigInt,
@@ -129,12 +132,15 @@ type IdValue = AsExprOf<Key, Uid>;
 type InstantValue = AsExprOf<At, Instant>;
 type NumberValue = AsExprOf<i64, BigInt>;
 
+/// The numbers of a fan. Without `facts`, the points of the season are 0.
 pub(super) fn numbers(
     user: Key,
+    facts: bool,
     now: Timestamp,
 ) -> SqlQuery<(IdValue, InstantValue, InstantValue), NumbersColumns> {
+    let season_points = if facts { season_points("$1") } else { "0".to_owned() };
     SqlQuery::new(
-        format!("{NUMBERS}, {SEASON_POINTS}, {UNREAD}, {ROUND}"),
+        format!("{NUMBERS}, CAST({season_points} AS bigint), {UNREAD}, {ROUND}"),
         OF_FAN,
         (user.into_sql::<Uid>(), At(now).into_sql::<Instant>(), At(now.plus(SOON)).into_sql::<Instant>()),
     )
@@ -148,16 +154,16 @@ pub(super) fn topics() -> SqlQuery<(NumberValue,), TopicColumns> {
     SqlQuery::new(TOPIC, TOPICS, (DashboardRows::TOPICS.into_sql::<BigInt>(),))
 }
 
+/// An active account beside its favourite team, the board of that team, and its visits.
 #[auto_type(no_type_alias)]
-pub(super) fn favorite_team(user: Key) -> _ {
-    teams::table
-        .inner_join(users::table.on(users::favorite_team_id.eq(teams::id.nullable())))
+pub(super) fn account(user: Key) -> _ {
+    let active: &'static str = ACTIVE;
+    users::table
+        .left_join(teams::table.on(users::favorite_team_id.eq(teams::id.nullable())))
+        .left_join(leaderboards::table.on(leaderboards::team_id.eq(users::favorite_team_id)))
+        .left_join(daily_visits::table.on(daily_visits::user_id.eq(users::id)))
         .filter(users::id.eq(user))
-}
-
-#[auto_type(no_type_alias)]
-pub(super) fn visits(user: Key) -> _ {
-    daily_visits::table.filter(daily_visits::user_id.eq(user))
+        .filter(users::status.eq(active))
 }
 
 #[auto_type(no_type_alias)]
@@ -197,6 +203,7 @@ pub(super) fn completed_quests(user: Key, among: Vec<Key>) -> _ {
         .filter(user_quest_status::user_id.eq(user))
         .filter(user_quest_status::quest_id.eq_any(among))
         .filter(user_quest_status::status.eq(completed))
+        .distinct()
 }
 
 #[auto_type(no_type_alias)]

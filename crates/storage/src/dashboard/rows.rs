@@ -8,7 +8,7 @@ use diesel::prelude::*;
 use terrace_identity::Account;
 use terrace_kernel::{StoreError, Timestamp, num};
 use terrace_quests::Facts;
-use terrace_scoring::Points;
+use terrace_scoring::{BoardId, Points};
 use terrace_shop::Amounts;
 use terrace_social::{RankedTopic, Tag};
 use terrace_store::dashboard::{DashboardNumbers, OrderSummary, RoundSummary};
@@ -19,7 +19,6 @@ pub(super) struct NumbersRow {
     points: i64,
     point_balance: i64,
     coin_balance: i64,
-    team_board: Option<Key>,
     pub(super) sealed_packs: i64,
     owned_packs: i64,
     pub(super) collectibles: i64,
@@ -55,12 +54,12 @@ impl NumbersRow {
         }
     }
 
-    pub(super) fn into_numbers(self) -> Result<DashboardNumbers, StoreError> {
+    pub(super) fn into_numbers(self, team_board: Option<BoardId>) -> Result<DashboardNumbers, StoreError> {
         Ok(DashboardNumbers {
             points: Points::new(self.points),
             point_balance: self.point_balance,
             coin_balance: self.coin_balance,
-            team_board: self.team_board.map(Key::id),
+            team_board,
             sealed_packs: num::to_u64(self.sealed_packs),
             owned_packs: num::to_u64(self.owned_packs),
             collectibles: num::to_u64(self.collectibles),

@@ -66,22 +66,26 @@ pub(crate) fn by_run(rows: Vec<DoneRow>) -> DoneSteps {
     done
 }
 
-/// The points of a fan (`users`) in the active season.
-pub(crate) const SEASON_POINTS: &str = "\
-    coalesce((SELECT t.points FROM seasons s JOIN leaderboards b ON b.season_id = s.id \
-        JOIN board_totals t ON t.season_id = s.id AND t.leaderboard_id = b.id AND t.user_id = users.id \
-        WHERE s.status = 'active'), 0)";
+/// The points of a fan in the active season.
+pub(crate) fn season_points(fan: &str) -> String {
+    format!(
+        "coalesce((SELECT t.points FROM seasons s JOIN leaderboards b ON b.season_id = s.id \
+            JOIN board_totals t ON t.season_id = s.id AND t.leaderboard_id = b.id AND t.user_id = {fan} \
+            WHERE s.status = 'active'), 0)"
+    )
+}
 
 /// All facts about a fan in one statement. Counts only distinct, current rows: existing edges, and boards that the fan
 /// has not left.
 pub(crate) fn facts(aggregate: &str, whom: &str) -> String {
+    let season_points = season_points("users.id");
     format!(
         "SELECT users.id AS user_id, users.picture IS NOT NULL AS has_picture, users.favorite_team_id IS NOT NULL AS has_favorite_team, \
             users.display_name <> '' AS has_display_name, users.bio <> '' AS has_bio, \
             users.follower_count AS followers, users.following_count AS follows, \
             (SELECT COUNT(*) FROM leaderboard_entries e JOIN leaderboards b ON b.id = e.leaderboard_id \
                 WHERE e.user_id = users.id AND e.left_at IS NULL AND b.team_id IS NOT NULL) AS boards_joined, \
-            {SEASON_POINTS} AS season_points, \
+            {season_points} AS season_points, \
             (SELECT COUNT(*) FROM user_quest_status q WHERE q.user_id = users.id AND q.status = 'completed') \
                 AS quests_completed, \
             coalesce((SELECT {aggregate}(a.achievement_key, ' ') FROM user_achievements a \
