@@ -8,9 +8,8 @@ use crate::conn::Conn;
 use crate::error::broken;
 use crate::nested::{Row, Rows, nested, row};
 use crate::packs::{CopyRow, OwnedRow};
-use crate::quests::progress::{DoneRow, RunRow, by_run};
-use crate::quests::visits::VisitsRow;
-use crate::rewards::claims::ClaimRow;
+use crate::quests::{DoneRow, RunRow, VisitsRow, by_run};
+use crate::rewards::ClaimRow;
 use crate::rows::{corrupt, named};
 use crate::schema::{leaderboards, user_quest_status};
 use crate::teams::TeamRow;
@@ -24,8 +23,8 @@ use terrace_kernel::{StoreError, Timestamp, UserId};
 use terrace_quests::Period;
 use terrace_store::dashboard::{DashboardRead, DashboardRows, QuestsAsked};
 
-/// What is read.
-struct Asked {
+/// Whose parts are read, and which of them.
+struct PartsOf {
     user: Key,
     /// The periods of runs that may be shown.
     periods: Vec<String>,
@@ -57,8 +56,8 @@ struct Parts {
 nested!(NumbersRow, RunRow, CopyRow, OwnedRow, ClaimRow, SummaryRow, StateRow, TopicRow);
 
 /// Reads all parts in one statement, which sees one state of the database.
-fn in_one_statement(conn: &mut PgConnection, asked: Asked) -> QueryResult<Option<Parts>> {
-    let Asked { user, periods, prerequisites, facts, now } = asked;
+fn in_one_statement(conn: &mut PgConnection, of: PartsOf) -> QueryResult<Option<Parts>> {
+    let PartsOf { user, periods, prerequisites, facts, now } = of;
     parts::account(user)
         .select((
             AccountRow::as_select(),
@@ -82,8 +81,8 @@ fn in_one_statement(conn: &mut PgConnection, asked: Asked) -> QueryResult<Option
 }
 
 /// Reads the parts one after another, without those that are known to be empty.
-fn one_after_another(conn: &mut SqliteConnection, asked: Asked) -> QueryResult<Option<Parts>> {
-    let Asked { user, periods, prerequisites, facts, now } = asked;
+fn one_after_another(conn: &mut SqliteConnection, of: PartsOf) -> QueryResult<Option<Parts>> {
+    let PartsOf { user, periods, prerequisites, facts, now } = of;
     let beside =
         (Option::<TeamRow>::as_select(), leaderboards::id.nullable(), Option::<VisitsRow>::as_select());
     let account = parts::account(user).select((AccountRow::as_select(), beside)).first(conn).optional()?;
@@ -168,7 +167,7 @@ impl DashboardRead for DieselTx<'_> {
         now: Timestamp,
     ) -> Result<Option<DashboardRows>, StoreError> {
         let user = Key::of(user);
-        let asked = Asked {
+        let of = PartsOf {
             user,
             periods: Period::open_anywhere(now).map(|period| period.to_string()).collect(),
             prerequisites: quests.prerequisites.iter().copied().map(Key::of).collect(),
@@ -176,8 +175,8 @@ impl DashboardRead for DieselTx<'_> {
             now,
         };
         let parts = match &mut self.conn {
-            Conn::Pg(conn) => in_one_statement(conn, asked),
-            Conn::Sqlite(conn) => one_after_another(conn, asked),
+            Conn::Pg(conn) => in_one_statement(conn, of),
+            Conn::Sqlite(conn) => one_after_another(conn, of),
         };
         let parts = parts.map_err(broken("read a dashboard"))?;
         parts.map(|parts| parts.into_rows(user)).transpose()

@@ -3,7 +3,7 @@
 use crate::accounts::ACTIVE;
 use crate::nested::SqlQuery;
 use crate::notifications::UNREAD;
-use crate::quests::progress::season_points;
+use crate::quests::season_points;
 use crate::schema::{
     daily_visits, leaderboards, owned_collectibles, quest_steps, reward_claims, spin_states, teams,
     user_achievements, user_packs, user_quest_status, user_step_status, users,
@@ -184,7 +184,7 @@ pub(super) fn done_steps(user: Key, periods: Vec<String>) -> _ {
         .order((quest_steps::place, quest_steps::key))
 }
 
-/// The columns of [`crate::quests::progress::DoneRow`].
+/// The columns of [`crate::quests::DoneRow`].
 #[auto_type(no_type_alias)]
 pub(super) fn done_step() -> _ {
     (

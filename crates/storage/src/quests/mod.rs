@@ -3,10 +3,13 @@
 mod batch;
 mod book;
 mod export;
-pub(crate) mod progress;
+mod progress;
 mod progress_writes;
 mod repair;
 pub(crate) mod schema;
 mod standings;
 mod unrecorded;
-pub(crate) mod visits;
+mod visits;
+
+pub(crate) use progress::{DoneRow, RunRow, by_run, season_points};
+pub(crate) use visits::VisitsRow;

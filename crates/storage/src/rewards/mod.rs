@@ -1,11 +1,13 @@
 //! Rewards as content describes them, claims, codes and tills.
 
 mod catalogue;
-pub(crate) mod claims;
+mod claims;
 mod codes;
 mod repair;
 pub(crate) mod schema;
 mod tills;
+
+pub(crate) use claims::ClaimRow;
 
 use crate::rows::{corrupt, named};
 use crate::types::Key;
