@@ -123,7 +123,7 @@ pub struct QuestsAsked<'q> {
     pub facts: bool,
 }
 
-/// Reads dashboards.
+/// Everything that a dashboard shows apart from ranks and content, as one state of the database.
 pub trait DashboardRead {
     /// What the dashboard of a fan shows at a time, in one statement on PostgreSQL and in at most 14 on SQLite; `None`
     /// if there is no such active account. The round of trivia is the first one that is not over and not paid to the fan:
@@ -131,7 +131,7 @@ pub trait DashboardRead {
     fn dashboard(
         &mut self,
         user: UserId,
-        quests: QuestsAsked<'_>,
+        asked: QuestsAsked<'_>,
         now: Timestamp,
     ) -> Result<Option<DashboardRows>, StoreError>;
 }

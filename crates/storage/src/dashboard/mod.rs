@@ -8,9 +8,9 @@ use crate::conn::Conn;
 use crate::error::broken;
 use crate::nested::{Row, Rows, nested, row};
 use crate::packs::{CopyRow, OwnedRow};
-use crate::quests::{DoneRow, RunRow, VisitsRow, by_run};
+use crate::quests::{self, AchievementRow, DoneRow, RunRow, VisitsRow};
 use crate::rewards::ClaimRow;
-use crate::rows::{corrupt, named};
+use crate::rows::corrupt;
 use crate::schema::{leaderboards, user_quest_status};
 use crate::teams::TeamRow;
 use crate::tx::DieselTx;
@@ -44,7 +44,7 @@ struct Parts {
     runs: Vec<RunRow>,
     done: Vec<DoneRow>,
     completed: Vec<(Key,)>,
-    achievements: Vec<(String, At)>,
+    achievements: Vec<AchievementRow>,
     sealed_packs: Vec<CopyRow>,
     collectibles: Vec<OwnedRow>,
     claims: Vec<ClaimRow>,
@@ -66,9 +66,9 @@ fn in_one_statement(conn: &mut PgConnection, of: PartsOf) -> QueryResult<Option<
             Option::<VisitsRow>::as_select(),
             parts::numbers(user, facts, now).rows(),
             Rows(parts::runs(user, periods.clone()).select(row::<RunRow>())),
-            Rows(parts::done_steps(user, periods).select(Row(parts::done_step()))),
-            Rows(parts::completed_quests(user, prerequisites).select(Row((user_quest_status::quest_id,)))),
-            Rows(parts::achievements(user).select(Row(parts::achievement()))),
+            Rows(parts::done_steps(user, periods).select(Row(quests::done_step()))),
+            Rows(quests::completed_quests(user, prerequisites).select(Row((user_quest_status::quest_id,)))),
+            Rows(quests::achievements(user).select(Row(quests::achievement()))),
             Rows(parts::sealed_packs(user).select(row::<CopyRow>())),
             Rows(parts::collectibles(user).select(row::<OwnedRow>())),
             Rows(parts::usable_claims(user, At(now)).select(row::<ClaimRow>())),
@@ -97,7 +97,7 @@ fn one_after_another(conn: &mut SqliteConnection, of: PartsOf) -> QueryResult<Op
         runs: parts::runs(user, periods.clone()).select(RunRow::as_select()).load(conn)?,
         done: Vec::new(),
         completed: Vec::new(),
-        achievements: parts::achievements(user).select(parts::achievement()).load(conn)?,
+        achievements: quests::achievements(user).select(quests::achievement()).load(conn)?,
         sealed_packs: Vec::new(),
         collectibles: Vec::new(),
         claims: Vec::new(),
@@ -106,11 +106,12 @@ fn one_after_another(conn: &mut SqliteConnection, of: PartsOf) -> QueryResult<Op
         topics: parts::topics().flat().load(conn)?,
     };
     if !read.runs.is_empty() {
-        read.done = parts::done_steps(user, periods).select(parts::done_step()).load(conn)?;
+        read.done = parts::done_steps(user, periods).select(quests::done_step()).load(conn)?;
     }
     if !prerequisites.is_empty() {
-        read.completed =
-            parts::completed_quests(user, prerequisites).select((user_quest_status::quest_id,)).load(conn)?;
+        read.completed = quests::completed_quests(user, prerequisites)
+            .select((user_quest_status::quest_id,))
+            .load(conn)?;
     }
     if numbers.sealed_packs > 0 {
         read.sealed_packs = parts::sealed_packs(user).select(CopyRow::as_select()).load(conn)?;
@@ -133,9 +134,7 @@ impl Parts {
         let account = self.account.into_account()?;
         let numbers = self.numbers.into_iter().next();
         let numbers = numbers.ok_or_else(|| corrupt("users", "id", &"an account without numbers"))?;
-        let mut done = by_run(self.done);
-        let achievement =
-            |(key, at): (String, At)| Ok((named("user_achievements", "achievement_key", &key)?, at.0));
+        let mut done = quests::by_run(self.done);
         Ok(DashboardRows {
             favorite_team: self.team.map(Team::from),
             visits: self.visits.map(VisitsRow::into_visits).transpose()?,
@@ -144,7 +143,7 @@ impl Parts {
             facts: numbers.facts(&account),
             account,
             numbers: numbers.into_numbers(self.team_board.map(Key::id))?,
-            achievements: each(self.achievements, achievement)?,
+            achievements: each(self.achievements, quests::into_achievement)?,
             sealed_packs: each(self.sealed_packs, CopyRow::into_copy)?,
             collectibles: each(self.collectibles, OwnedRow::into_owned)?,
             claims: each(self.claims, ClaimRow::into_claim)?,
@@ -163,15 +162,15 @@ impl DashboardRead for DieselTx<'_> {
     fn dashboard(
         &mut self,
         user: UserId,
-        quests: QuestsAsked<'_>,
+        asked: QuestsAsked<'_>,
         now: Timestamp,
     ) -> Result<Option<DashboardRows>, StoreError> {
         let user = Key::of(user);
         let of = PartsOf {
             user,
             periods: Period::open_anywhere(now).map(|period| period.to_string()).collect(),
-            prerequisites: quests.prerequisites.iter().copied().map(Key::of).collect(),
-            facts: quests.facts,
+            prerequisites: asked.prerequisites.iter().copied().map(Key::of).collect(),
+            facts: asked.facts,
             now,
         };
         let parts = match &mut self.conn {

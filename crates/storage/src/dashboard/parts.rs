@@ -6,7 +6,7 @@ use crate::notifications::UNREAD;
 use crate::quests::season_points;
 use crate::schema::{
     daily_visits, leaderboards, owned_collectibles, quest_steps, reward_claims, spin_states, teams,
-    user_achievements, user_packs, user_quest_status, user_step_status, users,
+    user_packs, user_quest_status, user_step_status, users,
 };
 use crate::types::{At, Instant, Key, Uid};
 use diesel::allow_tables_to_appear_in_same_query;
@@ -16,7 +16,6 @@ use diesel::sql_types::{BigInt, Integer, Nullable, Text};
 use std::time::Duration;
 use terrace_kernel::Timestamp;
 use terrace_packs::UserPackState;
-use terrace_quests::RunStatus;
 use terrace_rewards::ClaimStatus;
 use terrace_store::dashboard::DashboardRows;
 
@@ -182,38 +181,6 @@ pub(super) fn done_steps(user: Key, periods: Vec<String>) -> _ {
         .filter(user_step_status::user_id.eq(user))
         .filter(user_step_status::period.eq_any(periods))
         .order((quest_steps::place, quest_steps::key))
-}
-
-/// The columns of [`crate::quests::DoneRow`].
-#[auto_type(no_type_alias)]
-pub(super) fn done_step() -> _ {
-    (
-        user_step_status::user_id,
-        quest_steps::quest_id,
-        user_step_status::period,
-        user_step_status::step_id,
-        user_step_status::completed_at,
-    )
-}
-
-#[auto_type(no_type_alias)]
-pub(super) fn completed_quests(user: Key, among: Vec<Key>) -> _ {
-    let completed: &'static str = RunStatus::Completed.as_str();
-    user_quest_status::table
-        .filter(user_quest_status::user_id.eq(user))
-        .filter(user_quest_status::quest_id.eq_any(among))
-        .filter(user_quest_status::status.eq(completed))
-        .distinct()
-}
-
-#[auto_type(no_type_alias)]
-pub(super) fn achievements(user: Key) -> _ {
-    user_achievements::table.filter(user_achievements::user_id.eq(user))
-}
-
-#[auto_type(no_type_alias)]
-pub(super) fn achievement() -> _ {
-    (user_achievements::achievement_key, user_achievements::unlocked_at)
 }
 
 #[auto_type(no_type_alias)]

@@ -11,5 +11,8 @@ mod standings;
 mod unrecorded;
 mod visits;
 
-pub(crate) use progress::{DoneRow, RunRow, by_run, season_points};
+pub(crate) use progress::{
+    AchievementRow, DoneRow, RunRow, achievement, achievements, by_run, completed_quests, done_step,
+    into_achievement, season_points,
+};
 pub(crate) use visits::VisitsRow;

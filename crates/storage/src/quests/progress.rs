@@ -9,7 +9,7 @@ use crate::tx::DieselTx;
 use crate::types::{At, Key, Uid};
 use chrono::NaiveDate;
 use chrono_tz::Tz;
-use diesel::dsl::{exists, not};
+use diesel::dsl::{auto_type, exists, not};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Text};
 use std::collections::{HashMap, HashSet};
@@ -53,6 +53,46 @@ impl RunRow {
 
 /// A fan, a run's quest and period, the step, and the time.
 pub(crate) type DoneRow = (Key, Key, String, Key, At);
+
+/// The columns of [`DoneRow`].
+#[auto_type(no_type_alias)]
+pub(crate) fn done_step() -> _ {
+    (
+        user_step_status::user_id,
+        quest_steps::quest_id,
+        user_step_status::period,
+        user_step_status::step_id,
+        user_step_status::completed_at,
+    )
+}
+
+#[auto_type(no_type_alias)]
+pub(crate) fn completed_quests(user: Key, among: Vec<Key>) -> _ {
+    let completed: &'static str = RunStatus::Completed.as_str();
+    user_quest_status::table
+        .filter(user_quest_status::user_id.eq(user))
+        .filter(user_quest_status::quest_id.eq_any(among))
+        .filter(user_quest_status::status.eq(completed))
+        .distinct()
+}
+
+/// The key of an achievement, and when it was unlocked.
+pub(crate) type AchievementRow = (String, At);
+
+pub(crate) fn into_achievement((key, at): AchievementRow) -> Result<(AchievementKey, Timestamp), StoreError> {
+    Ok((named("user_achievements", "achievement_key", &key)?, at.0))
+}
+
+#[auto_type(no_type_alias)]
+pub(crate) fn achievements(user: Key) -> _ {
+    user_achievements::table.filter(user_achievements::user_id.eq(user))
+}
+
+/// The columns of [`AchievementRow`].
+#[auto_type(no_type_alias)]
+pub(crate) fn achievement() -> _ {
+    (user_achievements::achievement_key, user_achievements::unlocked_at)
+}
 
 /// Completed steps by fan, quest and period.
 pub(crate) type DoneSteps = HashMap<(Key, Key, String), Vec<StepDone>>;
@@ -188,13 +228,7 @@ impl DieselTx<'_> {
                 .filter(user_step_status::user_id.eq_any(fans))
                 .filter(quest_steps::quest_id.eq_any(quests))
                 .order((quest_steps::place, quest_steps::key))
-                .select((
-                    user_step_status::user_id,
-                    quest_steps::quest_id,
-                    user_step_status::period,
-                    user_step_status::step_id,
-                    user_step_status::completed_at,
-                ))
+                .select(done_step())
                 .load(conn)
         })
         .map_err(broken("read the completed steps of fans"))?;
@@ -288,15 +322,9 @@ impl QuestRead for DieselTx<'_> {
         if quests.is_empty() {
             return Ok(Vec::new());
         }
-        let quests = quests.iter().copied().map(Key::of);
+        let quests: Vec<Key> = quests.iter().copied().map(Key::of).collect();
         let rows: Vec<Key> = on!(self.conn, |conn| {
-            user_quest_status::table
-                .filter(user_quest_status::user_id.eq(Key::of(user)))
-                .filter(user_quest_status::quest_id.eq_any(quests))
-                .filter(user_quest_status::status.eq(RunStatus::Completed.as_str()))
-                .select(user_quest_status::quest_id)
-                .distinct()
-                .load(conn)
+            completed_quests(Key::of(user), quests).select(user_quest_status::quest_id).load(conn)
         })
         .map_err(broken("find which quests a fan completed"))?;
         Ok(rows.into_iter().map(Key::id).collect())
@@ -366,16 +394,10 @@ impl QuestRead for DieselTx<'_> {
     }
 
     fn achievements_of(&mut self, user: UserId) -> Result<Vec<(AchievementKey, Timestamp)>, StoreError> {
-        let rows: Vec<(String, At)> = on!(self.conn, |conn| {
-            user_achievements::table
-                .filter(user_achievements::user_id.eq(Key::of(user)))
-                .select((user_achievements::achievement_key, user_achievements::unlocked_at))
-                .load(conn)
-        })
-        .map_err(broken("read a fan's achievements"))?;
-        rows.into_iter()
-            .map(|(key, at)| Ok((named("user_achievements", "achievement_key", &key)?, at.0)))
-            .collect()
+        let own = achievements(Key::of(user)).select(achievement());
+        let rows: Vec<AchievementRow> =
+            on!(self.conn, |conn| own.load(conn)).map_err(broken("read a fan's achievements"))?;
+        rows.into_iter().map(into_achievement).collect()
     }
 }
 
