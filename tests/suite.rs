@@ -179,6 +179,7 @@ mod http {
     mod graph;
     mod hosts;
     mod idempotency;
+    mod kept_dashboards;
     mod leaderboard;
     mod leaderboard_pages;
     mod lists;

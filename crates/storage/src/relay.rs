@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use terrace_kernel::{Appended, Clock, EventKind, Position, StoreError, num};
+use terrace_kernel::{Appended, Clock, Position, StoreError, num};
 use terrace_store::{Changes, LeaseWrite};
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -384,7 +384,7 @@ fn look(conn: &mut PgConnection) -> Result<Look, StoreError> {
     quietly(conn, |conn| diesel::sql_query(query).get_result(conn)).map_err(broken("look for events"))
 }
 
-/// The events after a position, up to another, that change what feeds show.
+/// The events after a position, up to another.
 fn changes_between(
     conn: &mut PgConnection,
     after: Position,
@@ -392,7 +392,6 @@ fn changes_between(
 ) -> Result<Vec<Appended>, StoreError> {
     let rows: Vec<(String, Option<Key>, Key)> = events::table
         .filter(events::position.gt(after.get()).and(events::position.le(up_to.get())))
-        .filter(events::kind.eq_any(Changes::kinds_of_feeds().map(EventKind::as_str)))
         .select((events::kind, events::actor_id, events::subject_id))
         .load(conn)
         .map_err(broken("read what changed"))?;

@@ -93,6 +93,10 @@ pub struct Changes {
     everything: AtomicU64,
     /// The last change of each resource, by its id.
     subjects: Box<[AtomicU64]>,
+    /// The last change of something of each fan, by the account.
+    fans: Box<[AtomicU64]>,
+    /// The last change that may concern what any fan has.
+    every_fan: AtomicU64,
     /// The number of posts that were noted as created.
     created: AtomicU64,
     /// The last of them, the newest at the end. Held while [`Self::created`] changes.
@@ -101,11 +105,14 @@ pub struct Changes {
 
 impl Default for Changes {
     fn default() -> Self {
+        let counters = || (0..COUNTERS).map(|_| AtomicU64::new(0)).collect();
         Self {
             latest: AtomicU64::new(0),
             feeds: AtomicU64::new(0),
             everything: AtomicU64::new(0),
-            subjects: (0..COUNTERS).map(|_| AtomicU64::new(0)).collect(),
+            subjects: counters(),
+            fans: counters(),
+            every_fan: AtomicU64::new(0),
             created: AtomicU64::new(0),
             newest: Mutex::default(),
         }
@@ -113,11 +120,6 @@ impl Default for Changes {
 }
 
 impl Changes {
-    /// The kinds of events that change posts as feeds show them, or who sees them.
-    pub fn kinds_of_feeds() -> impl Iterator<Item = EventKind> {
-        EventKind::ALL.iter().copied().filter(|kind| Effect::of(*kind) != Effect::Nothing)
-    }
-
     /// The number of the last change. Take it before reading data that is to be cached.
     pub fn latest(&self) -> u64 {
         self.latest.load(Ordering::Acquire)
@@ -126,6 +128,13 @@ impl Changes {
     /// The number of the last change of anything that pages of posts show.
     pub fn latest_of_feeds(&self) -> u64 {
         self.feeds.load(Ordering::Acquire)
+    }
+
+    /// The number of the last change of something that this fan has: events that name the fan, and others that may concern
+    /// everybody. What other fans have, and so the fan's rank, is not part of it.
+    pub fn latest_of_fan(&self, fan: UserId) -> u64 {
+        let own = counter(&self.fans, fan.as_uuid()).map_or(u64::MAX, |own| own.load(Ordering::Acquire));
+        self.every_fan.load(Ordering::Acquire).max(own)
     }
 
     /// Whether a post that was read at this number is still shown the same.
@@ -160,11 +169,11 @@ impl Changes {
         Some((newest.range(first..).copied().collect(), created))
     }
 
-    /// Notes a change with these events, which were committed or became public. Events of other kinds than
-    /// [`Changes::kinds_of_feeds`] may be left out.
+    /// Notes a change with these events, which were committed or became public.
     pub fn note(&self, events: &[Appended]) {
         let number = self.next();
         for event in events {
+            self.mark_fans(event, number);
             match Effect::of(event.kind) {
                 Effect::Created => {
                     self.mark(event.subject, number);
@@ -188,9 +197,15 @@ impl Changes {
         }
     }
 
+    /// Notes that something of this fan may have changed without an event.
+    pub fn note_fan(&self, fan: UserId) {
+        mark(&self.fans, fan.as_uuid(), self.next());
+    }
+
     /// Notes that anything may have changed.
     pub fn note_unknown(&self) {
         let number = self.next();
+        self.every_fan.fetch_max(number, Ordering::AcqRel);
         self.everything.fetch_max(number, Ordering::AcqRel);
         self.feeds.fetch_max(number, Ordering::AcqRel);
     }
@@ -201,7 +216,7 @@ impl Changes {
 
     fn is_current(&self, since: u64, id: Uuid) -> bool {
         self.everything.load(Ordering::Acquire) <= since
-            && self.counter(id).is_some_and(|counter| counter.load(Ordering::Acquire) <= since)
+            && counter(&self.subjects, id).is_some_and(|counter| counter.load(Ordering::Acquire) <= since)
     }
 
     fn newest(&self) -> MutexGuard<'_, VecDeque<PostId>> {
@@ -217,6 +232,16 @@ impl Changes {
         self.created.fetch_add(1, Ordering::AcqRel);
     }
 
+    fn mark_fans(&self, event: &Appended, number: u64) {
+        if concerns_every_fan(event.kind) {
+            self.every_fan.fetch_max(number, Ordering::AcqRel);
+        }
+        // A subject that is no account shares a counter with some fan, which does no harm.
+        for fan in event.actor.map(UserId::as_uuid).into_iter().chain([event.subject]) {
+            mark(&self.fans, fan, number);
+        }
+    }
+
     fn mark_reader(&self, reader: Option<UserId>, number: u64) {
         if let Some(reader) = reader {
             self.mark(view_of(reader), number);
@@ -224,16 +249,35 @@ impl Changes {
     }
 
     fn mark(&self, id: Uuid, number: u64) {
-        if let Some(counter) = self.counter(id) {
-            counter.fetch_max(number, Ordering::AcqRel);
-        }
+        mark(&self.subjects, id, number);
     }
+}
 
-    fn counter(&self, id: Uuid) -> Option<&AtomicU64> {
-        // The last bytes of an id are random.
-        let (_, last) = id.as_bytes().split_last_chunk()?;
-        self.subjects.get(usize::from(u16::from_be_bytes(*last)) % COUNTERS)
+fn mark(counters: &[AtomicU64], id: Uuid, number: u64) {
+    if let Some(counter) = counter(counters, id) {
+        counter.fetch_max(number, Ordering::AcqRel);
     }
+}
+
+fn counter(counters: &[AtomicU64], id: Uuid) -> Option<&AtomicU64> {
+    // The last bytes of an id are random.
+    let (_, last) = id.as_bytes().split_last_chunk()?;
+    counters.get(usize::from(u16::from_be_bytes(*last)) % COUNTERS)
+}
+
+/// Whether events of a kind may change what fans have whom they do not name.
+const fn concerns_every_fan(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::AccountDeleted
+            | EventKind::AccountSuspended
+            | EventKind::AccountRestored
+            | EventKind::ContentChanged
+            | EventKind::FollowsImported
+            | EventKind::SeasonChanged
+            | EventKind::RoundSoon
+            | EventKind::RoundEnded
+    )
 }
 
 /// The id under which the counter of what a reader sees is found, apart from that of the reader's posts.
@@ -306,6 +350,23 @@ mod tests {
         assert_eq!([7, 8].map(|id| changes.is_reader_current(0, account(id))), [true, false]);
         changes.note_unknown();
         assert!(!changes.is_reader_current(0, account(7)));
+    }
+
+    #[test]
+    fn a_fan_is_concerned_by_events_that_name_the_fan_or_nobody() {
+        let changes = Changes::default();
+        let latest = || [7, 8, 9].map(|id| changes.latest_of_fan(account(id)));
+        changes.note(&[Appended { actor: Some(account(8)), ..event(EventKind::UserFollowed, 9) }]);
+        assert_eq!(latest(), [0, 1, 1]);
+        changes.note(&[Appended { actor: Some(account(7)), ..event(EventKind::PointsAwarded, 99) }]);
+        assert_eq!(latest(), [2, 1, 1]);
+        assert!(changes.is_post_current(0, post(7), Some(account(7))), "no post has changed");
+        changes.note_fan(account(8));
+        assert_eq!(latest(), [2, 3, 1]);
+        changes.note(&[event(EventKind::SeasonChanged, 99)]);
+        assert_eq!(latest(), [4; 3]);
+        changes.note_unknown();
+        assert_eq!(latest(), [5; 3]);
     }
 
     #[test]

@@ -20,6 +20,7 @@
 
 use crate::boards::BoardPages;
 use crate::client;
+use crate::dashboard::DashboardPages;
 use crate::docs::{self, Document};
 use crate::edge::{self, Shell, WebConfig, auth, crosssite, etag, health, in_time, parameters};
 use crate::packs::PackPage;
@@ -77,6 +78,7 @@ pub(crate) struct Service {
 #[derive(Clone)]
 struct Pages {
     boards: Data<BoardPages>,
+    dashboards: Data<DashboardPages>,
     feed: Data<FeedPages>,
     packs: Data<PackPage>,
     products: Data<ProductPages>,
@@ -87,6 +89,7 @@ impl Pages {
     fn new(config: &WebConfig) -> Self {
         Self {
             boards: Data::new(BoardPages::new()),
+            dashboards: Data::new(DashboardPages::new()),
             feed: Data::new(FeedPages::new(config.post_memory)),
             packs: Data::default(),
             products: Data::new(ProductPages::new()),
@@ -95,8 +98,14 @@ impl Pages {
     }
 
     fn register(self, config: &mut web::ServiceConfig) {
-        let Self { boards, feed, packs, products, quests } = self;
-        config.app_data(boards).app_data(feed).app_data(packs).app_data(products).app_data(quests);
+        let Self { boards, dashboards, feed, packs, products, quests } = self;
+        config
+            .app_data(boards)
+            .app_data(dashboards)
+            .app_data(feed)
+            .app_data(packs)
+            .app_data(products)
+            .app_data(quests);
     }
 }
 

@@ -5,11 +5,11 @@ use crate::edge::WebConfig;
 use crate::edge::{Backend, Shell};
 use crate::register::Routes;
 use crate::service::Service;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use terrace_app::store::BoxFuture;
 use terrace_identity::{Role, Secret, Token, TokenKind, Viewer};
-use terrace_kernel::{Clock, CtxSeed, Entropy, StoreError, Timestamp};
+use terrace_kernel::{Clock, CtxSeed, Entropy, StoreError, Timestamp, UserId};
 use utoipa::openapi::OpenApi;
 use uuid::Uuid;
 
@@ -29,6 +29,7 @@ pub(crate) struct FakeBackend {
     pub(crate) cookie: (Secret, Token),
     pub(crate) access: (Secret, Token),
     pub(crate) look_ups: AtomicU64,
+    pub(crate) noted: Mutex<Vec<UserId>>,
     pub(crate) broken: bool,
 }
 
@@ -39,6 +40,7 @@ impl FakeBackend {
             cookie: Token::draw(TokenKind::Cookie, &mut ctx),
             access: Token::draw(TokenKind::Access, &mut ctx),
             look_ups: AtomicU64::new(0),
+            noted: Mutex::default(),
             broken,
         }
     }
@@ -56,6 +58,10 @@ impl Backend for FakeBackend {
         Box::pin(
             async move { if broken { Err(StoreError::Unavailable("secret cause".into())) } else { Ok(()) } },
         )
+    }
+
+    fn note_fan(&self, fan: UserId) {
+        self.noted.lock().unwrap().push(fan);
     }
 }
 

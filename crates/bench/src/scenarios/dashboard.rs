@@ -1,9 +1,9 @@
-//! The dashboard of fans who have some of everything: compared with a bare handler, its statements, and its CPU time beside
-//! that of the requests that it replaces.
+//! Dashboards: those that are kept and those of ever other fans compared with a bare handler, the statements of one, and its
+//! CPU time beside that of the requests that it replaces.
 
 use super::contest::Read;
 use super::{Plan, cpu, database_cpu, for_each_fan, memory, shown};
-use crate::client::{Sample, always, drive, in_turn};
+use crate::client::{Sample, drive, in_turn};
 use crate::http;
 use crate::numbers::float;
 use crate::report::{Figure, Quantity, Target};
@@ -34,6 +34,8 @@ const REPLACED: [&str; 14] = [
     "/api/trivia?limit=1",
     "/api/trends",
 ];
+/// The fans of each connection whose dashboards are replaced.
+const REPLACED_OF: usize = 100;
 /// The minimum share of the rate of the bare handler.
 const OF_BARE: Target = Target::AtLeast(0.05);
 /// The maximum share of the CPU time of the requests that it replaces.
@@ -60,24 +62,35 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
     let get = |path: &str, fan: usize| -> Result<Vec<u8>> {
         Ok(http::request("GET", path, &[("Cookie", &cookie(fan)?)], None))
     };
-    let read = Read {
-        what: format!("GET {DASHBOARD}"),
-        database: kind.name(),
-        path: DASHBOARD,
-        requests: &for_each_fan(|fan| Ok(vec![get(DASHBOARD, fan)?]))?,
-        status: 200,
-        target: OF_BARE,
-    };
-    let mut figures = read.run(ground, plan, &terrace)?;
-    figures.push(statements(plan, &world, &terrace, &get(DASHBOARD, 0)?)?);
+    let kept = for_each_fan(|fan| Ok(vec![get(DASHBOARD, fan)?]))?;
+    // The fans of each connection take more than the second for which a dashboard is kept.
+    let fans = usize::try_from(fans)?;
+    let others = |connection: usize| (FANS + connection..fans).step_by(FANS);
+    let not_kept =
+        for_each_fan(|connection| others(connection).map(|fan| get(DASHBOARD, fan)).collect::<Result<_>>())?;
+    let mut figures = Vec::new();
+    for (which, requests) in [("", kept), (", ever other fans", not_kept.clone())] {
+        let read = Read {
+            what: format!("GET {DASHBOARD}{which}"),
+            database: kind.name(),
+            path: DASHBOARD,
+            requests: &requests,
+            status: 200,
+            target: OF_BARE,
+        };
+        figures.extend(read.run(ground, plan, &terrace)?);
+    }
+    figures.push(statements(&world, &terrace)?);
+    let all = for_each_fan(|connection| {
+        let all = others(connection).take(REPLACED_OF).flat_map(|fan| REPLACED.map(|path| get(path, fan)));
+        all.collect::<Result<Vec<_>>>()
+    })?;
     let (mut ours, mut replaced): (Vec<Sample>, Vec<Sample>) = (Vec::new(), Vec::new());
     for _ in 0..plan.runs {
-        let one = for_each_fan(|fan| Ok(always(get(DASHBOARD, fan)?)))?;
-        ours.push(drive(&plan.load(terrace.served(), &[200]), one)?);
-        let all = for_each_fan(|fan| {
-            Ok(in_turn(REPLACED.iter().map(|path| get(path, fan)).collect::<Result<_>>()?))
-        })?;
-        replaced.push(drive(&plan.load(terrace.served(), &[200]), all)?);
+        for (samples, requests) in [(&mut ours, &not_kept), (&mut replaced, &all)] {
+            let scripts = requests.iter().cloned().map(in_turn).collect();
+            samples.push(drive(&plan.load(terrace.served(), &[200]), scripts)?);
+        }
     }
     // With the database, if it is a separate server.
     let spent = |samples: &[Sample]| cpu(samples) + database_cpu(samples).unwrap_or(0.0);
@@ -128,18 +141,25 @@ fn furnish(terrace: &Terrace, cookie: &str) -> Result<()> {
     Ok(())
 }
 
-/// The statements of a dashboard, including the look-ups of the session and of content. What the service executes without any
-/// request is subtracted.
-fn statements(plan: &Plan, world: &World, terrace: &Terrace, read: &[u8]) -> Result<Figure> {
+/// The statements of a dashboard that is not kept, including the look-ups of the session and of content. What the service
+/// executes without any request is subtracted.
+fn statements(world: &World, terrace: &Terrace) -> Result<Figure> {
     let count = || terrace.metrics().map(|metrics| metrics.total("terrace_store_statement_seconds_count"));
     let start = count()?;
     thread::sleep(IDLE);
     let (before, begun) = (count()?, Instant::now());
-    let sample = drive(&plan.load(terrace.served(), &[200]), vec![always(read.to_vec())])?;
+    let mut caller = terrace.caller()?;
+    for fan in 0..FANS {
+        caller.expect(200, &http::request("GET", DASHBOARD, &[("Cookie", &cookie(fan)?)], None))?;
+    }
     let idle = (before - start) * begun.elapsed().div_duration_f64(IDLE);
-    let statements = ((count()? - before - idle) / float(sample.answered.max(1)) * 100.0).round() / 100.0;
+    let statements = (count()? - before - idle) / float(u64::try_from(FANS)?);
     let what = format!("statements of GET {DASHBOARD}");
-    Ok(Figure::plain(what, world.kind().name(), Quantity::new(statements, "statements"))
-        .against("bound", STATEMENTS, Target::AtMost(1.0))
-        .with(json!({"dashboards": sample.answered, "sample": shown(&[sample])})))
+    Ok(Figure::plain(
+        what,
+        world.kind().name(),
+        Quantity::new((statements * 100.0).round() / 100.0, "statements"),
+    )
+    .against("bound", STATEMENTS, Target::AtMost(1.0))
+    .with(json!({"dashboards": FANS})))
 }

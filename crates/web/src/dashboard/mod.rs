@@ -2,7 +2,10 @@
 
 mod dto;
 mod games;
+mod pages;
 mod routes;
+
+pub(crate) use pages::DashboardPages;
 
 use crate::register::Routes;
 

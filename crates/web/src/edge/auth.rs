@@ -1,6 +1,7 @@
 //! Resolves the caller: from a bearer token, else from the session cookie.
 
 use crate::edge::area::Area;
+use crate::edge::backend::Backend;
 use crate::edge::config::WebConfig;
 use crate::edge::limits::{Address, ClientAddress};
 use crate::edge::shell::{Served, Shell, refuse, shell_of};
@@ -15,6 +16,7 @@ use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::{HttpMessage, HttpRequest};
 use terrace_identity::{Secret, Token, TokenKind, Viewer};
+use terrace_kernel::UserId;
 
 /// Paths under `/api/` and those of the sandbox have viewers, except [`cron`] and the route for tills, whose bearer tokens are
 /// no session tokens, and webhooks. A request without a credential causes no lookup.
@@ -48,11 +50,23 @@ pub(crate) async fn authenticate<B: MessageBody>(
     if let Some(viewer) = found.viewer {
         req.extensions_mut().insert(viewer);
     }
+    let writer = found.viewer.filter(|_| crosssite::writes(req.method()));
+    let _noted = writer.map(|Viewer { user_id, .. }| Noted(&*shell.backend, user_id));
     let mut res = next.call(req).await?;
     if found.bad_cookie {
         clear_bad_cookie(res.headers_mut(), shell.config());
     }
     Ok(res.map_into_left_body())
+}
+
+/// Notes on drop that a fan may have changed something: before the response is sent, and also if the client does not wait
+/// for it. Not every command of a fan appends an event.
+struct Noted<'b>(&'b dyn Backend, UserId);
+
+impl Drop for Noted<'_> {
+    fn drop(&mut self) {
+        self.0.note_fan(self.1);
+    }
 }
 
 struct Found {

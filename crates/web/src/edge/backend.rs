@@ -3,7 +3,7 @@
 use terrace_app::App;
 use terrace_app::store::BoxFuture;
 use terrace_identity::{Token, Viewer};
-use terrace_kernel::StoreError;
+use terrace_kernel::{StoreError, UserId};
 
 /// Lets tests replace the application, so that the shell runs without a store.
 pub(crate) trait Backend: Send + Sync + 'static {
@@ -12,6 +12,9 @@ pub(crate) trait Backend: Send + Sync + 'static {
 
     /// Fails if the store is not operational.
     fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// Notes that something of this fan may have changed.
+    fn note_fan(&self, fan: UserId);
 }
 
 impl Backend for App {
@@ -21,5 +24,9 @@ impl Backend for App {
 
     fn ready(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(App::ready(self))
+    }
+
+    fn note_fan(&self, fan: UserId) {
+        self.changes().note_fan(fan);
     }
 }

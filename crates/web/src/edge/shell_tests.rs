@@ -8,7 +8,7 @@ use crate::error::{ApiError, Code, Invalid};
 use crate::extract::{IdempotencyKey, JsonBody, MaybeSignedIn, PathId, SignedIn};
 use crate::register::Routes;
 use crate::server::{Listeners, run};
-use crate::test_support::{FakeBackend, service};
+use crate::test_support::{FakeBackend, service, viewer};
 use actix_web::body::MessageBody;
 use actix_web::dev::ServiceResponse;
 use actix_web::http::Method;
@@ -221,6 +221,20 @@ async fn refused_bodies_point_to_the_invalid_part() {
     ask!(app, send("{}").insert_header(("content-length", "10485760"))).is_problem(413, "payload_too_large");
     let key = send(r#"{"body":"a"}"#).insert_header(("idempotency-key", "a b"));
     ask!(app, key).is_problem(400, "invalid_request");
+}
+
+#[actix_web::test]
+async fn what_a_fan_sends_may_change_what_the_fan_has() {
+    let (app, backend, _) = service!(open());
+    let bearer = ("authorization", format!("Bearer {}", backend.access.0.expose()));
+    let noted = || std::mem::take(&mut *backend.noted.lock().unwrap());
+    assert_eq!(ask!(app, post_note(r#"{"body":"a"}"#)).status, 401);
+    assert_eq!(ask!(app, TestRequest::get().uri("/api/notes").insert_header(bearer.clone())).status, 200);
+    assert_eq!(noted(), []);
+    for (body, status) in [("a", 201), ("taken", 409), ("broken", 500)] {
+        let written = ask!(app, post_note(&format!(r#"{{"body":"{body}"}}"#)).insert_header(bearer.clone()));
+        assert_eq!((written.status, noted()), (status, vec![viewer().user_id]));
+    }
 }
 
 #[actix_web::test]

@@ -1,0 +1,39 @@
+//! The encoded dashboards of fans who read theirs more than once a second: in several tabs, or anew after each of several
+//! events.
+
+use crate::edge::{JSON, Tag, tagged};
+use crate::error::ApiError;
+use crate::platform::Kept;
+use actix_web::HttpResponse;
+use bytes::Bytes;
+use moka::sync::Cache;
+use std::sync::Arc;
+use terrace_app::App;
+use terrace_kernel::UserId;
+
+/// The number of dashboards, each of about 8 KiB.
+const MOST: u64 = 2_048;
+
+/// The dashboards that were read last, by their fans.
+pub(crate) struct DashboardPages(Cache<UserId, Arc<Kept<(Tag, Bytes)>>>);
+
+impl DashboardPages {
+    pub(crate) fn new() -> Self {
+        Self(Cache::new(MOST))
+    }
+
+    /// The dashboard of a fan, encoded by `encode` unless it is kept. A kept one has the position as of which its ranks are
+    /// exact, and a stream that continues from there misses nothing.
+    pub(crate) async fn answer(
+        &self,
+        app: &App,
+        fan: UserId,
+        encode: impl AsyncFnOnce() -> Result<(Tag, Vec<u8>), ApiError>,
+    ) -> Result<HttpResponse, ApiError> {
+        let kept = self.0.get_with(fan, Arc::default);
+        let read = async || encode().await.map(|(tag, body)| (tag, Bytes::from(body)));
+        let page = kept.get(|| app.changes().latest_of_fan(fan), read).await?;
+        let (tag, body) = &*page;
+        Ok(tagged(true, tag, JSON, body.clone()))
+    }
+}
