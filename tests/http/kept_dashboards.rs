@@ -5,7 +5,7 @@ use super::leaderboard::BOARD;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::thread;
-use terrace_testkit::{CRON_SECRET, Client, DatabaseKind, TestService, on_each_database};
+use terrace_testkit::{CRON_SECRET, Client, DatabaseKind, TestService, on_each_database, wait_until};
 
 on_each_database! {
     spec_4_a_dashboard_shows_every_change_that_was_answered,
@@ -39,16 +39,15 @@ fn spec_4_a_dashboard_shows_every_change_that_was_answered(kind: DatabaseKind) -
         }
         world.act();
         for (client, _) in &world.fans {
-            // Consumers may change it between two reads.
-            loop {
-                let before = anew(&other, client);
-                let shown = own(read(client));
-                if anew(&other, client) == before {
-                    for (part, value) in before.as_object().expect("parts") {
-                        assert_eq!(&shown[part], value, "{part} after {number} actions");
-                    }
-                    break;
-                }
+            // What the service does in the background may change it between two reads.
+            let (mut expected, mut shown) = (Value::Null, Value::Null);
+            wait_until("the dashboard stays as it is", || {
+                expected = anew(&other, client);
+                shown = own(read(client));
+                Ok(anew(&other, client) == expected)
+            })?;
+            for (part, value) in expected.as_object().expect("parts") {
+                assert_eq!(&shown[part], value, "{part} after {number} actions");
             }
         }
     }
@@ -65,27 +64,24 @@ fn spec_4_a_dashboard_shows_every_change_up_to_a_position_that_was_shown(kind: D
     let points = |path: &str, at: &str| reader.get(path).expect(200).at(at).as_u64();
     let on_board = || points(&format!("{BOARD}?limit=1"), "/me/points").unwrap_or(0);
     let shown = || points(DASHBOARD, "/user/points").expect("a number");
-    let (awarded, seen) = thread::scope(|scope| {
+    let mut seen = thread::scope(|scope| {
         let awarding = scope.spawn(|| {
-            let awarded = (1..=AWARDS).map(|number| {
+            for number in 0..AWARDS {
                 let body = json!({"userId": id, "amount": 1, "reason": "A ticket", "source": format!("import:{number}")});
                 cron.post("/api/cron/award-points", &body).expect(200);
-                number
-            });
-            awarded.last()
+            }
         });
         let mut seen = Vec::new();
-        loop {
-            let ended = awarding.is_finished();
-            let pair = (on_board(), shown());
-            seen.push(pair);
-            if ended && pair.0 >= AWARDS {
-                break;
-            }
+        while !awarding.is_finished() {
+            seen.push((on_board(), shown()));
         }
-        (awarding.join().expect("the awards"), seen)
+        awarding.join().expect("the awards");
+        seen
     });
-    assert_eq!(awarded, Some(AWARDS));
+    wait_until("the other process shows all awards", || {
+        seen.push((on_board(), shown()));
+        Ok(seen.last().is_some_and(|(on_board, _)| *on_board >= AWARDS))
+    })?;
     for (on_board, shown) in seen {
         assert!(on_board <= shown, "{shown} points after a board with {on_board}");
     }
