@@ -11,7 +11,7 @@ use std::sync::Arc;
 use terrace_app::App;
 use terrace_kernel::UserId;
 
-/// The number of dashboards, each of about 8 KiB.
+/// The number of dashboards, each of about 5 KB.
 const MOST: u64 = 2_048;
 
 /// The dashboards that were read last, by their fans.
