@@ -93,9 +93,9 @@ pub struct Changes {
     everything: AtomicU64,
     /// The last change of each resource, by its id.
     subjects: Box<[AtomicU64]>,
-    /// The last change of something of each fan, by the account.
+    /// How often something of each fan has changed, by the account.
     fans: Box<[AtomicU64]>,
-    /// The last change that may concern what any fan has.
+    /// How often something has changed that may concern what any fan has.
     every_fan: AtomicU64,
     /// The number of posts that were noted as created.
     created: AtomicU64,
@@ -130,11 +130,11 @@ impl Changes {
         self.feeds.load(Ordering::Acquire)
     }
 
-    /// The number of the last change of something that this fan has: events that name the fan, and others that may concern
+    /// How often something that this fan has may have changed: events that name the fan, and others that may concern
     /// everybody. What other fans have, and so the fan's rank, is not part of it.
-    pub fn latest_of_fan(&self, fan: UserId) -> u64 {
-        let own = counter(&self.fans, fan.as_uuid()).map_or(u64::MAX, |own| own.load(Ordering::Acquire));
-        self.every_fan.load(Ordering::Acquire).max(own)
+    pub fn count_of_fan(&self, fan: UserId) -> u64 {
+        let own = counter(&self.fans, fan.as_uuid()).map_or(0, |own| own.load(Ordering::Acquire));
+        self.every_fan.load(Ordering::Acquire) + own
     }
 
     /// Whether a post that was read at this number is still shown the same.
@@ -173,7 +173,7 @@ impl Changes {
     pub fn note(&self, events: &[Appended]) {
         let number = self.next();
         for event in events {
-            self.mark_fans(event, number);
+            self.count_fans(event);
             match Effect::of(event.kind) {
                 Effect::Created => {
                     self.mark(event.subject, number);
@@ -197,15 +197,15 @@ impl Changes {
         }
     }
 
-    /// Notes that something of this fan may have changed without an event.
+    /// Notes that something of this fan may have changed without an event. What others see has not.
     pub fn note_fan(&self, fan: UserId) {
-        mark(&self.fans, fan.as_uuid(), self.next());
+        self.count(fan.as_uuid());
     }
 
     /// Notes that anything may have changed.
     pub fn note_unknown(&self) {
         let number = self.next();
-        self.every_fan.fetch_max(number, Ordering::AcqRel);
+        self.every_fan.fetch_add(1, Ordering::AcqRel);
         self.everything.fetch_max(number, Ordering::AcqRel);
         self.feeds.fetch_max(number, Ordering::AcqRel);
     }
@@ -232,13 +232,19 @@ impl Changes {
         self.created.fetch_add(1, Ordering::AcqRel);
     }
 
-    fn mark_fans(&self, event: &Appended, number: u64) {
+    fn count_fans(&self, event: &Appended) {
         if concerns_every_fan(event.kind) {
-            self.every_fan.fetch_max(number, Ordering::AcqRel);
+            self.every_fan.fetch_add(1, Ordering::AcqRel);
         }
         // A subject that is no account shares a counter with some fan, which does no harm.
         for fan in event.actor.map(UserId::as_uuid).into_iter().chain([event.subject]) {
-            mark(&self.fans, fan, number);
+            self.count(fan);
+        }
+    }
+
+    fn count(&self, fan: Uuid) {
+        if let Some(counter) = counter(&self.fans, fan) {
+            counter.fetch_add(1, Ordering::AcqRel);
         }
     }
 
@@ -249,13 +255,9 @@ impl Changes {
     }
 
     fn mark(&self, id: Uuid, number: u64) {
-        mark(&self.subjects, id, number);
-    }
-}
-
-fn mark(counters: &[AtomicU64], id: Uuid, number: u64) {
-    if let Some(counter) = counter(counters, id) {
-        counter.fetch_max(number, Ordering::AcqRel);
+        if let Some(counter) = counter(&self.subjects, id) {
+            counter.fetch_max(number, Ordering::AcqRel);
+        }
     }
 }
 
@@ -355,18 +357,19 @@ mod tests {
     #[test]
     fn a_fan_is_concerned_by_events_that_name_the_fan_or_nobody() {
         let changes = Changes::default();
-        let latest = || [7, 8, 9].map(|id| changes.latest_of_fan(account(id)));
+        let counts = || [7, 8, 9].map(|id| changes.count_of_fan(account(id)));
         changes.note(&[Appended { actor: Some(account(8)), ..event(EventKind::UserFollowed, 9) }]);
-        assert_eq!(latest(), [0, 1, 1]);
+        assert_eq!(counts(), [0, 1, 1]);
         changes.note(&[Appended { actor: Some(account(7)), ..event(EventKind::PointsAwarded, 99) }]);
-        assert_eq!(latest(), [2, 1, 1]);
+        assert_eq!(counts(), [1, 1, 1]);
         assert!(changes.is_post_current(0, post(7), Some(account(7))), "no post has changed");
+        let latest = changes.latest();
         changes.note_fan(account(8));
-        assert_eq!(latest(), [2, 3, 1]);
+        assert_eq!((counts(), changes.latest()), ([1, 2, 1], latest));
         changes.note(&[event(EventKind::SeasonChanged, 99)]);
-        assert_eq!(latest(), [4; 3]);
+        assert_eq!(counts(), [2, 3, 2]);
         changes.note_unknown();
-        assert_eq!(latest(), [5; 3]);
+        assert_eq!(counts(), [3, 4, 3]);
     }
 
     #[test]

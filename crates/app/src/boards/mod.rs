@@ -161,6 +161,11 @@ impl App {
         self.boards_as_they_are()
     }
 
+    /// Whether [`App::changes`] contains every event that the boards in memory show. They may be ahead of the bell.
+    pub fn has_noted_boards(&self) -> bool {
+        self.ranks.known().is_none_or(|known| known <= self.known_position())
+    }
+
     fn boards_as_they_are(&self) -> BoardSnapshot {
         let known = self.ranks.known();
         let served = self.ranks.floor();

@@ -1,11 +1,10 @@
 //! The encoded dashboards of fans who read theirs more than once a second: in several tabs, or anew after each of several
 //! events.
 
-use crate::edge::{JSON, Tag, tagged};
+use crate::edge::TaggedJson;
 use crate::error::ApiError;
 use crate::platform::Kept;
 use actix_web::HttpResponse;
-use bytes::Bytes;
 use moka::sync::Cache;
 use std::sync::Arc;
 use terrace_app::App;
@@ -15,7 +14,7 @@ use terrace_kernel::UserId;
 const MOST: u64 = 2_048;
 
 /// The dashboards that were read last, by their fans.
-pub(crate) struct DashboardPages(Cache<UserId, Arc<Kept<(Tag, Bytes)>>>);
+pub(crate) struct DashboardPages(Cache<UserId, Arc<Kept<TaggedJson>>>);
 
 impl DashboardPages {
     pub(crate) fn new() -> Self {
@@ -28,12 +27,12 @@ impl DashboardPages {
         &self,
         app: &App,
         fan: UserId,
-        encode: impl AsyncFnOnce() -> Result<(Tag, Vec<u8>), ApiError>,
+        encode: impl AsyncFnOnce() -> Result<TaggedJson, ApiError>,
     ) -> Result<HttpResponse, ApiError> {
+        if !app.has_noted_boards() {
+            return Ok(encode().await?.answer(true));
+        }
         let kept = self.0.get_with(fan, Arc::default);
-        let read = async || encode().await.map(|(tag, body)| (tag, Bytes::from(body)));
-        let page = kept.get(|| app.changes().latest_of_fan(fan), read).await?;
-        let (tag, body) = &*page;
-        Ok(tagged(true, tag, JSON, body.clone()))
+        Ok(kept.get(|| app.changes().count_of_fan(fan), encode).await?.answer(true))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::dashboard::dto::Dashboard;
 use crate::dashboard::pages::DashboardPages;
-use crate::edge::Tag;
+use crate::edge::{Tag, TaggedJson};
 use crate::error::{ApiError, Code};
 use crate::extract::SignedIn;
 use actix_web::web::Data;
@@ -37,7 +37,7 @@ pub(crate) async fn read_dashboard(
     pages.answer(&app, viewer.user_id, async || encode(&app, &viewer).await).await
 }
 
-async fn encode(app: &App, viewer: &Viewer) -> Result<(Tag, Vec<u8>), ApiError> {
+async fn encode(app: &App, viewer: &Viewer) -> Result<TaggedJson, ApiError> {
     let found = app.dashboard(viewer.user_id).await.map_err(|failure| match failure {
         // The account was deleted after its session was checked.
         Failure::Refused(NotFound) => Code::AuthenticationRequired.into(),
@@ -46,5 +46,6 @@ async fn encode(app: &App, viewer: &Viewer) -> Result<(Tag, Vec<u8>), ApiError> 
     let (packs, rewards) = (app.pack_book().await?, app.reward_book().await?);
     let dashboard = Dashboard::new(&found, &packs, &rewards, &app.club().await?.levels);
     let body = serde_json::to_vec(&dashboard).map_err(ApiError::internal)?;
-    Ok((Tag::without_position(Some(viewer), &body, found.position)?, body))
+    let tag = Tag::without_position(Some(viewer), &body, found.position)?;
+    Ok(TaggedJson { tag, body: body.into() })
 }

@@ -97,6 +97,18 @@ pub(crate) fn tagged(private: bool, tag: &Tag, content_type: &'static str, body:
     answer.map_into_boxed_body()
 }
 
+/// An encoded JSON body with its tag.
+pub(crate) struct TaggedJson {
+    pub(crate) tag: Tag,
+    pub(crate) body: Bytes,
+}
+
+impl TaggedJson {
+    pub(crate) fn answer(&self, private: bool) -> HttpResponse {
+        tagged(private, &self.tag, JSON, self.body.clone())
+    }
+}
+
 /// Headers that describe a body and are removed with it.
 const ENTITY: [HeaderName; 4] =
     [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::CONTENT_ENCODING, header::TRANSFER_ENCODING];

@@ -41,7 +41,7 @@ pub use config::{MetricsOnMain, WebConfig};
 pub use cors::{CorsOrigin, MalformedOrigin};
 pub(crate) use cron::CronCaller;
 pub use cron::CronSecret;
-pub(crate) use etag::{JSON, Tag, conditional_json, tagged};
+pub(crate) use etag::{JSON, Tag, TaggedJson, conditional_json, tagged};
 pub(crate) use fallback::RouteTable;
 pub use forwarded::{ForwardingHeader, MalformedNetwork, Network, TrustedProxies};
 pub use host::{AllowedHost, MalformedHost};

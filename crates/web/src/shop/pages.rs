@@ -1,6 +1,6 @@
 //! The first page of all products for signed-out readers, kept while nothing changes.
 
-use crate::edge::{JSON, Tag, tagged};
+use crate::edge::{Tag, TaggedJson};
 use crate::error::ApiError;
 use crate::platform::Kept;
 use crate::shop::dto::ProductList;
@@ -14,13 +14,8 @@ use terrace_kernel::Limit;
 /// The number of different limits of a page.
 const LIMITS: u64 = 100;
 
-struct Encoded {
-    body: Bytes,
-    tag: Tag,
-}
-
 /// The pages, by their limits.
-pub(crate) struct ProductPages(Cache<u8, Arc<Kept<Encoded>>>);
+pub(crate) struct ProductPages(Cache<u8, Arc<Kept<TaggedJson>>>);
 
 impl ProductPages {
     pub(crate) fn new() -> Self {
@@ -40,10 +35,10 @@ impl ProductPages {
                 || app.changes().latest(),
                 async || {
                     let body: Bytes = serde_json::to_vec(&list().await?).map_err(ApiError::internal)?.into();
-                    Ok(Encoded { tag: Tag::of(None, &body), body })
+                    Ok(TaggedJson { tag: Tag::of(None, &body), body })
                 },
             )
             .await?;
-        Ok(tagged(false, &page.tag, JSON, page.body.clone()))
+        Ok(page.answer(false))
     }
 }
