@@ -63,18 +63,18 @@ pub(super) fn run(ground: &Ground, plan: &Plan, kind: Kind) -> Result<Vec<Figure
         Ok(http::request("GET", path, &[("Cookie", &cookie(fan)?)], None))
     };
     let kept = for_each_fan(|fan| Ok(vec![get(DASHBOARD, fan)?]))?;
-    // So many for each connection that none comes again within the second for which its dashboard is kept.
+    // The fans of each connection take more than the second for which a dashboard is kept.
     let fans = usize::try_from(fans)?;
     let others = |connection: usize| (FANS + connection..fans).step_by(FANS);
     let not_kept =
         for_each_fan(|connection| others(connection).map(|fan| get(DASHBOARD, fan)).collect::<Result<_>>())?;
     let mut figures = Vec::new();
-    for (which, requests) in [("", &kept), (", ever other fans", &not_kept)] {
+    for (which, requests) in [("", kept), (", ever other fans", not_kept.clone())] {
         let read = Read {
             what: format!("GET {DASHBOARD}{which}"),
             database: kind.name(),
             path: DASHBOARD,
-            requests,
+            requests: &requests,
             status: 200,
             target: OF_BARE,
         };
