@@ -1,7 +1,7 @@
 //! Instants as the service stores them: whole microseconds, UTC.
 
 use crate::num;
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike, SecondsFormat, Timelike, Utc};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -78,10 +78,32 @@ impl Timestamp {
     }
 }
 
-/// RFC 3339, UTC, `Z`, milliseconds: the wire format of every time in the service.
+/// RFC 3339, UTC, `Z`, milliseconds: the wire format of every time in the service. A page has dozens of them, so the
+/// digits are written directly, in a fraction of the time of chrono's formatters.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.to_chrono().to_rfc3339_opts(SecondsFormat::Millis, true))
+        let at = self.to_chrono();
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        // Each number with the place of its last digit.
+        let numbers = [
+            (3, at.year().unsigned_abs()),
+            (6, at.month()),
+            (9, at.day()),
+            (12, at.hour()),
+            (15, at.minute()),
+            (18, at.second()),
+            (22, at.timestamp_subsec_millis()),
+        ];
+        for (last, mut number) in numbers {
+            for digit in text.iter_mut().take(last + 1).rev() {
+                if number == 0 {
+                    break;
+                }
+                *digit += u8::try_from(number % 10).unwrap_or(0);
+                number /= 10;
+            }
+        }
+        f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
     }
 }
 
@@ -110,6 +132,16 @@ mod tests {
         let instant: Timestamp = "2026-05-01T14:00:00.123456+02:00".parse().unwrap();
         assert_eq!(instant.to_string(), "2026-05-01T12:00:00.123Z");
         assert_eq!(format!("{instant:?}"), "2026-05-01T12:00:00.123456Z");
+    }
+
+    #[test]
+    fn is_written_like_chrono_writes_it() {
+        // Some 116 days apart, by a prime number of microseconds: all parts of an instant vary.
+        for micros in (FIRST..=LAST).step_by(10_000_000_000_037) {
+            let instant = Timestamp::from_micros(micros);
+            let expected = instant.to_chrono().to_rfc3339_opts(SecondsFormat::Millis, true);
+            assert_eq!(instant.to_string(), expected);
+        }
     }
 
     #[test]
