@@ -163,7 +163,7 @@ impl Service {
             .wrap(from_fn(edge::edge))
             .configure(|config| {
                 pages.register(config);
-                routes(&mut Routes::Serve(config));
+                Routes::serve(config, routes);
                 docs::configure(config);
                 health::configure(config, metrics);
                 sandbox::configure(config);

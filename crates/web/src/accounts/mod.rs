@@ -15,7 +15,6 @@ pub(crate) use profile::public_profile;
 
 use crate::register::Routes;
 
-/// The routes of the area, in the order in which the router tries them.
 pub(crate) fn routes(config: &mut Routes<'_>) {
     config
         .service(routes::register)

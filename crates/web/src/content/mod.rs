@@ -4,7 +4,6 @@ mod routes;
 
 use crate::register::Routes;
 
-/// The routes of the area, in the order in which the router tries them.
 pub(crate) fn routes(config: &mut Routes<'_>) {
     config
         .service(routes::get_crest)

@@ -19,7 +19,6 @@ pub use verify::{OpeningFault, VerifiedSlot, verify_opening};
 
 use crate::register::Routes;
 
-/// The routes of the area, in the order in which the router tries them.
 pub(crate) fn routes(config: &mut Routes<'_>) {
     config
         .service(routes::list_packs)

@@ -7,7 +7,6 @@ pub(crate) mod sandbox;
 
 use crate::register::Routes;
 
-/// The routes of the area, in the order in which the router tries them.
 pub(crate) fn routes(config: &mut Routes<'_>) {
     config.service(routes::take_payment_notice);
 }

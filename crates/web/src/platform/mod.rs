@@ -19,7 +19,6 @@ pub(crate) use refusals::{no_fan, no_longer, unknown_team};
 
 use crate::register::Routes;
 
-/// The routes of the area, in the order in which the router tries them.
 pub(crate) fn routes(config: &mut Routes<'_>) {
     config
         .service(club::get_club)

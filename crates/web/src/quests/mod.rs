@@ -23,7 +23,6 @@ const COMMANDS: [&str; 4] = [
     "/api/quests/daily-visit",
 ];
 
-/// The routes of the area, in the order in which the router tries them.
 pub(crate) fn routes(config: &mut Routes<'_>) {
     config
         .service(routes::list_quests)
@@ -33,9 +32,9 @@ pub(crate) fn routes(config: &mut Routes<'_>) {
         .service(routes::read_daily_visits)
         .service(routes::visit_daily)
         .service(routes::list_completed_quests)
-        .service(routes::list_achievements);
+        .service(routes::list_achievements)
+        .service(routes::get_quest);
     for path in COMMANDS {
         config.route(path, web::to(fallback::answer));
     }
-    config.service(routes::get_quest);
 }

@@ -47,8 +47,6 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
 
-/// The routes of the area, in the order in which the router tries them. They precede those of other areas whose paths with
-/// a placeholder would match them.
 pub(crate) fn routes(config: &mut Routes<'_>) {
     config
         .service(routes::stream_leaderboard)

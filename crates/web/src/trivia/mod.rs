@@ -15,7 +15,6 @@ pub use verify::{RoundResponseFault, is_round_proof, verify_round_response};
 
 use crate::register::Routes;
 
-/// The routes of the area, in the order in which the router tries them.
 pub(crate) fn routes(config: &mut Routes<'_>) {
     config
         .service(routes::answer_question)

@@ -13,7 +13,6 @@ pub use verify::{SpinResponseFault, is_spin, verify_spin_response};
 
 use crate::register::Routes;
 
-/// The routes of the area, in the order in which the router tries them.
 pub(crate) fn routes(config: &mut Routes<'_>) {
     config
         .service(routes::list_wheels)
