@@ -23,6 +23,12 @@ impl Position {
     pub const fn get(self) -> i64 {
         self.0
     }
+
+    /// The position before this one; none is before [`Position::START`].
+    #[must_use]
+    pub fn before(self) -> Self {
+        Self(self.0.saturating_sub(1)).max(Self::START)
+    }
 }
 
 impl fmt::Display for Position {

@@ -12,8 +12,14 @@ pub trait EventRead {
     /// Returns up to `limit` events after `after`, in order.
     fn events_after(&mut self, after: Position, limit: u32) -> Result<Vec<Event>, StoreError>;
 
-    /// Returns the position of the first event after `after` of one of these kinds.
-    fn next_of(&mut self, after: Position, kinds: &[EventKind]) -> Result<Option<Position>, StoreError>;
+    /// Returns up to `limit` events of these kinds that are after `after` and not after `up_to`, in order.
+    fn events_of(
+        &mut self,
+        kinds: &[EventKind],
+        after: Position,
+        up_to: Position,
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError>;
 
     /// Returns the last committed event that has no public position yet; `None` if all have one.
     fn unpublished(&mut self) -> Result<Option<i64>, StoreError>;
@@ -24,6 +30,9 @@ pub trait EventRead {
 
     /// Returns the offset of the durable consumer `name`: it has processed every event up to this position.
     fn consumer_position(&mut self, name: &str) -> Result<Position, StoreError>;
+
+    /// Returns the consumer's offset and the head of the log, in one statement.
+    fn consumer_position_and_head(&mut self, name: &str) -> Result<(Position, Position), StoreError>;
 }
 
 /// Moves the stored offsets of durable consumers.

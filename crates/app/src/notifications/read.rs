@@ -149,11 +149,10 @@ impl Query for ReadInbox {
 
     fn run(&self, tx: &mut dyn NotificationReadTx, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let Self { user, limit, after } = *self;
-        let head = tx.head()?;
-        let done = tx.consumer_position(NOTIFY.name)?.min(head);
+        let (done, head) = tx.consumer_position_and_head(NOTIFY.name)?;
         // The consumer does not store its offset for each event that it skips.
-        let next = tx.next_of(done, NOTIFY.follows)?;
-        let position = next.map_or(head, |next| done.max(Position::new(next.get() - 1).unwrap_or(done)));
+        let next = tx.events_of(NOTIFY.follows, done, head, 1)?;
+        let position = next.first().map_or(head, |next| next.position.before());
         let mut rows = tx.inbox(user, limit, after)?;
         rows.extend(tx.shared_inbox(user, limit, after)?);
         rows.sort_unstable_by_key(|row| std::cmp::Reverse(row.key()));

@@ -42,9 +42,9 @@ pub enum Handle {
 /// Maximum number of rows that one transaction removes.
 pub(crate) const PORTION: u32 = 500;
 /// Maximum number of events that a consumer processes in one transaction.
-const TOGETHER: usize = 64;
-/// Maximum number of events that one query reads.
-const BATCH: u32 = 256;
+const TOGETHER: u32 = 64;
+/// Maximum number of positions in which one query looks for events to process.
+const SPAN: i64 = 4096;
 /// The offset is stored when it lags this far behind the skipped events: storing it for each of them would double the
 /// writes under load.
 const PASSED_OVER: i64 = 1000;
@@ -90,7 +90,8 @@ impl App {
         let lag = metrics::gauge!("terrace_consumer_lag_seconds", "consumer" => consumer.name);
         lag.set(ahead.lag.as_secs_f64());
         if ahead.relevant || ahead.last.get() - ahead.stored.get() >= PASSED_OVER {
-            while into_infallible(self.execute_background(Consume { consumer }).await)? {
+            let consume = Consume { consumer, up_to: ahead.last };
+            while into_infallible(self.execute_background(consume).await)? {
                 // There may be a million pending events; a shutdown does not wait for all of them.
                 if stop.is_some_and(|stop| *stop.borrow()) {
                     return Ok(true);
@@ -114,6 +115,7 @@ struct LookAhead {
 
 struct Ahead {
     stored: Position,
+    /// The position up to which the query looked for events.
     last: Position,
     relevant: bool,
     /// The age of the first relevant event.
@@ -128,24 +130,26 @@ impl Query for LookAhead {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn EventRead, now: Timestamp) -> Outcome<Ahead, Infallible> {
-        let stored = tx.consumer_position(self.consumer.name)?;
-        let after = self.seen.max(stored);
-        let events = tx.events_after(after, BATCH)?;
-        let mut relevant = events.iter().filter(|event| self.consumer.follows.contains(&event.what.kind));
-        let first = relevant.next();
-        Ok(Ahead {
-            stored,
-            last: events.last().map_or(after, |event| event.position),
-            relevant: first.is_some(),
-            lag: first.map_or(Duration::ZERO, |event| now.since(event.at)),
-            full: u32::try_from(events.len()).is_ok_and(|count| count >= BATCH),
-        })
+        // The head before the events: every event up to it is public.
+        let (stored, head) = tx.consumer_position_and_head(self.consumer.name)?;
+        let mut after = self.seen.max(stored);
+        if after == Position::START {
+            // A new consumer starts at the oldest retained event.
+            after = tx.events_after(after, 1)?.first().map_or(after, |oldest| oldest.position.before());
+        }
+        let last = Position::new(after.get() + SPAN).map_or(head, |end| end.min(head)).max(after);
+        let first =
+            if last > after { tx.events_of(self.consumer.follows, after, last, 1)? } else { Vec::new() };
+        let lag = first.first().map(|event| now.since(event.at));
+        Ok(Ahead { stored, last, relevant: lag.is_some(), lag: lag.unwrap_or_default(), full: last < head })
     }
 }
 
-/// Processes the next events and moves the offset in the same transaction.
+/// Processes the next events up to a position, and moves the offset in the same transaction.
+#[derive(Clone, Copy)]
 struct Consume {
     consumer: Consumer,
+    up_to: Position,
 }
 
 impl Command for Consume {
@@ -156,50 +160,35 @@ impl Command for Consume {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn Tx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
-        let Consumer { name, follows, handle } = self.consumer;
+        let Self { consumer: Consumer { name, follows, handle }, up_to } = *self;
         let stored = tx.lock_consumer(name)?;
-        let limit = num::to_u32(PASSED_OVER) + BATCH;
-        let events = tx.events_after(stored, limit)?;
-        let last = events.last().map_or(stored, |last| last.position);
-        let handle = match handle {
-            Handle::One(handle) => handle,
-            Handle::Many(handle) => {
-                let mut relevant: Vec<Event> = events;
-                relevant.retain(|event| follows.contains(&event.what.kind));
-                let rest = relevant
-                    .get(TOGETHER - 1)
-                    .map(|event| event.position)
-                    .filter(|_| relevant.len() > TOGETHER);
-                relevant.truncate(TOGETHER);
-                if let Some(at) = relevant.iter().map(|event| event.at).max() {
-                    ctx.not_before(at);
-                    handle(tx, ctx, &relevant)?;
-                }
-                let reached = rest.unwrap_or(last);
-                if reached > stored {
-                    tx.set_consumer_position(name, reached)?;
-                }
-                return Ok(rest.is_some());
-            }
+        if stored >= up_to {
+            return Ok(false);
+        }
+        let limit = match handle {
+            // One event with an effect per transaction keeps transactions small.
+            Handle::One(_) => 1,
+            Handle::Many(_) => TOGETHER,
         };
-        let mut reached = stored;
-        for event in &events {
-            if follows.contains(&event.what.kind) {
-                ctx.not_before(event.at);
-                let progress = handle(tx, ctx, event)?;
-                if progress == Progress::More {
-                    tx.set_consumer_position(name, reached)?;
-                    return Ok(true);
+        let events = tx.events_of(follows, stored, up_to, limit)?;
+        let mut progress = Progress::Done;
+        if let Some(at) = events.iter().map(|event| event.at).max() {
+            ctx.not_before(at);
+            match handle {
+                Handle::One(handle) => {
+                    for event in &events {
+                        progress = handle(tx, ctx, event)?;
+                    }
                 }
-                // One event with an effect per transaction keeps transactions small.
-                tx.set_consumer_position(name, event.position)?;
-                return Ok(event.position < last);
+                Handle::Many(handle) => handle(tx, ctx, &events)?,
             }
-            reached = event.position;
         }
-        if reached > stored {
-            tx.set_consumer_position(name, reached)?;
+        if progress == Progress::More {
+            return Ok(true);
         }
-        Ok(false)
+        let last = events.last().filter(|_| num::to_u32(events.len()) == limit);
+        let reached = last.map_or(up_to, |last| last.position);
+        tx.set_consumer_position(name, reached)?;
+        Ok(reached < up_to)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::platform::{Consumer, Handle};
 use crate::store::EventRead;
-use terrace_kernel::{Event, EventKind, PostId, StoreError, Timestamp, UserId};
+use terrace_kernel::{EventKind, PostId, StoreError, Timestamp, UserId};
 
 /// Indexes the names of the accounts that are the subjects of these events, as they are now.
 pub const INDEX_NAMES: Consumer = Consumer {
@@ -24,23 +24,12 @@ pub const INDEX_POSTS: Consumer = Consumer {
     }),
 };
 
-/// Maximum number of events that one statement reads.
-const BATCH: u32 = 1_000;
-
 /// The time of the first event that the consumer has yet to process: what changed from then on may not be indexed.
 ///
 /// # Errors
 ///
 /// When the store is unavailable.
 pub fn changed_since(tx: &mut dyn EventRead, consumer: Consumer) -> Result<Option<Timestamp>, StoreError> {
-    let mut after = tx.consumer_position(consumer.name)?;
-    loop {
-        let events: Vec<Event> = tx.events_after(after, BATCH)?;
-        let pending = events.iter().find(|event| consumer.follows.contains(&event.what.kind));
-        match (pending, events.last()) {
-            (Some(event), _) => return Ok(Some(event.at)),
-            (None, None) => return Ok(None),
-            (None, Some(last)) => after = last.position,
-        }
-    }
+    let (after, head) = tx.consumer_position_and_head(consumer.name)?;
+    Ok(tx.events_of(consumer.follows, after, head, 1)?.first().map(|event| event.at))
 }

@@ -103,7 +103,7 @@ impl Query for OldestAfter {
 
     fn run(&self, tx: &mut dyn EventRead, _now: Timestamp) -> Outcome<Self::Output, Infallible> {
         let first = tx.events_after(self.0, 1)?.into_iter().next();
-        Ok(first.and_then(|event| Position::new(event.position.get() - 1)))
+        Ok(first.map(|event| event.position.before()))
     }
 }
 

@@ -5,12 +5,13 @@
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::fixed::{Fixed, column};
+use crate::numbered::Numbered;
 use crate::rows::{corrupt, named};
 use crate::schema::{event_consumers, event_head, events, outbox};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, Nullable, Text};
+use diesel::sql_types::{Array, BigInt, Nullable, Text};
 use terrace_kernel::{Appended, Event, EventKind, EventLog, NewEvent, Position, StoreError, Timestamp};
 use terrace_store::{ConsumerWrite, EventRead};
 
@@ -117,6 +118,11 @@ const APPEND: &str = "INSERT INTO outbox (topic, kind, actor_id, team_id, subjec
 const APPEND_END: &str = ") WITH ORDINALITY AS given (topic, kind, actor_id, team_id, subject_id, object_id, created_at, \
     detail, place) ORDER BY place";
 
+const OFFSET_AND_HEAD_IN_PG: &str = "SELECT (SELECT position FROM event_consumers WHERE name = $1), \
+    (SELECT position FROM event_head)";
+const OFFSET_AND_HEAD_IN_SQLITE: &str = "SELECT (SELECT position FROM event_consumers WHERE name = $1), \
+    (SELECT seq FROM sqlite_sequence WHERE name = 'events')";
+
 fn position(table: &'static str, stored: i64) -> Result<Position, StoreError> {
     Position::new(stored).ok_or_else(|| corrupt(table, "position", &stored))
 }
@@ -180,19 +186,25 @@ impl EventRead for DieselTx<'_> {
         rows.into_iter().map(EventRow::into_event).collect()
     }
 
-    fn next_of(&mut self, after: Position, kinds: &[EventKind]) -> Result<Option<Position>, StoreError> {
+    fn events_of(
+        &mut self,
+        kinds: &[EventKind],
+        after: Position,
+        up_to: Position,
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError> {
         let kinds = kinds.iter().map(|kind| kind.as_str());
-        let next: Option<i64> = on!(self.conn, |conn| {
+        let rows: Vec<EventRow> = on!(self.conn, |conn| {
             events::table
-                .filter(events::position.gt(after.get()))
+                .filter(events::position.gt(after.get()).and(events::position.le(up_to.get())))
                 .filter(events::kind.eq_any(kinds))
                 .order(events::position)
-                .select(events::position)
-                .first(conn)
-                .optional()
+                .limit(i64::from(limit))
+                .select(EventRow::as_select())
+                .load(conn)
         })
-        .map_err(broken("find the next event of some kinds"))?;
-        next.map(|next| position("events", next)).transpose()
+        .map_err(broken("read events of some kinds"))?;
+        rows.into_iter().map(EventRow::into_event).collect()
     }
 
     fn unpublished(&mut self) -> Result<Option<i64>, StoreError> {
@@ -225,6 +237,20 @@ impl EventRead for DieselTx<'_> {
         })
         .map_err(broken("read where a consumer stands"))?;
         stored.map_or(Ok(Position::START), |stored| position("event_consumers", stored))
+    }
+
+    fn consumer_position_and_head(&mut self, name: &str) -> Result<(Position, Position), StoreError> {
+        let sql = match &self.conn {
+            Conn::Pg(_) => OFFSET_AND_HEAD_IN_PG,
+            Conn::Sqlite(_) => OFFSET_AND_HEAD_IN_SQLITE,
+        };
+        let (offset, head): (Option<i64>, Option<i64>) = on!(self.conn, |conn| {
+            let name = (name.into_sql::<Text>(),);
+            Numbered::<_, (Nullable<BigInt>, Nullable<BigInt>)>::typed(sql, name).get_result(conn)
+        })
+        .map_err(broken("read where a consumer and the log stand"))?;
+        let offset = offset.map_or(Ok(Position::START), |offset| position("event_consumers", offset))?;
+        Ok((offset, head.map_or(Ok(Position::START), |head| position("event_head", head))?))
     }
 }
 
@@ -340,6 +366,7 @@ mod tests {
 
     on_each_database! {
         events_are_read_in_the_order_of_their_positions,
+        events_of_some_kinds_are_read_within_their_span,
         a_consumer_begins_at_the_start_and_moves,
     }
 
@@ -366,6 +393,28 @@ mod tests {
         assert_eq!(tx.head().unwrap(), Position::new(4).unwrap());
     }
 
+    fn events_of_some_kinds_are_read_within_their_span(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let (one, other) = (event(1).kind, EventKind::PostDeleted);
+        for subject in 1..=6 {
+            let kind = if subject % 2 == 0 { other } else { one };
+            tx.append(&NewEvent { kind, ..event(subject) }, at(9)).unwrap();
+        }
+        publish(tx);
+        let position = |position| Position::new(position).unwrap();
+        let mut read = |kinds: &[EventKind], after, up_to, limit| {
+            let events = tx.events_of(kinds, position(after), position(up_to), limit).unwrap();
+            events.iter().map(|event| event.position.get()).collect::<Vec<_>>()
+        };
+        assert_eq!(read(&[one], 0, 6, 10), [1, 3, 5]);
+        assert_eq!(read(&[one], 1, 4, 10), [3]);
+        assert_eq!(read(&[other], 0, 6, 2), [2, 4]);
+        assert_eq!(read(&[one, other], 2, 5, 10), [3, 4, 5]);
+        assert!(read(&[EventKind::RoundSoon], 0, 6, 10).is_empty());
+        assert!(read(&[], 0, 6, 10).is_empty());
+    }
+
     fn a_consumer_begins_at_the_start_and_moves(kind: DatabaseKind) {
         let mut database = Database::on(kind);
         let tx = &mut database.tx();
@@ -376,5 +425,11 @@ mod tests {
         assert_eq!(tx.lock_consumer("mint").unwrap(), seven);
         assert_eq!(tx.consumer_position("mint").unwrap(), seven);
         assert_eq!(tx.consumer_position("other").unwrap(), Position::START);
+        assert_eq!(tx.consumer_position_and_head("mint").unwrap(), (seven, Position::START));
+        tx.append(&event(1), at(9)).unwrap();
+        publish(tx);
+        let first = Position::new(1).unwrap();
+        assert_eq!(tx.consumer_position_and_head("mint").unwrap(), (seven, first));
+        assert_eq!(tx.consumer_position_and_head("other").unwrap(), (Position::START, first));
     }
 }
