@@ -5,8 +5,10 @@ use crate::conn::Conn;
 use crate::error::{one_line, waited_too_long};
 use crate::instrument::{Meter, Stats};
 use diesel::connection::SimpleConnection;
+use diesel::dsl::sql;
 use diesel::r2d2::R2D2Connection;
-use diesel::{Connection, PgConnection, SqliteConnection};
+use diesel::sql_types::Text;
+use diesel::{Connection, PgConnection, RunQueryDsl, SqliteConnection};
 use scheduled_thread_pool::{OnPoolDropBehavior, ScheduledThreadPool};
 use std::path::Path;
 use std::sync::Arc;
@@ -136,11 +138,7 @@ impl Connector {
             plans = if self.plans_once { "force_generic_plan" } else { "auto" },
         ))
         .map_err(|e| fail(&e))?;
-        // Errors are classified by their message, which should therefore not be translated. Not every role may change
-        // this setting, and few servers translate; the only consequence is that a deadlock there is not retried.
-        let untranslated = "DO $$ BEGIN PERFORM set_config('lc_messages', 'C', false); \
-                            EXCEPTION WHEN OTHERS THEN NULL; END $$";
-        if let Err(error) = conn.batch_execute(untranslated) {
+        if let Err(error) = untranslated(&mut conn) {
             log::debug!("cannot request untranslated database messages: {error}");
         }
         conn.set_instrumentation(Meter::new(Arc::clone(&self.stats)));
@@ -167,6 +165,19 @@ impl Connector {
         }
         whole
     }
+}
+
+/// Requests error messages that are not translated, because errors are classified by their message. Not every role may
+/// change this setting, and few servers translate; the only consequence is that a deadlock there is not retried.
+fn untranslated(conn: &mut PgConnection) -> diesel::QueryResult<()> {
+    let locale: String = diesel::select(sql::<Text>("current_setting('lc_messages')")).get_result(conn)?;
+    // Most servers do not translate, and a first block of PL/pgSQL takes a connection ten times as long as this question.
+    if ["C.", "en_"].iter().any(|english| locale.starts_with(english)) || locale == "C" || locale == "POSIX" {
+        return Ok(());
+    }
+    conn.batch_execute(
+        "DO $$ BEGIN PERFORM set_config('lc_messages', 'C', false); EXCEPTION WHEN OTHERS THEN NULL; END $$",
+    )
 }
 
 /// Removes passwords from a message, because libpq repeats a URI that it cannot parse.

@@ -2,6 +2,7 @@
 
 use crate::conn::on;
 use crate::error::broken;
+use crate::numbered::Numbered;
 use crate::rows::{corrupt, digest, named};
 use crate::schema::{media, media_uploads};
 use crate::tx::DieselTx;
@@ -289,11 +290,8 @@ impl MediaWrite for DieselTx<'_> {
         let (mut first, mut last) = ([0; 32], [u8::MAX; 32]);
         [first[0], last[0]] = [shard, shard];
         on!(self.conn, |conn| {
-            diesel::sql_query(MARK)
-                .bind::<Instant, _>(At(now))
-                .bind::<Binary, _>(first.as_slice())
-                .bind::<Binary, _>(last.as_slice())
-                .execute(conn)
+            let span = (first.as_slice().into_sql::<Binary>(), last.as_slice().into_sql::<Binary>());
+            Numbered::new(MARK, (At(now).into_sql::<Instant>(), span.0, span.1)).execute(conn)
         })
         .map(num::to_u64)
         .map_err(broken("mark unused pictures"))
