@@ -9,7 +9,7 @@ use terrace_testkit::app::accounts::GetOwnProfile;
 use terrace_testkit::app::room::{EditPost, React};
 use terrace_testkit::kernel::{Limit, Position, PostId, UserId};
 use terrace_testkit::social::ReactionKind;
-use terrace_testkit::social::notifications::NotificationKind;
+use terrace_testkit::social::notifications::{InboxChange, NotificationKind};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
@@ -80,7 +80,7 @@ fn spec_6_an_inbox_keeps_a_thousand_and_notifications_live_for_ninety_days(kind:
             };
             tx.insert_group(&NewGroup { id: ctx.new_id_at(at), notice: &notice, in_app: true })?;
         }
-        Ok(tx.change_inbox(mia, 999, 999, None)?)
+        Ok(tx.change_inboxes(&[InboxChange { listed: 999, unread: 999, ..InboxChange::none(mia) }])?)
     });
     assert_eq!(unread(&service, mia), 1000);
     verify(&service);

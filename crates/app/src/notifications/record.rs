@@ -6,8 +6,8 @@ use crate::store::NotificationTx;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use terrace_kernel::{Ctx, Event, EventKind, NewEvent, Position, StoreError, Topic, UserId};
 use terrace_social::notifications::{
-    DAILY_LIMIT, INBOX_SIZE, Inbox, MENTIONED_FANS, NewGroup, Notice, NotificationId, NotificationKind,
-    belongs_to_group, day_of,
+    DAILY_LIMIT, INBOX_SIZE, Inbox, InboxChange, MENTIONED_FANS, NewGroup, Notice, NotificationId,
+    NotificationKind, belongs_to_group, day_of,
 };
 
 /// Notifies the fans whom the events concern.
@@ -71,17 +71,15 @@ fn keep_reachable(tx: &mut dyn NotificationTx, notices: &mut Vec<Notice>) -> Res
     Ok(())
 }
 
-/// A locked inbox, and how its counters change.
+/// A locked inbox, and how it changes.
 struct OpenInbox {
     inbox: Inbox,
-    listed: i64,
-    unread: i64,
-    level: Option<u32>,
+    change: InboxChange,
 }
 
 impl OpenInbox {
     fn new(inbox: Inbox) -> Self {
-        Self { inbox, listed: 0, unread: 0, level: None }
+        Self { change: InboxChange::none(inbox.user), inbox }
     }
 }
 
@@ -119,8 +117,8 @@ impl Record {
                 };
                 tx.touch_group(group.id, notice, i64::from(is_new))?;
                 if group.in_app {
-                    open.listed += i64::from(!group.is_listed);
-                    open.unread += i64::from(!group.is_listed || group.is_read);
+                    open.change.listed += i64::from(!group.is_listed);
+                    open.change.unread += i64::from(!group.is_listed || group.is_read);
                 }
                 (group.id, group.in_app)
             }
@@ -149,7 +147,7 @@ impl Record {
         let known = open.inbox.level;
         let before = known.unwrap_or(change.before);
         if known.is_none_or(|known| change.now > known) {
-            open.level = Some(before.max(change.now));
+            open.change.level = Some(before.max(change.now));
         }
         if change.now <= before {
             return Ok(());
@@ -169,11 +167,9 @@ impl Record {
 
     /// Writes the counters, one event for each group, and the messages to be pushed.
     fn finish(self, tx: &mut dyn NotificationTx, ctx: &Ctx) -> Result<(), StoreError> {
-        for (user, open) in &self.open {
-            if open.listed != 0 || open.unread != 0 || open.level.is_some() {
-                tx.change_inbox(*user, open.listed, open.unread, open.level)?;
-            }
-        }
+        let changes = self.open.values().map(|open| open.change);
+        let changes: Vec<_> = changes.filter(|change| *change != InboxChange::none(change.user)).collect();
+        tx.change_inboxes(&changes)?;
         for (user, id) in self.pushed {
             push::enqueue(tx, user, id.as_uuid(), ctx.now())?;
         }
@@ -205,17 +201,17 @@ impl OpenInbox {
         if let Some(actor) = notice.actor {
             tx.put_actor(id, notice, actor)?;
         }
-        self.listed += i64::from(in_app);
-        self.unread += i64::from(in_app);
+        self.change.listed += i64::from(in_app);
+        self.change.unread += i64::from(in_app);
         Ok(id)
     }
 
     /// Drops the oldest notifications of an inbox that is over its size.
     fn keep_size(&mut self, tx: &mut dyn NotificationTx, ctx: &Ctx) -> Result<(), StoreError> {
-        while self.inbox.listed + self.listed > INBOX_SIZE {
+        while self.inbox.listed + self.change.listed > INBOX_SIZE {
             let Some(was_unread) = tx.drop_oldest(self.inbox.user, ctx.now())? else { return Ok(()) };
-            self.listed -= 1;
-            self.unread -= i64::from(was_unread);
+            self.change.listed -= 1;
+            self.change.unread -= i64::from(was_unread);
         }
         Ok(())
     }

@@ -8,7 +8,9 @@ mod ports;
 mod preferences;
 
 pub use kind::NotificationKind;
-pub use ports::{Group, Inbox, NewGroup, NotificationRead, NotificationWrite, OwnNotification, ReadMark};
+pub use ports::{
+    Group, Inbox, InboxChange, NewGroup, NotificationRead, NotificationWrite, OwnNotification, ReadMark,
+};
 pub use preferences::{
     KindPreference, LocalTime, MalformedLocalTime, Preferences, QuietHours, QuietHoursError,
 };

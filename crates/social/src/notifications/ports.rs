@@ -16,6 +16,26 @@ pub struct Inbox {
     pub level: Option<u32>,
 }
 
+/// A change of a fan's inbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InboxChange {
+    /// The fan.
+    pub user: UserId,
+    /// What is added to the number of listed notifications.
+    pub listed: i64,
+    /// What is added to the number of unread ones.
+    pub unread: i64,
+    /// The new level, if it changes.
+    pub level: Option<u32>,
+}
+
+impl InboxChange {
+    /// A change of nothing.
+    pub const fn none(user: UserId) -> Self {
+        Self { user, listed: 0, unread: 0, level: None }
+    }
+}
+
 /// A group that may take up another event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group {
@@ -106,14 +126,8 @@ pub trait NotificationWrite: NotificationRead {
     /// are made.
     fn lock_inboxes(&mut self, users: &[UserId]) -> Result<Vec<Inbox>, StoreError>;
 
-    /// Adds to the counters of an inbox, and sets the level, if one is given.
-    fn change_inbox(
-        &mut self,
-        user: UserId,
-        listed: i64,
-        unread: i64,
-        level: Option<u32>,
-    ) -> Result<(), StoreError>;
+    /// Changes inboxes of different fans.
+    fn change_inboxes(&mut self, changes: &[InboxChange]) -> Result<(), StoreError>;
 
     /// The accounts with these usernames, each after its username.
     fn accounts_named(&mut self, usernames: &[String]) -> Result<Vec<(String, UserId)>, StoreError>;

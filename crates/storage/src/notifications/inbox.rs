@@ -3,21 +3,35 @@
 use crate::accounts::ACTIVE;
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::fixed::{Fixed, column};
+use crate::numbered::Numbered;
 use crate::rows::{corrupt, named};
 use crate::schema::{
     notification_actors, notification_inboxes as inboxes, notification_preferences, notifications,
     shared_notification_reads, shared_notifications, users,
 };
 use crate::tx::DieselTx;
-use crate::types::{At, Key};
+use crate::types::{At, Key, Uid};
 use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Integer, Nullable};
 use std::collections::HashMap;
 use terrace_kernel::{StoreError, Timestamp, UserId, num};
 use terrace_social::notifications::{
-    Inbox, KindPreference, LocalTime, NotificationId, NotificationKind, Preferences, QuietHours, ReadMark,
+    Inbox, InboxChange, KindPreference, LocalTime, NotificationId, NotificationKind, Preferences, QuietHours,
+    ReadMark,
 };
 
 const TABLE: &str = "notification_inboxes";
+
+/// On PostgreSQL one statement makes the inboxes of all fans, and one changes them.
+const MAKE_ALL: &str =
+    "INSERT INTO notification_inboxes (user_id, listed, unread) SELECT user_id, 0, 0 FROM unnest(";
+const MAKE_ALL_END: &str = ") AS given (user_id) ORDER BY user_id ON CONFLICT DO NOTHING";
+const CHANGE_ALL: &str = "UPDATE notification_inboxes AS i SET listed = i.listed + given.listed, \
+    unread = i.unread + given.unread, level = coalesce(given.level, i.level) FROM unnest(";
+const CHANGE_ALL_END: &str = ") AS given (user_id, listed, unread, level) WHERE i.user_id = given.user_id";
+const CHANGE: &str = "UPDATE notification_inboxes SET listed = listed + $2, unread = unread + $3, \
+    level = coalesce($4, level) WHERE user_id = $1";
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = inboxes)]
@@ -61,10 +75,16 @@ impl DieselTx<'_> {
     fn make_inboxes(&mut self, users: &[Key]) -> Result<(), StoreError> {
         let row =
             |user: &Key| (inboxes::user_id.eq(*user), inboxes::listed.eq(0_i64), inboxes::unread.eq(0_i64));
-        let rows: Vec<_> = users.iter().map(row).collect();
-        on!(self.conn, |conn| {
-            diesel::insert_into(inboxes::table).values(&rows).on_conflict_do_nothing().execute(conn)
-        })
+        match &mut self.conn {
+            Conn::Pg(conn) => {
+                let users = (users.to_vec().into_sql::<Array<Uid>>(),);
+                Fixed::<_>::new(MAKE_ALL, users, MAKE_ALL_END).execute(*conn)
+            }
+            Conn::Sqlite(conn) => {
+                let rows: Vec<_> = users.iter().map(row).collect();
+                diesel::insert_into(inboxes::table).values(&rows).on_conflict_do_nothing().execute(*conn)
+            }
+        }
         .map(drop)
         .map_err(broken("make inboxes"))
     }
@@ -166,25 +186,30 @@ impl DieselTx<'_> {
         Ok(true)
     }
 
-    pub(super) fn add_to_inbox(
-        &mut self,
-        user: UserId,
-        listed: i64,
-        unread: i64,
-        level: Option<u32>,
-    ) -> Result<(), StoreError> {
-        let own = inboxes::table.find(Key::of(user));
-        let counters =
-            (inboxes::listed.eq(inboxes::listed + listed), inboxes::unread.eq(inboxes::unread + unread));
-        on!(self.conn, |conn| match level {
-            Some(level) => {
-                let level = inboxes::level.eq(Some(num::to_i32(level)));
-                diesel::update(own).set((counters, level)).execute(conn)
+    pub(super) fn add_to_inboxes(&mut self, changes: &[InboxChange]) -> Result<(), StoreError> {
+        let fail = broken("count the notifications of inboxes");
+        let level = |change: &InboxChange| change.level.map(num::to_i32);
+        match &mut self.conn {
+            Conn::Pg(_) if changes.is_empty() => Ok(()),
+            Conn::Pg(conn) => {
+                let values = (
+                    column(changes, |change| Key::of(change.user)).into_sql::<Array<Uid>>(),
+                    column(changes, |change| change.listed).into_sql::<Array<BigInt>>(),
+                    column(changes, |change| change.unread).into_sql::<Array<BigInt>>(),
+                    column(changes, level).into_sql::<Array<Nullable<Integer>>>(),
+                );
+                Fixed::<_>::new(CHANGE_ALL, values, CHANGE_ALL_END).execute(*conn).map(drop).map_err(fail)
             }
-            None => diesel::update(own).set(counters).execute(conn),
-        })
-        .map(drop)
-        .map_err(broken("count the notifications of an inbox"))
+            Conn::Sqlite(conn) => changes.iter().try_for_each(|change| {
+                let values = (
+                    Key::of(change.user).into_sql::<Uid>(),
+                    change.listed.into_sql::<BigInt>(),
+                    change.unread.into_sql::<BigInt>(),
+                    level(change).into_sql::<Nullable<Integer>>(),
+                );
+                Numbered::new(CHANGE, values).execute(*conn).map(drop).map_err(&fail)
+            }),
+        }
     }
 
     pub(super) fn note_warning(&mut self, user: UserId, date: &str) -> Result<bool, StoreError> {
@@ -245,7 +270,7 @@ impl DieselTx<'_> {
                 }
             })
             .map_err(fail)?;
-            self.add_to_inbox(user, 0, -num::to_i64(read), None)?;
+            self.add_to_inboxes(&[InboxChange { unread: -num::to_i64(read), ..InboxChange::none(user) }])?;
         }
         Ok(self.mark_shared_read(user, mark, at)? + read > 0)
     }
@@ -295,7 +320,11 @@ impl DieselTx<'_> {
         })
         .map_err(broken("take notifications out of an inbox"))?;
         let unread = num::to_i64(out.iter().filter(|read_at| read_at.is_none()).count());
-        self.add_to_inbox(user, -num::to_i64(out.len()), -unread, None)
+        self.add_to_inboxes(&[InboxChange {
+            listed: -num::to_i64(out.len()),
+            unread: -unread,
+            ..InboxChange::none(user)
+        }])
     }
 
     pub(super) fn forget_actor_of(&mut self, recipient: UserId, actor: UserId) -> Result<(), StoreError> {

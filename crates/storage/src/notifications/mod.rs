@@ -14,8 +14,8 @@ pub(crate) use upkeep::EXPIRED_NOTIFICATIONS;
 use crate::tx::DieselTx;
 use terrace_kernel::{Position, StoreError, Timestamp, UserId, Uuid};
 use terrace_social::notifications::{
-    Group, Inbox, NewGroup, Notice, NotificationId, NotificationKind, NotificationWrite, Preferences,
-    ReadMark,
+    Group, Inbox, InboxChange, NewGroup, Notice, NotificationId, NotificationKind, NotificationWrite,
+    Preferences, ReadMark,
 };
 
 impl NotificationWrite for DieselTx<'_> {
@@ -23,14 +23,8 @@ impl NotificationWrite for DieselTx<'_> {
         self.lock_inboxes_of(users)
     }
 
-    fn change_inbox(
-        &mut self,
-        user: UserId,
-        listed: i64,
-        unread: i64,
-        level: Option<u32>,
-    ) -> Result<(), StoreError> {
-        self.add_to_inbox(user, listed, unread, level)
+    fn change_inboxes(&mut self, changes: &[InboxChange]) -> Result<(), StoreError> {
+        self.add_to_inboxes(changes)
     }
 
     fn accounts_named(&mut self, usernames: &[String]) -> Result<Vec<(String, UserId)>, StoreError> {

@@ -3,8 +3,8 @@
 use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, uuid};
 use terrace_kernel::{Limit, Position, UserId};
 use terrace_social::notifications::{
-    KindPreference, NewGroup, Notice, NotificationId, NotificationKind, NotificationRead, NotificationWrite,
-    Preferences, QuietHours, ReadMark,
+    InboxChange, KindPreference, NewGroup, Notice, NotificationId, NotificationKind, NotificationRead,
+    NotificationWrite, Preferences, QuietHours, ReadMark,
 };
 use terrace_store::Audit;
 
@@ -33,7 +33,8 @@ fn insert(tx: &mut crate::tx::DieselTx<'_>, id: u128, notice: &Notice) -> Notifi
     tx.lock_inboxes(&[notice.recipient]).unwrap();
     tx.insert_group(&NewGroup { id, notice, in_app: true }).unwrap();
     assert!(tx.put_actor(id, notice, notice.actor.unwrap()).unwrap());
-    tx.change_inbox(notice.recipient, 1, 1, Some(2)).unwrap();
+    tx.change_inboxes(&[InboxChange { user: notice.recipient, listed: 1, unread: 1, level: Some(2) }])
+        .unwrap();
     id
 }
 
@@ -83,7 +84,7 @@ fn a_group_counts_its_actors_and_its_inbox_counts_it(kind: DatabaseKind) {
     counters_agree(tx);
     let other = insert(tx, 21, &reaction(mia, bo, 10, 5));
     assert_eq!(tx.drop_oldest(mia, at(6)).unwrap(), Some(true));
-    tx.change_inbox(mia, -1, -1, None).unwrap();
+    tx.change_inboxes(&[InboxChange { listed: -1, unread: -1, ..InboxChange::none(mia) }]).unwrap();
     assert_eq!((tx.drop_oldest(mia, at(6)).unwrap(), tx.notification(mia, other).unwrap()), (None, None));
     counters_agree(tx);
 }
@@ -177,7 +178,7 @@ fn every_statement_uses_an_index() {
         tx.newest_group(&notice).unwrap();
         tx.put_actor(id, &notice, bo).unwrap();
         tx.touch_group(id, &notice, 0).unwrap();
-        tx.change_inbox(mia, 1, 1, None).unwrap();
+        tx.change_inboxes(&[InboxChange { listed: 1, unread: 1, ..InboxChange::none(mia) }]).unwrap();
         tx.mentioned_in(uuid(3)).unwrap();
         tx.unread_notifications(mia).unwrap();
         tx.inbox(mia, Limit::default(), None).unwrap();
