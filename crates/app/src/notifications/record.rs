@@ -167,9 +167,9 @@ impl Record {
 
     /// Writes the counters, one event for each group, and the messages to be pushed.
     fn finish(self, tx: &mut dyn NotificationTx, ctx: &Ctx) -> Result<(), StoreError> {
-        let changes = self.open.values().map(|open| open.change);
-        let changes: Vec<_> = changes.filter(|change| *change != InboxChange::none(change.user)).collect();
-        tx.change_inboxes(&changes)?;
+        let inboxes = self.open.values().map(|open| open.change);
+        let inboxes: Vec<_> = inboxes.filter(|change| *change != InboxChange::none(change.user)).collect();
+        tx.change_inboxes(&inboxes)?;
         for (user, id) in self.pushed {
             push::enqueue(tx, user, id.as_uuid(), ctx.now())?;
         }
