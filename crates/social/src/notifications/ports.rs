@@ -19,7 +19,7 @@ pub struct Inbox {
 /// A change of a fan's inbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InboxChange {
-    /// The fan.
+    /// The owner of the inbox, which the caller has locked.
     pub user: UserId,
     /// What is added to the number of listed notifications.
     pub listed: i64,
@@ -126,7 +126,7 @@ pub trait NotificationWrite: NotificationRead {
     /// are made.
     fn lock_inboxes(&mut self, users: &[UserId]) -> Result<Vec<Inbox>, StoreError>;
 
-    /// Changes inboxes of different fans.
+    /// Changes inboxes, each at most once in a call: PostgreSQL applies one of two changes of the same inbox.
     fn change_inboxes(&mut self, changes: &[InboxChange]) -> Result<(), StoreError>;
 
     /// The accounts with these usernames, each after its username.
