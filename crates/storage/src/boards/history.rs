@@ -5,9 +5,9 @@ use crate::conn::on;
 use crate::error::broken;
 use crate::numbered::Numbered;
 use crate::rows::{keyset, limited, named};
-use crate::schema::{board_totals, points_history};
+use crate::schema::{board_totals, points_history, users};
 use crate::tx::DieselTx;
-use crate::types::{At, Key};
+use crate::types::{At, Key, Uid};
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
@@ -16,6 +16,26 @@ use terrace_kernel::{Limit, Page, StoreError, TimeKey, UserId};
 use terrace_scoring::{
     Points, PointsRead, PointsRecord, RecordId, SeasonId, SourceKey, SourceKind, TotalChange,
 };
+
+/// The sum of all records of a fan, as SQL. Records of seasons are taken from the totals of the global boards, so that the
+/// statement does not read each of them. SQLite keeps the order of a `CROSS JOIN`; it would begin with all totals.
+pub(crate) fn all_points(fan: &str) -> String {
+    format!(
+        "CAST(coalesce((SELECT sum(t.points) FROM leaderboards b CROSS JOIN board_totals t WHERE b.season_id IS NOT NULL \
+                AND t.season_id = b.season_id AND t.leaderboard_id = b.id AND t.user_id = {fan}), 0) \
+            + coalesce((SELECT sum(h.amount) FROM points_history h WHERE h.user_id = {fan} AND h.season_id IS NULL), 0) \
+            AS bigint)"
+    )
+}
+
+/// The points of a fan in the active season, as SQL.
+pub(crate) fn season_points(fan: &str) -> String {
+    format!(
+        "coalesce((SELECT t.points FROM seasons s JOIN leaderboards b ON b.season_id = s.id \
+            JOIN board_totals t ON t.season_id = s.id AND t.leaderboard_id = b.id AND t.user_id = {fan} \
+            WHERE s.status = 'active'), 0)"
+    )
+}
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = points_history)]
@@ -107,10 +127,12 @@ impl PointsRead for DieselTx<'_> {
     }
 
     fn points_of(&mut self, user: UserId) -> Result<Points, StoreError> {
-        let sum = "SELECT CAST(coalesce(sum(amount), 0) AS bigint) AS points FROM points_history WHERE user_id = $1";
         let sum: i64 = on!(self.conn, |conn| {
-            Numbered::<_, BigInt>::typed(sum, (Key::of(user).into_sql::<crate::types::Uid>(),))
-                .get_result(conn)
+            Numbered::<_, BigInt>::typed(
+                format!("SELECT {}", all_points("$1")),
+                (Key::of(user).into_sql::<Uid>(),),
+            )
+            .get_result(conn)
         })
         .map_err(broken("sum a fan's points"))?;
         Ok(Points::new(sum))
@@ -119,10 +141,9 @@ impl PointsRead for DieselTx<'_> {
     fn points_of_all(&mut self, fans: &[UserId]) -> Result<HashMap<UserId, Points>, StoreError> {
         let fans = fans.iter().copied().map(Key::of);
         let sums: Vec<(Key, i64)> = on!(self.conn, |conn| {
-            points_history::table
-                .filter(points_history::user_id.eq_any(fans))
-                .group_by(points_history::user_id)
-                .select((points_history::user_id, sql::<BigInt>("CAST(sum(amount) AS bigint)")))
+            users::table
+                .filter(users::id.eq_any(fans))
+                .select((users::id, sql::<BigInt>(&all_points("users.id"))))
                 .load(conn)
         })
         .map_err(broken("sum the points of fans"))?;

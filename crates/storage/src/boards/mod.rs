@@ -9,6 +9,8 @@ pub(crate) mod schema;
 mod tables;
 mod upkeep;
 
+pub(crate) use history::{all_points, season_points};
+
 use crate::rows::corrupt;
 use crate::schema::board_totals;
 use crate::types::{At, Key};

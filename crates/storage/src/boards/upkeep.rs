@@ -268,12 +268,13 @@ mod tests {
     use super::*;
     use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, run, uuid};
     use terrace_scoring::{
-        BoardOrder, BoardRead, BoardWrite, Books, NewAward, PointsCheck, PointsRepair, PointsWrite, Season,
-        SeasonStatus, SourceKey, TotalsRepair, Writer,
+        AwardOrder, Awarding, BoardOrder, BoardRead, BoardWrite, Books, NewAward, PointsCheck, PointsRead,
+        PointsRepair, PointsWrite, Season, SeasonStatus, SourceKey, TotalsRepair, Writer,
     };
 
     on_each_database! {
         rows_that_are_gone_are_written_again,
+        the_points_of_a_fan_are_those_of_all_seasons_and_those_outside,
     }
 
     /// A season with a global board, and fans with points: fan number n has n points.
@@ -287,24 +288,30 @@ mod tests {
             status: SeasonStatus::Active,
         };
         assert!(tx.add_season(&season, uuid(901).into(), at(0)).unwrap());
-        let seasons = tx.seasons().unwrap();
         (1..=fans)
             .map(|n| {
                 let user = fan(tx, n);
-                let award = NewAward {
-                    user,
-                    amount: Points::new(i64::try_from(n).unwrap()),
-                    reason: "A ticket".to_owned(),
-                    source: SourceKey::import("one").unwrap(),
-                    at: at(5),
-                };
-                let record = award.record(uuid(1000 + n).into(), &seasons, None, Writer::Service).unwrap();
-                let (board, by) = (BoardOrder::AsRecorded, Writer::Service);
-                let order = terrace_scoring::AwardOrder { record: &record, board, by, now: at(6) };
-                assert!(matches!(tx.award(&order), Ok(terrace_scoring::Awarding::Written { .. })));
+                award(tx, user, i64::try_from(n).unwrap(), "one", 5);
                 user
             })
             .collect()
+    }
+
+    /// Awards points for something that happened at a time. The source begins with another letter than the fan's others.
+    fn award(tx: &mut DieselTx<'_>, user: UserId, points: i64, source: &str, micros: i64) {
+        let award = NewAward {
+            user,
+            amount: Points::new(points),
+            reason: "A ticket".to_owned(),
+            source: SourceKey::import(source).unwrap(),
+            at: at(micros),
+        };
+        let seasons = tx.seasons().unwrap();
+        let by = Writer::Maintenance;
+        let id = uuid(user.as_uuid().as_u128() * 1000 + u128::from(source.as_bytes()[0]));
+        let record = award.record(id.into(), &seasons, None, by).unwrap();
+        let order = AwardOrder { record: &record, board: BoardOrder::AsRecorded, by, now: at(6) };
+        assert!(matches!(tx.award(&order), Ok(Awarding::Written { .. })));
     }
 
     fn audit(tx: &mut DieselTx<'_>) -> (Vec<(PointsCheck, UserId)>, Vec<TotalsRepair>) {
@@ -341,6 +348,36 @@ mod tests {
         assert!(total.version > 1_000_000, "higher than any published version");
     }
 
+    fn the_points_of_a_fan_are_those_of_all_seasons_and_those_outside(kind: DatabaseKind) {
+        let mut database = Database::on(kind);
+        let tx = &mut database.tx();
+        let fans = stadium(tx, 3);
+        let earlier = Season {
+            id: uuid(800).into(),
+            key: "0".parse().unwrap(),
+            name: "Zero".to_owned(),
+            starts_at: at(-10),
+            ends_at: Some(at(0)),
+            status: SeasonStatus::Closed,
+        };
+        assert!(tx.add_season(&earlier, uuid(801).into(), at(0)).unwrap());
+        let (now, in_earlier, before_both) = (5, -5, -50);
+        award(tx, fans[0], 20, "a", now);
+        award(tx, fans[0], 300, "b", in_earlier);
+        award(tx, fans[0], 4000, "c", before_both);
+        award(tx, fans[1], -7, "a", now);
+        award(tx, fans[2], 40, "a", before_both);
+        award(tx, fans[2], -5000, "b", in_earlier);
+        let none = fan(tx, 4);
+        let expected = [(fans[0], 4321), (fans[1], -5), (fans[2], 3 + 40 - 5000), (none, 0)];
+        let all = tx.points_of_all(&expected.map(|(fan, _)| fan)).unwrap();
+        assert_eq!(all.len(), expected.len());
+        for (fan, points) in expected {
+            assert_eq!(tx.points_of(fan).unwrap(), Points::new(points));
+            assert_eq!(all[&fan], Points::new(points));
+        }
+    }
+
     #[test]
     fn accounts_are_walked_in_portions_by_keys() {
         let mut database = Database::sqlite();
@@ -363,10 +400,12 @@ mod tests {
             tx.fans_after(Some(one), 2).unwrap();
             tx.points_between(one, other).unwrap();
             tx.entries_of(one).unwrap();
+            tx.points_of(one).unwrap();
+            tx.points_of_all(&[one, other]).unwrap();
         });
         for plan in plans {
             // There are few seasons and boards, so these may be scanned.
-            for table in ["users", "t", "points_history", "e", "leaderboard_entries"] {
+            for table in ["users", "t", "points_history", "e", "leaderboard_entries", "h"] {
                 assert!(!format!("{plan} ").contains(&format!("SCAN {table} ")), "{plan}");
             }
         }

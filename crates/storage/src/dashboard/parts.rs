@@ -1,9 +1,9 @@
 //! The queries of a dashboard.
 
 use crate::accounts::ACTIVE;
+use crate::boards::{all_points, season_points};
 use crate::nested::SqlQuery;
 use crate::notifications::UNREAD;
-use crate::quests::season_points;
 use crate::schema::{
     daily_visits, leaderboards, owned_collectibles, quest_steps, reward_claims, spin_states, teams,
     user_packs, user_quest_status, user_step_status, users,
@@ -25,9 +25,9 @@ pub(super) const ROUNDS: &str = "trivia_rounds";
 /// A live round is shown before others from this time before its start on.
 const SOON: Duration = Duration::from_hours(24);
 
-/// The columns before the points of the season, [`UNREAD`] and those of [`ROUND`].
+/// The columns between all points of the fan and the points of the season, [`UNREAD`] and those of [`ROUND`].
 const NUMBERS: &str = "\
-    earned.points, held.point_balance, held.coin_balance, \
+    held.point_balance, held.coin_balance, \
         (SELECT count(*) FROM user_packs WHERE user_id = $1 AND state = 'sealed'), \
         (SELECT count(*) FROM user_packs WHERE user_id = $1 AND state <> 'revoked'), \
         owned.collectibles, owned.distinct_collectibles, \
@@ -47,9 +47,7 @@ const ROUND: &str = "\
 /// The time of rounds is hidden in a subquery. Otherwise, once there are many rounds, PostgreSQL expects enough of a plan for
 /// the given time to plan the whole statement each time, which takes longer than to execute it.
 const OF_FAN: &str = "\
-    FROM (SELECT CAST(coalesce(sum(amount), 0) AS bigint) AS points \
-        FROM points_history WHERE user_id = $1) AS earned \
-    CROSS JOIN (SELECT coalesce(max(CASE WHEN unit = 'points' THEN balance END), 0) AS point_balance, \
+    FROM (SELECT coalesce(max(CASE WHEN unit = 'points' THEN balance END), 0) AS point_balance, \
             coalesce(max(CASE WHEN unit = 'coins' THEN balance END), 0) AS coin_balance \
         FROM ledger_accounts WHERE user_id = $1) AS held \
     CROSS JOIN (SELECT count(*) AS collectibles, count(DISTINCT collectible_id) AS distinct_collectibles \
@@ -139,7 +137,7 @@ pub(super) fn numbers(
 ) -> SqlQuery<(IdValue, InstantValue, InstantValue), NumbersColumns> {
     let season_points = if facts { season_points("$1") } else { "0".to_owned() };
     SqlQuery::new(
-        format!("{NUMBERS}, CAST({season_points} AS bigint), {UNREAD}, {ROUND}"),
+        format!("{}, {NUMBERS}, CAST({season_points} AS bigint), {UNREAD}, {ROUND}", all_points("$1")),
         OF_FAN,
         (user.into_sql::<Uid>(), At(now).into_sql::<Instant>(), At(now.plus(SOON)).into_sql::<Instant>()),
     )

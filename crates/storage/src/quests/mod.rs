@@ -13,6 +13,6 @@ mod visits;
 
 pub(crate) use progress::{
     AchievementRow, DoneRow, RunRow, achievement, achievements, by_run, completed_quests, done_step,
-    into_achievement, season_points,
+    into_achievement,
 };
 pub(crate) use visits::VisitsRow;

@@ -1,5 +1,6 @@
 //! The progress of fans.
 
+use crate::boards::season_points;
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::numbered::Numbered;
@@ -104,15 +105,6 @@ pub(crate) fn by_run(rows: Vec<DoneRow>) -> DoneSteps {
         done.entry((fan, quest, period)).or_default().push(StepDone { step: step.id(), at: at.0 });
     }
     done
-}
-
-/// The points of a fan in the active season.
-pub(crate) fn season_points(fan: &str) -> String {
-    format!(
-        "coalesce((SELECT t.points FROM seasons s JOIN leaderboards b ON b.season_id = s.id \
-            JOIN board_totals t ON t.season_id = s.id AND t.leaderboard_id = b.id AND t.user_id = {fan} \
-            WHERE s.status = 'active'), 0)"
-    )
 }
 
 /// All facts about a fan in one statement. Counts only distinct, current rows: existing edges, and boards that the fan

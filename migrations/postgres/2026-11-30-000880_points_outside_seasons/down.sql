@@ -1,0 +1,1 @@
+DROP INDEX points_history_outside_seasons;
