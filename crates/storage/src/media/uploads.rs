@@ -290,8 +290,8 @@ impl MediaWrite for DieselTx<'_> {
         let (mut first, mut last) = ([0; 32], [u8::MAX; 32]);
         [first[0], last[0]] = [shard, shard];
         on!(self.conn, |conn| {
-            let span = (first.as_slice().into_sql::<Binary>(), last.as_slice().into_sql::<Binary>());
-            Numbered::new(MARK, (At(now).into_sql::<Instant>(), span.0, span.1)).execute(conn)
+            let (first, last) = (first.as_slice().into_sql::<Binary>(), last.as_slice().into_sql::<Binary>());
+            Numbered::new(MARK, (At(now).into_sql::<Instant>(), first, last)).execute(conn)
         })
         .map(num::to_u64)
         .map_err(broken("mark unused pictures"))

@@ -10,6 +10,7 @@ use terrace_store::Audit;
 
 on_each_database! {
     a_group_counts_its_actors_and_its_inbox_counts_it,
+    inboxes_change_each_by_its_own,
     a_shared_row_is_read_by_each_fan,
     preferences_are_stored_as_they_were_set,
     rows_of_a_closed_account_and_expired_ones_are_removed,
@@ -41,6 +42,22 @@ fn insert(tx: &mut crate::tx::DieselTx<'_>, id: u128, notice: &Notice) -> Notifi
 fn counters_agree(tx: &mut crate::tx::DieselTx<'_>) {
     let wrong: Vec<_> = tx.audit_counters().unwrap().into_iter().filter(|check| check.wrong > 0).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+fn inboxes_change_each_by_its_own(kind: DatabaseKind) {
+    let mut database = Database::on(kind);
+    let tx = &mut database.tx();
+    let fans = [1, 2, 3].map(|n| fan(tx, n));
+    let [mia, bo, kim] = fans;
+    tx.lock_inboxes(&fans).unwrap();
+    let change = |user, listed, unread, level| InboxChange { user, listed, unread, level };
+    tx.change_inboxes(&[change(kim, 2, 1, Some(4)), change(mia, 1, 1, None)]).unwrap();
+    tx.change_inboxes(&[change(bo, 3, 2, Some(1)), change(kim, -1, -1, None)]).unwrap();
+    tx.change_inboxes(&[]).unwrap();
+    assert_eq!(fans.map(|fan| tx.unread_notifications(fan).unwrap()), [1, 2, 0]);
+    let inboxes = tx.lock_inboxes(&fans).unwrap();
+    let inboxes: Vec<_> = inboxes.iter().map(|it| (it.user, it.listed, it.level)).collect();
+    assert_eq!(inboxes, [(mia, 1, None), (bo, 3, Some(1)), (kim, 1, Some(4))]);
 }
 
 fn a_group_counts_its_actors_and_its_inbox_counts_it(kind: DatabaseKind) {
