@@ -178,12 +178,13 @@ struct Look {
 }
 
 impl Relay {
-    /// Relays until it is stopped; survives failures of the server.
-    pub(crate) fn serve(self) {
+    /// Relays until it is stopped, first on this connection; survives failures of the server.
+    pub(crate) fn serve(self, first: Session) {
+        let mut connected = Ok(first);
         let mut pause = TICK;
         loop {
             let begun = Instant::now();
-            match self.watch() {
+            match connected.and_then(|session| self.watch(session)) {
                 Ok(()) => return,
                 // Expected before the first migration, when there is nothing to relay, so it is not logged as a
                 // warning.
@@ -196,12 +197,12 @@ impl Relay {
                 return;
             }
             pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
+            connected = self.connector.connect(Mode::Read).map_err(StoreError::from);
         }
     }
 
     /// Relays on one connection until it is stopped or the connection fails.
-    fn watch(&self) -> Result<(), StoreError> {
-        let mut session = self.connector.connect(Mode::Read)?;
+    fn watch(&self, mut session: Session) -> Result<(), StoreError> {
         let now = Instant::now();
         pg(&mut session)?
             .batch_execute(&format!("LISTEN {OUTBOX_CHANNEL}; LISTEN {EVENTS_CHANNEL}"))

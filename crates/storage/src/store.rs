@@ -221,8 +221,10 @@ impl Shared {
             return Ok(());
         };
         // Connect now, so that an unavailable server or a rejected login is reported with the server's own message.
-        drop(self.connector.connect(Mode::Write)?);
-        drop(self.direct.connect(Mode::Write)?);
+        let session = self.direct.connect(Mode::Read)?;
+        if config.listen_database_url.is_some() {
+            drop(self.connector.connect(Mode::Write)?);
+        }
         let holder = holder(&*entropy);
         let worker = Worker {
             queue: Arc::clone(&self.commands),
@@ -256,7 +258,7 @@ impl Shared {
             clock,
             holder,
         };
-        let handle = spawn("terrace-relay".to_owned(), move || relay.serve())?;
+        let handle = spawn("terrace-relay".to_owned(), move || relay.serve(session))?;
         self.threads().relay = Some(handle);
         Ok(())
     }
