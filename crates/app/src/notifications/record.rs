@@ -1,6 +1,6 @@
 //! Writes what events notify of. The work for an event does not depend on the size of its group.
 
-use crate::notifications::sources::{LevelChange, SharedNotice, Sources, sources};
+use crate::notifications::sources::{LevelChange, SharedNotice, Sources, levels, of_points, sources};
 use crate::push;
 use crate::store::NotificationTx;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -12,11 +12,12 @@ use terrace_social::notifications::{
 
 /// Notifies the fans whom the events concern.
 pub(crate) fn notify(tx: &mut dyn NotificationTx, ctx: &mut Ctx, events: &[Event]) -> Result<(), StoreError> {
-    let Sources { mut notices, shared, blocks, levels } = sources(tx, events)?;
+    let Sources { mut notices, shared, blocks } = sources(tx, events)?;
+    let of_points = of_points(events);
     notices.retain(|notice| notice.actor != Some(notice.recipient));
     keep_reachable(tx, &mut notices)?;
     let mut fans: BTreeSet<UserId> = notices.iter().map(|notice| notice.recipient).collect();
-    fans.extend(levels.keys());
+    fans.extend(of_points.keys());
     // All inboxes are locked at once, in order, also those of which only actors are removed.
     fans.extend(blocks.iter().flat_map(|(one, other)| [*one, *other]));
     let mut made = Record::default();
@@ -28,7 +29,8 @@ pub(crate) fn notify(tx: &mut dyn NotificationTx, ctx: &mut Ctx, events: &[Event
     for notice in &notices {
         made.take(tx, ctx, notice)?;
     }
-    for (fan, change) in levels {
+    let noted = |fan: UserId| made.open.get(&fan).and_then(|open| open.inbox.level);
+    for (fan, change) in levels(tx, &of_points, noted)? {
         made.take_level(tx, ctx, fan, &change)?;
     }
     made.finish(tx, ctx)?;
@@ -144,12 +146,9 @@ impl Record {
         change: &LevelChange,
     ) -> Result<(), StoreError> {
         let Some(open) = self.open.get_mut(&fan) else { return Ok(()) };
-        let known = open.inbox.level;
-        let before = known.unwrap_or(change.before);
-        if known.is_none_or(|known| change.now > known) {
-            open.change.level = Some(before.max(change.now));
-        }
-        if change.now <= before {
+        let highest = change.before.max(change.now);
+        open.change.level = Some(highest).filter(|highest| open.inbox.level != Some(*highest));
+        if change.now <= change.before {
             return Ok(());
         }
         let notice = Notice {

@@ -22,8 +22,6 @@ pub(super) struct Sources {
     pub(super) shared: Vec<SharedNotice>,
     /// Pairs of accounts between which a block was made.
     pub(super) blocks: Vec<(UserId, UserId)>,
-    /// Fans with new points, and what is known of their level.
-    pub(super) levels: BTreeMap<UserId, LevelChange>,
 }
 
 /// A notice for all fans.
@@ -37,7 +35,7 @@ pub(super) struct SharedNotice {
 
 /// The level of a fan after events.
 pub(super) struct LevelChange {
-    /// The level before the events.
+    /// The level that the inbox has noted, or else the level before the events.
     pub(super) before: u32,
     pub(super) now: u32,
     /// The last of the events.
@@ -58,7 +56,6 @@ pub(super) fn sources(tx: &mut dyn NotificationTx, events: &[Event]) -> Result<S
     for event in events {
         found.take(tx, &room, event)?;
     }
-    found.levels = levels(tx, events)?;
     Ok(found)
 }
 
@@ -288,11 +285,8 @@ fn season(tx: &mut dyn NotificationTx, event: &Event) -> Result<Option<SharedNot
     }))
 }
 
-/// The levels of fans who were registered or got points.
-fn levels(
-    tx: &mut dyn NotificationTx,
-    events: &[Event],
-) -> Result<BTreeMap<UserId, LevelChange>, StoreError> {
+/// The events by which fans were registered or got points.
+pub(super) fn of_points(events: &[Event]) -> BTreeMap<UserId, Vec<&Event>> {
     let mut of_fans: BTreeMap<UserId, Vec<&Event>> = BTreeMap::new();
     for event in events {
         if let (EventKind::AccountRegistered | EventKind::PointsAwarded, Some(fan)) =
@@ -301,34 +295,55 @@ fn levels(
             of_fans.entry(fan).or_default().push(event);
         }
     }
+    of_fans
+}
+
+/// The levels of these fans. Records are read only for fans without a noted level: to find them takes longer with each
+/// record of the fan.
+pub(super) fn levels(
+    tx: &mut dyn NotificationTx,
+    of_fans: &BTreeMap<UserId, Vec<&Event>>,
+    noted: impl Fn(UserId) -> Option<u32>,
+) -> Result<Vec<(UserId, LevelChange)>, StoreError> {
     if of_fans.is_empty() {
-        return Ok(BTreeMap::new());
+        return Ok(Vec::new());
     }
     let levels = CurrentClub::of(tx.stored_content()?).levels;
     let number = |points| num::to_u32(levels.of(points).number);
     let fans: Vec<UserId> = of_fans.keys().copied().collect();
     let totals = tx.points_of_all(&fans)?;
+    let new_inboxes: Vec<UserId> = fans.into_iter().filter(|fan| noted(*fan).is_none()).collect();
+    let awarded = awarded(tx, of_fans, &new_inboxes)?;
+    let change = |(fan, events): (&UserId, &Vec<&Event>)| {
+        let event = (**events.last()?).clone();
+        let is_new = events.iter().any(|event| event.what.kind == EventKind::AccountRegistered);
+        let now = totals.get(fan).copied().unwrap_or_default();
+        let before = noted(*fan).unwrap_or_else(|| {
+            let awarded = awarded.get(fan).copied().unwrap_or_default();
+            number(if is_new { Points::ZERO } else { now.minus(awarded) })
+        });
+        Some((*fan, LevelChange { before, now: number(now), event }))
+    };
+    Ok(of_fans.iter().filter_map(change).collect())
+}
+
+/// The points that the events gave to these fans.
+fn awarded(
+    tx: &mut dyn NotificationTx,
+    of_fans: &BTreeMap<UserId, Vec<&Event>>,
+    fans: &[UserId],
+) -> Result<HashMap<UserId, Points>, StoreError> {
+    let events = fans.iter().filter_map(|fan| of_fans.get(fan)).flatten();
     let records: Vec<RecordId> = events
-        .iter()
         .filter(|event| event.what.kind == EventKind::PointsAwarded)
         .map(|event| RecordId::from_uuid(event.what.subject))
         .collect();
     let mut awarded: HashMap<UserId, Points> = HashMap::new();
-    for record in if records.is_empty() { Vec::new() } else { tx.records_with(&fans, &records)? } {
+    for record in if records.is_empty() { Vec::new() } else { tx.records_with(fans, &records)? } {
         let sum = awarded.entry(record.user).or_default();
         *sum = sum.plus(record.amount);
     }
-    let mut changes = BTreeMap::new();
-    for (fan, events) in of_fans {
-        let Some(last) = events.last() else { continue };
-        let is_new = events.iter().any(|event| event.what.kind == EventKind::AccountRegistered);
-        let now = totals.get(&fan).copied().unwrap_or_default();
-        let before =
-            if is_new { Points::ZERO } else { now.minus(awarded.get(&fan).copied().unwrap_or_default()) };
-        let change = LevelChange { before: number(before), now: number(now), event: (*last).clone() };
-        changes.insert(fan, change);
-    }
-    Ok(changes)
+    Ok(awarded)
 }
 
 /// An id for a subject that has only a key.
