@@ -118,7 +118,7 @@ pub trait PointsRead {
     /// The sum of all of a fan's records, over all seasons.
     fn points_of(&mut self, user: UserId) -> Result<Points, StoreError>;
 
-    /// The same for several fans; those without an account are missing.
+    /// The same for each of these fans.
     fn points_of_all(&mut self, fans: &[UserId]) -> Result<HashMap<UserId, Points>, StoreError>;
 
     /// A fan's totals on boards in a season.

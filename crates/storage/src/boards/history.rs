@@ -1,16 +1,16 @@
 //! Reads of the ledger of points.
 
 use crate::boards::TotalRow;
-use crate::conn::on;
+use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::fixed::column;
 use crate::numbered::Numbered;
 use crate::rows::{keyset, limited, named};
-use crate::schema::{board_totals, points_history, users};
+use crate::schema::{board_totals, points_history};
 use crate::tx::DieselTx;
 use crate::types::{At, Key, Uid};
-use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{Array, BigInt};
 use std::collections::HashMap;
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, UserId};
 use terrace_scoring::{
@@ -139,13 +139,15 @@ impl PointsRead for DieselTx<'_> {
     }
 
     fn points_of_all(&mut self, fans: &[UserId]) -> Result<HashMap<UserId, Points>, StoreError> {
-        let fans = fans.iter().copied().map(Key::of);
-        let sums: Vec<(Key, i64)> = on!(self.conn, |conn| {
-            users::table
-                .filter(users::id.eq_any(fans))
-                .select((users::id, sql::<BigInt>(&all_points("users.id"))))
-                .load(conn)
-        })
+        let Conn::Pg(conn) = &mut self.conn else {
+            return fans.iter().map(|fan| Ok((*fan, self.points_of(*fan)?))).collect();
+        };
+        let each = format!("SELECT fan, {} FROM unnest($1) AS given (fan)", all_points("fan"));
+        let sums: Vec<(Key, i64)> = Numbered::<_, (Uid, BigInt)>::typed(
+            each,
+            (column(fans, |fan| Key::of(*fan)).into_sql::<Array<Uid>>(),),
+        )
+        .load(*conn)
         .map_err(broken("sum the points of fans"))?;
         Ok(sums.into_iter().map(|(fan, points)| (fan.id(), Points::new(points))).collect())
     }
