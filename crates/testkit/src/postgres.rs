@@ -95,8 +95,10 @@ fn make_template(server: &str, template: &str, migrate: impl FnOnce(&str) -> Res
 /// From PostgreSQL 15 on, the server would write each page of the copy to its log. Without forced writes, copying the files
 /// takes half the time.
 fn copy_clause(server: &str, template: &str) -> Result<String> {
-    let version: u32 = execute(server, &["SHOW server_version_num"])?.parse()?;
-    let strategy = if version >= 150_000 { " STRATEGY FILE_COPY" } else { "" };
+    let shown = execute(server, &["SHOW server_version_num", "SHOW fsync"])?;
+    let (version, fsync) = shown.split_once('\n').context("the server shows no settings")?;
+    let copies_files = version.parse::<u32>()? >= 150_000 && fsync == "off";
+    let strategy = if copies_files { " STRATEGY FILE_COPY" } else { "" };
     Ok(format!(" TEMPLATE {template}{strategy}"))
 }
 
