@@ -297,7 +297,8 @@ mod tests {
             .collect()
     }
 
-    /// Awards points for something that happened at a time. The source begins with another letter than the fan's others.
+    /// Awards points for something that happened at a time. The id of the record is made of the fan and the first letter of
+    /// the source, which therefore differs from those of the fan's other sources.
     fn award(tx: &mut DieselTx<'_>, user: UserId, points: i64, source: &str, micros: i64) {
         let award = NewAward {
             user,
