@@ -457,7 +457,7 @@ fn a_lost_dispute_settles_what_is_owed(kind: DatabaseKind) -> Result<()> {
     );
     // The provider makes no refund of what is disputed.
     service.done(refund(order.id, Some(purse)));
-    cashier.books().fault = Some(ProviderFault::Passing("charge_disputed".to_owned()));
+    cashier.books().fault = Some(ProviderFault::Disputed);
     assert_eq!(reconcile(&service), 0);
     cashier.books().fault = None;
     assert_eq!(
@@ -519,7 +519,7 @@ fn a_refund_that_failed_before_a_lost_dispute_is_owed_no_more_in_whatever_order(
         service.done(refund(order.id, None));
         cashier.books().refund = RefundState::Given;
         assert_eq!(reconcile(&service), 1);
-        cashier.books().fault = Some(ProviderFault::Passing("charge_disputed".to_owned()));
+        cashier.books().fault = Some(ProviderFault::Disputed);
         let [given] = refunds(&service, order.id).try_into().expect("one refund");
         let failed = of_refund(NoticeKind::RefundFailed, &order, &given, 0);
         let updated = PaymentNotice { event_id: format!("{}_updated", failed.event_id), ..failed.clone() };

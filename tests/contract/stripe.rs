@@ -3,7 +3,7 @@
 
 use super::carts::{put, ship_to};
 use super::ledger::in_order;
-use super::orders::{checkout, journal, now, refunds};
+use super::orders::{checkout, give_points, journal, now, refunds};
 use super::packs::give_coins;
 use super::products::{load_in, shop_of};
 use anyhow::Result;
@@ -34,6 +34,7 @@ on_each_database! {
     a_stored_error_gets_another_key_and_a_lost_answer_the_same,
     a_checkout_can_be_repeated_from_another_origin,
     a_refund_is_made_once_however_its_answers_are_lost,
+    a_lost_dispute_ends_the_refunds_that_were_not_made_and_only_those,
     currencies_without_decimals_are_paid_and_refunded_exactly,
     events_count_once_in_any_order_and_others_are_acknowledged,
     a_provider_that_never_answers_leaves_the_order,
@@ -287,6 +288,49 @@ fn a_refund_is_made_once_however_its_answers_are_lost(kind: DatabaseKind) -> Res
     deliver_all(&service, &stand_in);
     assert_eq!(now(&service, order.id).state, OrderState::Refunded);
     assert_eq!(journal(&service, &order), [Some(499); 2]);
+    in_order(&service);
+    Ok(())
+}
+
+/// Two refunds were requested, and neither was answered: one was made before the dispute, the other one was not.
+fn a_lost_dispute_ends_the_refunds_that_were_not_made_and_only_those(kind: DatabaseKind) -> Result<()> {
+    let (service, stand_in) = stripe_shop(kind)?;
+    for made in [0, 1] {
+        let mia = service.fan(&format!("mia{made}")).id;
+        give_points(&service, mia, 5);
+        give_coins(&service, mia, 5);
+        put(&service, mia, "bundle", 1);
+        put(&service, mia, "purse", 2);
+        let order = place(&service, mia);
+        let url = begin_checkout(&service, &order).expect("a checkout");
+        assert!(stand_in.pay(&url));
+        deliver_all(&service, &stand_in);
+        for line in [made, 1 - made] {
+            let line = Some(order.lines[line].id);
+            service.done(FulfilOrder { order: order.id, line, fulfilment: Fulfilment::Refund });
+            stand_in.fail_next(StripeFault::Lost { after: line == Some(order.lines[made].id) });
+            assert_eq!(reconcile(&service), 0);
+        }
+        let late = stand_in.take_events();
+        assert!(stand_in.dispute(&url) && stand_in.decide_dispute(&url, true));
+        deliver_all(&service, &stand_in);
+        let paid = order.paid_by.card;
+        assert_eq!(movements(&stand_in, order.id), Movements { paid, returned: paid, payments: 1 });
+        service.clock().advance(Duration::from_hours(1));
+        assert_eq!(reconcile(&service), 2, "{made}");
+        for event in &late {
+            service.run(deliver(service.app(), &stand_in, event)).expect("an event");
+        }
+        let by_dispute = refunds(&service, order.id).into_iter().filter(|refund| {
+            assert_eq!(refund.state, RefundState::Given, "{made}");
+            refund.reference.as_ref().is_some_and(|reference| reference.starts_with("dp_"))
+        });
+        let by_dispute: Vec<_> = by_dispute.collect();
+        let [unmade] = by_dispute.as_slice() else { panic!("{made}: {by_dispute:?}") };
+        let (shares, _) = order.shares();
+        assert_eq!(unmade.parts.card, shares[1 - made].card, "{made}");
+        assert_eq!(journal(&service, &order), [Some(paid); 2], "{made}");
+    }
     in_order(&service);
     Ok(())
 }

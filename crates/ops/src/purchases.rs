@@ -14,7 +14,7 @@ use std::time::Duration;
 use terrace_app::payments::{
     BegunCheckout, Charge, ChargeState, ClaimRefund, CloseReason, DuePayments, DueRefunds, EndPending,
     FindPayment, NoticeKind, NoticeTaken, Payable, Payment, PaymentNotice, PaymentState, ProviderFault,
-    RecordRefund, Refund, RefundAnswer, RefundAttempt, RefundOrder, RefundState, lock_charge,
+    RecordDisputed, RecordRefund, Refund, RefundAnswer, RefundAttempt, RefundOrder, RefundState, lock_charge,
 };
 use terrace_app::{App, PurchasesReconciled, ReconcileReport};
 use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, num};
@@ -243,6 +243,10 @@ async fn give_back(app: &App, refund: Refund, pace: &TaskContext) -> Result<Done
     };
     let answer = match answer {
         Ok(answer) => answer,
+        Err(ProviderFault::Disputed) => {
+            let is_returned = pace.batch(app, RecordDisputed { of, next: now.plus(PAUSES.1) }).await?;
+            return Ok(if is_returned { Done::Refunded } else { Done::Left });
+        }
         Err(fault) => {
             log::error!("refund {} of {} was not made: {fault}", refund.id, refund.payable);
             if matches!(fault, ProviderFault::Refused(_)) {

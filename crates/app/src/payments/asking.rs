@@ -167,8 +167,8 @@ impl App {
         };
         match begun {
             Ok(begun) => Ok(Some(begun)),
-            Err(ProviderFault::Passing(why)) => {
-                log::warn!("the checkout of {payable} was not begun: {why}");
+            Err(fault @ (ProviderFault::Passing(_) | ProviderFault::Disputed)) => {
+                log::warn!("the checkout of {payable} was not begun: {fault}");
                 Err(refused(CheckoutRefusal::NotNow))
             }
             Err(ProviderFault::Stored(why)) => {

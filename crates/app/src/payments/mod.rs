@@ -48,7 +48,9 @@ pub(crate) use complete_purchase::RecordCheckout;
 pub use complete_purchase::{CompletePurchase, CompletePurchaseRefusal};
 pub use end_pending::{CloseReason, EndPending};
 pub use queries::{DuePayments, FindPayment, OpenDisputes};
-pub use refunds::{ClaimRefund, DueRefunds, RecordRefund, RefundAttempt, RetryRefunds, RetryRefundsRefusal};
+pub use refunds::{
+    ClaimRefund, DueRefunds, RecordDisputed, RecordRefund, RefundAttempt, RetryRefunds, RetryRefundsRefusal,
+};
 pub use return_purchase::{ReturnPurchase, ReturnPurchaseRefusal};
 pub(crate) use take_notice::can_own;
 pub use take_notice::{NoticeTaken, TakeNotice};

@@ -155,7 +155,11 @@ fn decide_refund<'k>(
 
 /// The lost dispute with which the money of a refund was returned: the one whose reference the refund has, or one whose
 /// money the other refunds with its reference leave for it.
-fn lost_with<'d>(refund: &Refund, refunds: &[Refund], disputes: &'d [Dispute]) -> Option<&'d Dispute> {
+pub(crate) fn lost_with<'d>(
+    refund: &Refund,
+    refunds: &[Refund],
+    disputes: &'d [Dispute],
+) -> Option<&'d Dispute> {
     let mut lost = disputes.iter().filter(|dispute| dispute.state == DisputeState::Lost);
     lost.find(|dispute| {
         let others = refunds

@@ -79,7 +79,7 @@ pub struct RefundOrder {
     pub money: Money,
     /// The provider's id of the refund, if it is known.
     pub reference: Option<String>,
-    /// When this attempt was first requested. Providers forget idempotency keys after some time.
+    /// When this attempt was first requested without being refused. Providers forget idempotency keys after some time.
     pub asked_at: Timestamp,
     /// The time of this request.
     pub now: Timestamp,
@@ -117,6 +117,10 @@ pub enum ProviderFault {
     /// of this key: another key is needed.
     #[error("failed: {0}")]
     Stored(String),
+    /// The buyer's bank disputes the payment: the provider has not made this refund, and makes none until the dispute is
+    /// decided.
+    #[error("the payment is disputed")]
+    Disputed,
     /// Permanent: retrying does not help.
     #[error("refused: {0}")]
     Refused(String),

@@ -1,6 +1,8 @@
 //! Refunds that are owed: how they are requested from the provider, and requested again.
 
 use crate::App;
+use crate::payments::notice::lost_with;
+use crate::payments::take_notice::put_returned;
 use crate::payments::{Locked, Payable, PaymentRead, Refund, RefundAnswer, RefundState, lock_charge};
 use crate::store::{Command, PurchaseTx, Query};
 use std::convert::Infallible;
@@ -105,6 +107,34 @@ impl Command for RecordRefund {
             return Ok(false);
         }
         tx.put_refund(&refund.moved(*state, None))?;
+        publish(tx, ctx, self.of.payable)?;
+        Ok(true)
+    }
+}
+
+/// Records that the provider has not made a refund, because the buyer's bank disputes the payment. Returns whether its money was
+/// returned with a dispute that is lost; otherwise it is requested again.
+pub struct RecordDisputed {
+    pub of: RefundAttempt,
+    /// When the provider is asked again.
+    pub next: Timestamp,
+}
+
+impl Command for RecordDisputed {
+    const NAME: &'static str = "record_disputed_refund";
+    type Ports = dyn PurchaseTx;
+    type Output = bool;
+    type Refusal = Infallible;
+
+    fn run(&self, tx: &mut dyn PurchaseTx, ctx: &mut Ctx) -> Outcome<bool, Infallible> {
+        let Some(refund) = owed(tx, self.of)? else { return Ok(false) };
+        let of = [self.of.payable];
+        let (refunds, disputes) = (tx.refunds(&of)?, tx.disputes(&of)?);
+        let Some(dispute) = lost_with(&refund, &refunds, &disputes) else {
+            tx.put_refund(&Refund { asked_at: None, due_at: Some(self.next), ..refund })?;
+            return Ok(false);
+        };
+        put_returned(tx, refund, &dispute.reference)?;
         publish(tx, ctx, self.of.payable)?;
         Ok(true)
     }

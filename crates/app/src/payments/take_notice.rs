@@ -121,6 +121,7 @@ impl Command for TakeNotice {
             }
             Decision::RefundReturned(refund, dispute) => {
                 put_returned(tx, refund.clone(), &dispute.reference)?;
+                locked.publish(tx, ctx)?;
             }
             Decision::Dispute(state) => {
                 let reference = self.dispute(tx, ctx, &disputes, state)?;
@@ -146,13 +147,19 @@ impl Command for TakeNotice {
 }
 
 /// The refunds whose money the buyer's bank has returned with a lost dispute of this amount, beside what was not refunded
-/// before. A refund that the provider had made before the dispute is not part of its amount.
+/// before. A refund that the provider had made before the dispute is not part of its amount. Whether it has made one whose
+/// request was not answered is asked first ([`RecordDisputed`](super::RecordDisputed)).
 fn covered(refunds: &[Refund], charge: &Charge, amount: i64) -> Vec<RefundId> {
     let of_refunds = refunds.iter().fold(0_i64, |sum, refund| sum.saturating_add(refund.parts.card));
     let rest = charge.money.map_or(0, |money| money.amount).saturating_sub(of_refunds);
     let mut left = amount.saturating_sub(rest);
     let mut is_covered = |refund: &&Refund| {
-        let fits = refund.state != RefundState::Given && refund.parts.card <= left;
+        let is_unmade = match refund.state {
+            RefundState::Owed => refund.asked_at.is_none(),
+            RefundState::Failed => true,
+            RefundState::Given => false,
+        };
+        let fits = is_unmade && refund.parts.card <= left;
         if fits {
             left = left.saturating_sub(refund.parts.card);
         }
@@ -168,7 +175,11 @@ fn settle_refunds(tx: &mut dyn PaymentTx, refunds: Vec<Refund>) -> Result<(), St
 }
 
 /// Notes that the fan has the money of a refund by a lost dispute, whose reference the refund gets.
-fn put_returned(tx: &mut dyn PaymentTx, refund: Refund, reference: &str) -> Result<(), StoreError> {
+pub(crate) fn put_returned(
+    tx: &mut dyn PaymentWrite,
+    refund: Refund,
+    reference: &str,
+) -> Result<(), StoreError> {
     let refund = refund.moved(RefundState::Given, None);
     tx.put_refund(&Refund { reference: Some(reference.to_owned()), ..refund })
 }

@@ -194,8 +194,7 @@ impl Stripe {
             Err(Failure::Coded(code, _)) if code == "charge_already_refunded" => {
                 Ok(RefundAnswer { reference: None, state: RefundState::Given })
             }
-            // Until the dispute is decided.
-            Err(Failure::Coded(code, _)) if code == "charge_disputed" => Err(ProviderFault::Passing(code)),
+            Err(Failure::Coded(code, _)) if code == "charge_disputed" => Err(ProviderFault::Disputed),
             Err(failure) => Err(failure.for_now()),
         }
     }
@@ -286,7 +285,7 @@ impl Failure {
     fn for_now(self) -> ProviderFault {
         match self.into_fault() {
             ProviderFault::Stored(why) => ProviderFault::Passing(why),
-            fault @ (ProviderFault::Passing(_) | ProviderFault::Refused(_)) => fault,
+            fault => fault,
         }
     }
 }

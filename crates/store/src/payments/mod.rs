@@ -32,7 +32,8 @@ pub struct Refund {
     pub reference: Option<String>,
     /// How often an operator had it requested again.
     pub attempt: u32,
-    /// When this attempt was first requested; `None` before.
+    /// When this attempt was first requested; `None` before, and when the provider answered that it was not made because
+    /// of a dispute.
     pub asked_at: Option<Timestamp>,
     /// Time of the next request; `None` unless it is owed.
     pub due_at: Option<Timestamp>,
