@@ -6,16 +6,19 @@ use super::notifications::{HOUR, comment, inbox, notified, page, react, unread, 
 use anyhow::Result;
 use std::time::Duration;
 use terrace_testkit::app::accounts::GetOwnProfile;
+use terrace_testkit::app::graph::FollowUser;
 use terrace_testkit::app::room::{EditPost, React};
 use terrace_testkit::kernel::{Limit, Position, PostId, UserId};
 use terrace_testkit::social::ReactionKind;
-use terrace_testkit::social::notifications::{InboxChange, NotificationKind};
+use terrace_testkit::social::notifications::{InboxChange, NewGroup, Notice, NotificationKind};
 use terrace_testkit::{DatabaseKind, TestApp, on_each_database};
 
 on_each_database! {
     spec_6_a_text_notifies_five_fans_over_all_versions,
     spec_6_a_fan_causes_twenty_notifications_of_another_on_a_day,
     spec_6_an_inbox_keeps_a_thousand_and_notifications_live_for_ninety_days,
+    spec_6_a_group_that_leaves_a_full_inbox_takes_up_no_later_event_of_the_same_transaction,
+    spec_6_events_notify_the_same_one_by_one_and_together,
     spec_6_ten_thousand_reactions_are_one_group_with_bounded_work,
 }
 
@@ -56,20 +59,14 @@ fn spec_6_a_fan_causes_twenty_notifications_of_another_on_a_day(kind: DatabaseKi
     Ok(())
 }
 
-fn spec_6_an_inbox_keeps_a_thousand_and_notifications_live_for_ninety_days(kind: DatabaseKind) -> Result<()> {
-    let service = TestApp::without_dry_run(kind)?;
-    let mia = service.fan("mia").id;
-    let bo = service.fan("bo_").id;
-    let post = post(&service, mia);
-    react(&service, bo, post, Some(ReactionKind::Like));
-    let oldest = notified(&service, mia)[0].id;
+/// Puts notifications of orders into an inbox, from now on one in each millisecond.
+fn fill(service: &TestApp, user: UserId, orders: u64) {
     service.write(move |tx, ctx| {
-        use terrace_testkit::social::notifications::{NewGroup, Notice};
-        tx.lock_inboxes(&[mia])?;
-        for n in 0..999_u64 {
+        tx.lock_inboxes(&[user])?;
+        for n in 0..orders {
             let at = ctx.now().plus(Duration::from_millis(n + 1));
             let notice = Notice {
-                recipient: mia,
+                recipient: user,
                 kind: NotificationKind::Order,
                 actor: None,
                 subject: ctx.new_id(),
@@ -78,10 +75,22 @@ fn spec_6_an_inbox_keeps_a_thousand_and_notifications_live_for_ninety_days(kind:
                 at,
                 position: Position::START,
             };
-            tx.insert_group(&NewGroup { id: ctx.new_id_at(at), notice: &notice, in_app: true })?;
+            let id = ctx.new_id_at(at);
+            tx.insert_groups(&[NewGroup { id, first: &notice, last: &notice, actors: 0, in_app: true }])?;
         }
-        Ok(tx.change_inboxes(&[InboxChange { listed: 999, unread: 999, ..InboxChange::none(mia) }])?)
+        let added = orders.try_into().unwrap_or(i64::MAX);
+        Ok(tx.change_inboxes(&[InboxChange { listed: added, unread: added, ..InboxChange::none(user) }])?)
     });
+}
+
+fn spec_6_an_inbox_keeps_a_thousand_and_notifications_live_for_ninety_days(kind: DatabaseKind) -> Result<()> {
+    let service = TestApp::without_dry_run(kind)?;
+    let mia = service.fan("mia").id;
+    let bo = service.fan("bo_").id;
+    let post = post(&service, mia);
+    react(&service, bo, post, Some(ReactionKind::Like));
+    let oldest = notified(&service, mia)[0].id;
+    fill(&service, mia, 999);
     assert_eq!(unread(&service, mia), 1000);
     verify(&service);
     service.clock().advance(HOUR);
@@ -114,6 +123,84 @@ fn spec_6_an_inbox_keeps_a_thousand_and_notifications_live_for_ninety_days(kind:
 }
 
 /// The statements for a batch of events do not depend on the size of the group, and neither does a page.
+fn spec_6_a_group_that_leaves_a_full_inbox_takes_up_no_later_event_of_the_same_transaction(
+    kind: DatabaseKind,
+) -> Result<()> {
+    let service = TestApp::without_dry_run(kind)?;
+    let [mia, bo, kim, lea] = ["mia", "bo_", "kim", "lea"].map(|name| service.fan(name).id);
+    let [first, second] = [post(&service, mia), post(&service, mia)];
+    react(&service, bo, first, Some(ReactionKind::Like));
+    let oldest = notified(&service, mia)[0].id;
+    fill(&service, mia, 999);
+    service.clock().advance(HOUR);
+    // The first of these belongs to the oldest group, and the second one makes that leave.
+    react(&service, kim, first, Some(ReactionKind::Like));
+    comment(&service, bo, second, "One more");
+    react(&service, lea, first, Some(ReactionKind::Like));
+    catch_up(&service);
+    let newest = inbox(&service, mia).page.items;
+    let reaction = newest.iter().find(|shown| shown.kind == NotificationKind::Reaction).expect("a group");
+    assert_ne!(reaction.id, oldest);
+    assert_eq!((reaction.text.as_str(), reaction.actor_count), ("lea reacted to your post", 1));
+    assert_eq!(unread(&service, mia), 1000);
+    verify(&service);
+    Ok(())
+}
+
+/// What a fan sees of a notification, without ids and times, which differ between two services.
+type Seen = (NotificationKind, String, i64, Vec<String>, bool);
+
+fn spec_6_events_notify_the_same_one_by_one_and_together(kind: DatabaseKind) -> Result<()> {
+    let seen = |is_one_by_one: bool| -> Result<Vec<(i64, Vec<Seen>)>> {
+        let service = TestApp::without_dry_run(kind)?;
+        service.clock().set("2026-05-01T20:00:00Z".parse()?);
+        let names = ["ana", "bo_", "kim", "lea"];
+        let fans = names.map(|name| service.fan(name).id);
+        let posts = fans.map(|fan| write(&service, fan, "What a save!"));
+        let mut dice = 0x00C0_FFEE_u32;
+        let mut roll = |below: u32| {
+            dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            usize::try_from((dice >> 16) % below).unwrap_or_default()
+        };
+        for step in 0..240 {
+            let (nth, post) = (roll(4), posts[roll(4)]);
+            let (fan, other) = (fans[nth], fans[(nth + 1 + roll(3)) % 4]);
+            match roll(8) {
+                // Two of them reach the limit of a day.
+                0..=3 => drop(comment(&service, fans[roll(2)], posts[roll(2)], &format!("Comment {step}"))),
+                4 => drop(comment(&service, fan, post, &format!("Do you see, @{}?", names[roll(4)]))),
+                5 => react(&service, fan, post, Some(ReactionKind::ALL[roll(6)])),
+                6 => drop(service.done(FollowUser { fan, other })),
+                _ => drop(write(&service, fan, &format!("@{} and @{}", names[roll(4)], names[roll(4)]))),
+            }
+            if step % 30 == 29 {
+                service.clock().advance(HOUR * 7);
+            }
+            if is_one_by_one {
+                catch_up(&service);
+            }
+        }
+        catch_up(&service);
+        verify(&service);
+        let of_fan = |fan: UserId| {
+            let shown = inbox(&service, fan).page.items.into_iter();
+            let mut rows: Vec<Seen> = shown
+                .map(|it| {
+                    let actors = it.actors.into_iter().map(|card| card.username).collect();
+                    (it.kind, it.text, it.actor_count, actors, it.read_at.is_some())
+                })
+                .collect();
+            rows.sort();
+            (unread(&service, fan), rows)
+        };
+        Ok(fans.into_iter().map(of_fan).collect())
+    };
+    let together = seen(false)?;
+    assert!(together.iter().any(|(unread, rows)| *unread > 20 && rows.len() > 20), "{together:?}");
+    assert_eq!(together, seen(true)?);
+    Ok(())
+}
+
 fn spec_6_ten_thousand_reactions_are_one_group_with_bounded_work(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_dry_run(kind)?;
     let mia = service.fan("mia").id;

@@ -94,6 +94,9 @@ pub trait ReactionWrite {
     /// The fan's reaction to a post, if any.
     fn reaction(&mut self, post: PostId, fan: UserId) -> Result<Option<ReactionKind>, StoreError>;
 
+    /// Those of these fans who have reacted to the post beside them.
+    fn reacted_among(&mut self, fans: &[(PostId, UserId)]) -> Result<HashSet<(PostId, UserId)>, StoreError>;
+
     /// Sets or removes the fan's reaction to a post; `false` if the fan's account is not active.
     fn set_reaction(
         &mut self,

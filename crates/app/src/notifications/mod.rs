@@ -12,6 +12,7 @@
 pub(crate) mod erasure;
 pub mod export;
 mod jobs;
+mod known;
 mod mark;
 mod push;
 mod read;

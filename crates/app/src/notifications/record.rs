@@ -1,13 +1,15 @@
-//! Writes what events notify of. The work for an event does not depend on the size of its group.
+//! Writes what events notify of. The work for an event does not depend on the size of its group. What is stored is read once for
+//! all events of a transaction, and written once: on PostgreSQL the number of statements does not depend on that of the events.
 
-use crate::notifications::sources::{LevelChange, SharedNotice, Sources, levels, of_points, sources};
+use crate::notifications::known::{Known, OpenGroup, OpenInbox};
+use crate::notifications::sources::{SharedNotice, Sources, levels, of_points, sources};
 use crate::push;
 use crate::store::NotificationTx;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use terrace_kernel::{Ctx, Event, EventKind, NewEvent, Position, StoreError, Topic, UserId};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use terrace_kernel::{Ctx, Event, EventKind, NewEvent, Position, StoreError, Topic, UserId, num};
 use terrace_social::notifications::{
-    DAILY_LIMIT, INBOX_SIZE, Inbox, InboxChange, MENTIONED_FANS, NewGroup, Notice, NotificationId,
-    NotificationKind, belongs_to_group, day_of,
+    GroupActor, GroupChange, GroupKey, INBOX_SIZE, InboxChange, NewGroup, Notice, NotificationId,
 };
 
 /// Notifies the fans whom the events concern.
@@ -20,20 +22,22 @@ pub(crate) fn notify(tx: &mut dyn NotificationTx, ctx: &mut Ctx, events: &[Event
     fans.extend(of_points.keys());
     // All inboxes are locked at once, in order, also those of which only actors are removed.
     fans.extend(blocks.iter().flat_map(|(one, other)| [*one, *other]));
-    let mut made = Record::default();
     if !fans.is_empty() {
         let fans: Vec<UserId> = fans.into_iter().collect();
         let inboxes = tx.lock_inboxes(&fans)?;
-        made.open = inboxes.into_iter().map(|inbox| (inbox.user, OpenInbox::new(inbox))).collect();
+        let mut open: BTreeMap<_, _> =
+            inboxes.into_iter().map(|inbox| (inbox.user, OpenInbox::new(inbox))).collect();
+        let noted = |fan: UserId| open.get(&fan).and_then(|open| open.inbox.level);
+        for (fan, change) in levels(tx, &of_points, noted)? {
+            notices.extend(open.get_mut(&fan).and_then(|open| open.reach(&change)));
+        }
+        let known = Known::read(tx, &open, &mut notices)?;
+        let mut made = Record::new(open, known);
+        for notice in &notices {
+            made.take(tx, ctx, notice)?;
+        }
+        made.finish(tx, ctx)?;
     }
-    for notice in &notices {
-        made.take(tx, ctx, notice)?;
-    }
-    let noted = |fan: UserId| made.open.get(&fan).and_then(|open| open.inbox.level);
-    for (fan, change) in levels(tx, &of_points, noted)? {
-        made.take_level(tx, ctx, fan, &change)?;
-    }
-    made.finish(tx, ctx)?;
     for SharedNotice { kind, subject, detail, event } in shared {
         let id: NotificationId = ctx.new_id();
         if tx.insert_shared(id, kind, subject, detail, event.at, event.position)? {
@@ -73,22 +77,10 @@ fn keep_reachable(tx: &mut dyn NotificationTx, notices: &mut Vec<Notice>) -> Res
     Ok(())
 }
 
-/// A locked inbox, and how it changes.
-struct OpenInbox {
-    inbox: Inbox,
-    change: InboxChange,
-}
-
-impl OpenInbox {
-    fn new(inbox: Inbox) -> Self {
-        Self { change: InboxChange::none(inbox.user), inbox }
-    }
-}
-
-/// What the events of a transaction have made.
-#[derive(Default)]
-struct Record {
+/// What the events of a transaction make.
+struct Record<'n> {
     open: BTreeMap<UserId, OpenInbox>,
+    known: Known<'n>,
     /// The fans who were notified of each event.
     notified: HashSet<(Position, UserId)>,
     /// The groups in inboxes that changed, in order.
@@ -97,75 +89,112 @@ struct Record {
     pushed: BTreeSet<(UserId, NotificationId)>,
 }
 
-impl Record {
+impl<'n> Record<'n> {
+    fn new(open: BTreeMap<UserId, OpenInbox>, known: Known<'n>) -> Self {
+        Self { open, known, notified: HashSet::new(), changed: Vec::new(), pushed: BTreeSet::new() }
+    }
+
     fn take(
         &mut self,
         tx: &mut dyn NotificationTx,
         ctx: &mut Ctx,
-        notice: &Notice,
+        notice: &'n Notice,
     ) -> Result<(), StoreError> {
         let source = (notice.position, notice.recipient);
-        let Some(open) = self.open.get_mut(&notice.recipient) else { return Ok(()) };
-        let wanted = open.inbox.preferences.of(notice.kind);
-        if self.notified.contains(&source) || !(wanted.in_app || wanted.push) || !counts(tx, notice)? {
+        if self.notified.contains(&source) || !self.known.counts(tx, notice)? {
             return Ok(());
         }
-        let newest = tx.newest_group(notice)?.filter(|group| belongs_to_group(group.created_at, notice.at));
-        let (id, in_app) = match newest {
-            Some(group) => {
-                let is_new = match notice.actor {
-                    Some(actor) => tx.put_actor(group.id, notice, actor)?,
-                    None => false,
-                };
-                tx.touch_group(group.id, notice, i64::from(is_new))?;
-                if group.in_app {
-                    open.change.listed += i64::from(!group.is_listed);
-                    open.change.unread += i64::from(!group.is_listed || group.is_read);
-                }
-                (group.id, group.in_app)
+        let key = notice.key();
+        if self.known.groups.get(&key).is_some_and(|group| !group.takes_up(notice.at)) {
+            self.write(tx)?;
+            self.known.groups.remove(&key);
+        }
+        let Some(open) = self.open.get_mut(&notice.recipient) else { return Ok(()) };
+        let wanted = open.wants(notice);
+        let group = match self.known.groups.entry(key) {
+            Entry::Occupied(known) => {
+                let group = known.into_mut();
+                group.take_up(notice, &mut open.change);
+                group.group
             }
-            None => (open.insert(tx, ctx, notice, wanted.in_app)?, wanted.in_app),
+            Entry::Vacant(unknown) => {
+                open.change.listed += i64::from(wanted.in_app);
+                open.change.unread += i64::from(wanted.in_app);
+                unknown.insert(OpenGroup::new(ctx.new_id_at(notice.at), notice, wanted.in_app)).group
+            }
         };
-        open.keep_size(tx, ctx)?;
+        self.keep_size(tx, ctx, notice.recipient)?;
         self.notified.insert(source);
-        if in_app {
-            self.changed.push((notice.recipient, id));
+        if group.in_app {
+            self.changed.push((notice.recipient, group.id));
         }
         if wanted.push {
-            self.pushed.insert((notice.recipient, id));
+            self.pushed.insert((notice.recipient, group.id));
         }
         Ok(())
     }
 
-    /// Notifies a fan of a level that is higher than any before.
-    fn take_level(
-        &mut self,
-        tx: &mut dyn NotificationTx,
-        ctx: &mut Ctx,
-        fan: UserId,
-        change: &LevelChange,
-    ) -> Result<(), StoreError> {
-        let Some(open) = self.open.get_mut(&fan) else { return Ok(()) };
-        let highest = change.before.max(change.now);
-        open.change.level = Some(highest).filter(|highest| open.inbox.level != Some(*highest));
-        if change.now <= change.before {
+    /// Drops the oldest notifications of an inbox that is over its size.
+    fn keep_size(&mut self, tx: &mut dyn NotificationTx, ctx: &Ctx, user: UserId) -> Result<(), StoreError> {
+        let is_over = |open: &OpenInbox| open.inbox.listed + open.change.listed > INBOX_SIZE;
+        if !self.open.get(&user).is_some_and(is_over) {
             return Ok(());
         }
-        let notice = Notice {
-            recipient: fan,
-            kind: NotificationKind::Level,
-            actor: None,
-            subject: fan.as_uuid(),
-            object: None,
-            detail: Some(change.now.to_string()),
-            at: change.event.at,
-            position: change.event.position,
-        };
-        self.take(tx, ctx, &notice)
+        // The oldest one is chosen among the rows, and may be a group that is known here.
+        self.write(tx)?;
+        let Some(open) = self.open.get_mut(&user) else { return Ok(()) };
+        while is_over(open) {
+            let Some(was_unread) = tx.drop_oldest(user, ctx.now())? else { break };
+            open.change.listed -= 1;
+            open.change.unread -= i64::from(was_unread);
+        }
+        let keys: Vec<GroupKey> =
+            self.known.groups.keys().filter(|key| key.recipient == user).copied().collect();
+        for (key, group) in tx.newest_groups(&keys)? {
+            self.known.groups.insert(key, group.into());
+        }
+        Ok(())
     }
 
-    /// Writes the counters, one event for each group, and the messages to be pushed.
-    fn finish(self, tx: &mut dyn NotificationTx, ctx: &Ctx) -> Result<(), StoreError> {
+    /// Writes the groups, their actors and the quotas, as far as that was not done before.
+    fn write(&mut self, tx: &mut dyn NotificationTx) -> Result<(), StoreError> {
+        let Known { groups, quotas, .. } = &mut self.known;
+        let new_groups: Vec<NewGroup<'_>> = groups
+            .values()
+            .filter_map(|OpenGroup { group, first, last, actors }| {
+                let (actors, in_app) = (num::to_i64(actors.len()), group.in_app);
+                Some(NewGroup { id: group.id, first: (*first)?, last: (*last)?, actors, in_app })
+            })
+            .collect();
+        tx.insert_groups(&new_groups)?;
+        let actors = groups.values().flat_map(|OpenGroup { group, actors, .. }| {
+            actors.iter().map(|(actor, last)| GroupActor { group: group.id, actor: *actor, last })
+        });
+        let mut new_actors: HashMap<NotificationId, i64> = HashMap::new();
+        for group in tx.put_actors(&actors.collect::<Vec<_>>())? {
+            *new_actors.entry(group).or_default() += 1;
+        }
+        let changed = groups.values().filter(|group| group.first.is_none());
+        let changed = changed.filter_map(|OpenGroup { group, last, .. }| {
+            let actors = new_actors.get(&group.id).copied().unwrap_or_default();
+            Some(GroupChange { id: group.id, last: (*last)?, actors })
+        });
+        tx.change_groups(&changed.collect::<Vec<_>>())?;
+        for group in groups.values_mut() {
+            (group.first, group.last) = (None, None);
+            group.actors.clear();
+        }
+        let uses = quotas.iter().filter(|(_, used)| used.new > 0).map(|(quota, used)| (*quota, used.new));
+        tx.use_quotas(&uses.collect::<Vec<_>>())?;
+        for used in quotas.values_mut() {
+            *used = used.written();
+        }
+        Ok(())
+    }
+
+    /// Writes what is left, the counters, one event for each group, and the messages to be pushed.
+    fn finish(mut self, tx: &mut dyn NotificationTx, ctx: &Ctx) -> Result<(), StoreError> {
+        self.write(tx)?;
         let inboxes = self.open.values().map(|open| open.change);
         let inboxes: Vec<_> = inboxes.filter(|change| *change != InboxChange::none(change.user)).collect();
         tx.change_inboxes(&inboxes)?;
@@ -185,49 +214,4 @@ impl Record {
         let events: Vec<_> = changed.map(|group| (event(group), ctx.now())).collect();
         if events.is_empty() { Ok(()) } else { tx.append_all(&events) }
     }
-}
-
-impl OpenInbox {
-    fn insert(
-        &mut self,
-        tx: &mut dyn NotificationTx,
-        ctx: &mut Ctx,
-        notice: &Notice,
-        in_app: bool,
-    ) -> Result<NotificationId, StoreError> {
-        let id = ctx.new_id_at(notice.at);
-        tx.insert_group(&NewGroup { id, notice, in_app })?;
-        if let Some(actor) = notice.actor {
-            tx.put_actor(id, notice, actor)?;
-        }
-        self.change.listed += i64::from(in_app);
-        self.change.unread += i64::from(in_app);
-        Ok(id)
-    }
-
-    /// Drops the oldest notifications of an inbox that is over its size.
-    fn keep_size(&mut self, tx: &mut dyn NotificationTx, ctx: &Ctx) -> Result<(), StoreError> {
-        while self.inbox.listed + self.change.listed > INBOX_SIZE {
-            let Some(was_unread) = tx.drop_oldest(self.inbox.user, ctx.now())? else { return Ok(()) };
-            self.change.listed -= 1;
-            self.change.unread -= i64::from(was_unread);
-        }
-        Ok(())
-    }
-}
-
-/// Whether the notice counts: an actor once for a subject, where the cause can be repeated; a mention once for a text and
-/// fan, and for few fans of a text; and few notices of an actor on a day.
-fn counts(tx: &mut dyn NotificationTx, notice: &Notice) -> Result<bool, StoreError> {
-    let Some(actor) = notice.actor else { return Ok(true) };
-    if notice.kind.counts_once() && tx.has_notified(notice, actor)? {
-        return Ok(false);
-    }
-    if notice.kind == NotificationKind::Mention {
-        let fans = tx.mentioned_in(notice.subject)?;
-        if fans.len() >= MENTIONED_FANS || fans.contains(&notice.recipient) {
-            return Ok(false);
-        }
-    }
-    tx.take_daily(notice.recipient, actor, day_of(notice.at), DAILY_LIMIT)
 }

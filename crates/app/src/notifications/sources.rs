@@ -16,7 +16,7 @@ use terrace_social::{Comment, Mention, PostView};
 /// What events concern.
 #[derive(Default)]
 pub(super) struct Sources {
-    /// The notices, in the order of the events.
+    /// The notices, in the order of the events. A reaction to a post may have been taken back since.
     pub(super) notices: Vec<Notice>,
     /// Rows that all fans share.
     pub(super) shared: Vec<SharedNotice>,
@@ -91,7 +91,7 @@ impl Sources {
                 self.notices.extend(room.of_comment(event));
             }
             (EventKind::ReactionChanged, Some(actor)) => {
-                self.notices.extend(room.of_reaction(tx, event, actor)?);
+                self.notices.extend(room.of_reaction(event, actor));
             }
             (EventKind::CommentLiked, Some(actor)) => self.notices.extend(like(tx, event, actor)?),
             (EventKind::OrderChanged, Some(fan)) => self.notices.extend(order(event, fan)),
@@ -178,18 +178,11 @@ impl Room {
         mentions.iter().filter_map(|mention| self.accounts.get(&mention.username).copied())
     }
 
-    /// A reaction that has not been taken back.
-    fn of_reaction(
-        &self,
-        tx: &mut dyn NotificationTx,
-        event: &Event,
-        actor: UserId,
-    ) -> Result<Option<Notice>, StoreError> {
-        let post = PostId::from_uuid(event.what.subject);
-        let Some(view) = self.posts.get(&post) else { return Ok(None) };
-        let has_reacted = tx.reaction(post, actor)?.is_some();
+    /// A reaction, which may have been taken back since.
+    fn of_reaction(&self, event: &Event, actor: UserId) -> Option<Notice> {
+        let view = self.posts.get(&PostId::from_uuid(event.what.subject))?;
         let base = notice(event, view.post.author, NotificationKind::Reaction, event.what.subject);
-        Ok(has_reacted.then_some(Notice { actor: Some(actor), ..base }))
+        Some(Notice { actor: Some(actor), ..base })
     }
 
     /// The fans whom a post mentions.

@@ -9,7 +9,8 @@ mod preferences;
 
 pub use kind::NotificationKind;
 pub use ports::{
-    Group, Inbox, InboxChange, NewGroup, NotificationRead, NotificationWrite, OwnNotification, ReadMark,
+    Group, GroupActor, GroupChange, Inbox, InboxChange, NewGroup, NotificationRead, NotificationWrite,
+    OwnNotification, ReadMark,
 };
 pub use preferences::{
     KindPreference, LocalTime, MalformedLocalTime, Preferences, QuietHours, QuietHoursError,
@@ -66,6 +67,35 @@ pub struct Notice {
     pub at: Timestamp,
     /// Position of the event.
     pub position: Position,
+}
+
+/// What the notices of a group have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupKey {
+    /// The fan who is notified.
+    pub recipient: UserId,
+    /// What happened.
+    pub kind: NotificationKind,
+    /// What it is about.
+    pub subject: Uuid,
+}
+
+impl Notice {
+    /// The group that it belongs to, if that is still open.
+    pub const fn key(&self) -> GroupKey {
+        GroupKey { recipient: self.recipient, kind: self.kind, subject: self.subject }
+    }
+}
+
+/// What the daily limit counts: notifications of one fan by another on a UTC date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Quota {
+    /// The fan who is notified.
+    pub recipient: UserId,
+    /// The fan who causes it.
+    pub actor: UserId,
+    /// The number of the date ([`day_of`]).
+    pub day: i64,
 }
 
 /// A notification as it is stored, for one reader.

@@ -1,6 +1,9 @@
 //! The stored notifications of fans.
 
-use crate::notifications::{Notice, Notification, NotificationId, NotificationKind, Preferences};
+use crate::notifications::{
+    GroupKey, Notice, Notification, NotificationId, NotificationKind, Preferences, Quota,
+};
+use std::collections::{HashMap, HashSet};
 use terrace_kernel::{Limit, Position, StoreError, TimeKey, Timestamp, UserId, Uuid};
 
 /// The inbox of an active fan.
@@ -49,17 +52,45 @@ pub struct Group {
     pub is_listed: bool,
     /// Whether it has been read since its last event.
     pub is_read: bool,
+    /// When it is removed; it takes up nothing from then on.
+    pub expires_at: Timestamp,
 }
 
-/// A group to be inserted with its first event.
+/// A group to be inserted with its first events.
 #[derive(Debug, Clone, Copy)]
 pub struct NewGroup<'a> {
     /// Id of the group.
     pub id: NotificationId,
     /// Its first event.
-    pub notice: &'a Notice,
+    pub first: &'a Notice,
+    /// Its last event.
+    pub last: &'a Notice,
+    /// The number of its actors.
+    pub actors: i64,
     /// Whether it is put into the inbox.
     pub in_app: bool,
+}
+
+/// What happened to a group that exists.
+#[derive(Debug, Clone, Copy)]
+pub struct GroupChange<'a> {
+    /// Id of the group.
+    pub id: NotificationId,
+    /// Its last event.
+    pub last: &'a Notice,
+    /// The number of actors who are new to it.
+    pub actors: i64,
+}
+
+/// An actor of a group.
+#[derive(Debug, Clone, Copy)]
+pub struct GroupActor<'a> {
+    /// Id of the group.
+    pub group: NotificationId,
+    /// The actor.
+    pub actor: UserId,
+    /// The actor's last event in the group.
+    pub last: &'a Notice,
 }
 
 /// Which notifications a fan has read.
@@ -135,35 +166,30 @@ pub trait NotificationWrite: NotificationRead {
     /// The fans who were notified that the post or comment mentions them.
     fn mentioned_in(&mut self, content: Uuid) -> Result<Vec<UserId>, StoreError>;
 
-    /// Whether the actor is in any group of this recipient, kind and subject.
-    fn has_notified(&mut self, notice: &Notice, actor: UserId) -> Result<bool, StoreError>;
-
-    /// Counts one notification of the recipient by the actor on the day; `false` if the day's limit is reached.
-    fn take_daily(
+    /// Those of these fans who are actors of any group with the key beside them.
+    fn actors_among(
         &mut self,
-        recipient: UserId,
-        actor: UserId,
-        day: i64,
-        limit: i32,
-    ) -> Result<bool, StoreError>;
+        fans: &[(GroupKey, UserId)],
+    ) -> Result<HashSet<(GroupKey, UserId)>, StoreError>;
 
-    /// The newest group of the recipient, kind and subject.
-    fn newest_group(&mut self, notice: &Notice) -> Result<Option<Group>, StoreError>;
+    /// How much of each of these quotas is used; those of which nothing is used are left out.
+    fn used_quotas(&mut self, quotas: &[Quota]) -> Result<HashMap<Quota, i32>, StoreError>;
 
-    /// Inserts a group without actors.
-    fn insert_group(&mut self, group: &NewGroup<'_>) -> Result<(), StoreError>;
+    /// Adds to what is used of quotas, each at most once in a call.
+    fn use_quotas(&mut self, uses: &[(Quota, i32)]) -> Result<(), StoreError>;
 
-    /// Adds an actor to a group, or records that an actor in it acted again; returns whether the actor is new to it.
-    fn put_actor(
-        &mut self,
-        group: NotificationId,
-        notice: &Notice,
-        actor: UserId,
-    ) -> Result<bool, StoreError>;
+    /// The newest group of each key, whether or not it still takes up events.
+    fn newest_groups(&mut self, keys: &[GroupKey]) -> Result<HashMap<GroupKey, Group>, StoreError>;
 
-    /// Records an event in a group: the group is unread, and in the inbox if it belongs there. `actors` are added to
-    /// their number.
-    fn touch_group(&mut self, group: NotificationId, notice: &Notice, actors: i64) -> Result<(), StoreError>;
+    /// Inserts groups, without their actors.
+    fn insert_groups(&mut self, groups: &[NewGroup<'_>]) -> Result<(), StoreError>;
+
+    /// Adds actors to groups, or records that actors in them acted again, each at most once in a call; returns the group of
+    /// each actor who is new to it.
+    fn put_actors(&mut self, actors: &[GroupActor<'_>]) -> Result<Vec<NotificationId>, StoreError>;
+
+    /// Records events in groups, each at most once in a call: the group is unread, and in the inbox if it belongs there.
+    fn change_groups(&mut self, changes: &[GroupChange<'_>]) -> Result<(), StoreError>;
 
     /// Takes the oldest notification out of the inbox, to be removed by a sweep; returns whether it was unread, or `None`
     /// if the inbox is empty.

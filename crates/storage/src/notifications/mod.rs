@@ -12,10 +12,11 @@ pub(crate) use read::UNREAD;
 pub(crate) use upkeep::EXPIRED_NOTIFICATIONS;
 
 use crate::tx::DieselTx;
+use std::collections::{HashMap, HashSet};
 use terrace_kernel::{Position, StoreError, Timestamp, UserId, Uuid};
 use terrace_social::notifications::{
-    Group, Inbox, InboxChange, NewGroup, Notice, NotificationId, NotificationKind, NotificationWrite,
-    Preferences, ReadMark,
+    Group, GroupActor, GroupChange, GroupKey, Inbox, InboxChange, NewGroup, NotificationId, NotificationKind,
+    NotificationWrite, Preferences, Quota, ReadMark,
 };
 
 impl NotificationWrite for DieselTx<'_> {
@@ -35,39 +36,35 @@ impl NotificationWrite for DieselTx<'_> {
         self.find_mentioned_in(content)
     }
 
-    fn has_notified(&mut self, notice: &Notice, actor: UserId) -> Result<bool, StoreError> {
-        self.is_in_any_group(notice, actor)
-    }
-
-    fn take_daily(
+    fn actors_among(
         &mut self,
-        recipient: UserId,
-        actor: UserId,
-        day: i64,
-        limit: i32,
-    ) -> Result<bool, StoreError> {
-        self.count_daily(recipient, actor, day, limit)
+        fans: &[(GroupKey, UserId)],
+    ) -> Result<HashSet<(GroupKey, UserId)>, StoreError> {
+        self.find_actors_among(fans)
     }
 
-    fn newest_group(&mut self, notice: &Notice) -> Result<Option<Group>, StoreError> {
-        self.find_newest_group(notice)
+    fn used_quotas(&mut self, quotas: &[Quota]) -> Result<HashMap<Quota, i32>, StoreError> {
+        self.find_used_quotas(quotas)
     }
 
-    fn insert_group(&mut self, group: &NewGroup<'_>) -> Result<(), StoreError> {
-        self.insert_notification(group)
+    fn use_quotas(&mut self, uses: &[(Quota, i32)]) -> Result<(), StoreError> {
+        self.add_to_quotas(uses)
     }
 
-    fn put_actor(
-        &mut self,
-        group: NotificationId,
-        notice: &Notice,
-        actor: UserId,
-    ) -> Result<bool, StoreError> {
-        self.put_actor_of(group, notice, actor)
+    fn newest_groups(&mut self, keys: &[GroupKey]) -> Result<HashMap<GroupKey, Group>, StoreError> {
+        self.find_newest_groups(keys)
     }
 
-    fn touch_group(&mut self, group: NotificationId, notice: &Notice, actors: i64) -> Result<(), StoreError> {
-        self.touch_notification(group, notice, actors)
+    fn insert_groups(&mut self, groups: &[NewGroup<'_>]) -> Result<(), StoreError> {
+        self.insert_notifications(groups)
+    }
+
+    fn put_actors(&mut self, actors: &[GroupActor<'_>]) -> Result<Vec<NotificationId>, StoreError> {
+        self.put_actors_of(actors)
+    }
+
+    fn change_groups(&mut self, changes: &[GroupChange<'_>]) -> Result<(), StoreError> {
+        self.touch_notifications(changes)
     }
 
     fn drop_oldest(&mut self, user: UserId, at: Timestamp) -> Result<Option<bool>, StoreError> {

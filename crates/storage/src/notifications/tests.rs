@@ -1,10 +1,12 @@
 //! Statements on notifications. What they do together is tested in `tests/contract/notifications.rs`.
 
 use crate::harness::{Database, DatabaseKind, at, fan, on_each_database, plans_of, uuid};
+use std::collections::{HashMap, HashSet};
 use terrace_kernel::{Limit, Position, UserId};
 use terrace_social::notifications::{
-    InboxChange, KindPreference, NewGroup, Notice, NotificationId, NotificationKind, NotificationRead,
-    NotificationWrite, Preferences, QuietHours, ReadMark,
+    GroupActor, GroupChange, InboxChange, KindPreference, NOTIFICATION_LIFE, NewGroup, Notice,
+    NotificationId, NotificationKind, NotificationRead, NotificationWrite, Preferences, QuietHours, Quota,
+    ReadMark,
 };
 use terrace_store::Audit;
 
@@ -29,11 +31,15 @@ fn reaction(recipient: UserId, actor: UserId, subject: u128, micros: i64) -> Not
     }
 }
 
+fn actor(group: NotificationId, last: &Notice) -> GroupActor<'_> {
+    GroupActor { group, actor: last.actor.unwrap(), last }
+}
+
 fn insert(tx: &mut crate::tx::DieselTx<'_>, id: u128, notice: &Notice) -> NotificationId {
     let id = NotificationId::from(uuid(id));
     tx.lock_inboxes(&[notice.recipient]).unwrap();
-    tx.insert_group(&NewGroup { id, notice, in_app: true }).unwrap();
-    assert!(tx.put_actor(id, notice, notice.actor.unwrap()).unwrap());
+    tx.insert_groups(&[NewGroup { id, first: notice, last: notice, actors: 1, in_app: true }]).unwrap();
+    assert_eq!(tx.put_actors(&[actor(id, notice)]).unwrap(), [id]);
     tx.change_inboxes(&[InboxChange { user: notice.recipient, listed: 1, unread: 1, level: Some(2) }])
         .unwrap();
     id
@@ -72,14 +78,23 @@ fn a_group_counts_its_actors_and_its_inbox_counts_it(kind: DatabaseKind) {
         [(mia, 1, Some(2)), (kim, 0, None)]
     );
     let second = reaction(mia, kim, 9, 2);
-    let group = tx.newest_group(&second).unwrap().unwrap();
+    let group = tx.newest_groups(&[second.key(), reaction(mia, bo, 99, 1).key()]).unwrap();
+    let [(key, group)] = group.into_iter().collect::<Vec<_>>().try_into().unwrap();
+    assert_eq!(
+        (key, group.created_at, group.expires_at),
+        (first.key(), at(1), at(1).plus(NOTIFICATION_LIFE))
+    );
     assert_eq!((group.id, group.in_app, group.is_listed, group.is_read), (id, true, true, false));
-    assert!(!tx.has_notified(&second, kim).unwrap() && tx.has_notified(&second, bo).unwrap());
-    assert!(tx.put_actor(id, &second, kim).unwrap() && !tx.put_actor(id, &second, kim).unwrap());
-    tx.touch_group(id, &second, 1).unwrap();
-    for used in 0..3 {
-        assert_eq!(tx.take_daily(mia, bo, 7, 2).unwrap(), used < 2);
-    }
+    let among = tx.actors_among(&[(second.key(), kim), (second.key(), bo)]).unwrap();
+    assert_eq!(among, HashSet::from([(second.key(), bo)]));
+    assert_eq!(tx.put_actors(&[actor(id, &second), actor(id, &first)]).unwrap(), [id]);
+    assert_eq!(tx.put_actors(&[actor(id, &second)]).unwrap(), []);
+    tx.change_groups(&[GroupChange { id, last: &second, actors: 1 }]).unwrap();
+    let [one, other] = [6, 7].map(|day| Quota { recipient: mia, actor: bo, day });
+    tx.use_quotas(&[(one, 2), (other, 1)]).unwrap();
+    tx.use_quotas(&[(other, 3)]).unwrap();
+    let none = Quota { recipient: bo, ..one };
+    assert_eq!(tx.used_quotas(&[one, none, other]).unwrap(), HashMap::from([(one, 2), (other, 4)]));
     let page = tx.inbox(mia, Limit::default(), None).unwrap();
     let [shown] = &page[..] else { panic!("one group") };
     assert_eq!((shown.actors.clone(), shown.actor_count, shown.read_at), (vec![kim, bo], 2, None));
@@ -152,7 +167,7 @@ fn rows_of_a_closed_account_and_expired_ones_are_removed(kind: DatabaseKind) {
     let [mia, bo] = [1, 2].map(|n| fan(tx, n));
     insert(tx, 20, &reaction(mia, bo, 9, 1));
     insert(tx, 21, &reaction(bo, mia, 9, 1));
-    assert!(tx.take_daily(mia, bo, 1, 9).unwrap());
+    tx.use_quotas(&[(Quota { recipient: mia, actor: bo, day: 1 }, 1)]).unwrap();
     // A group, its actor, an inbox and a count of the day; then bo is no actor of mia any more.
     assert_eq!(tx.erase_notifications(bo, 100).unwrap(), 4);
     assert_eq!(tx.erase_notifications(bo, 100).unwrap(), 0);
@@ -187,14 +202,17 @@ fn every_statement_uses_an_index() {
         at: at(1),
         position: Position::START,
     };
+    let quota = Quota { recipient: mia, actor: bo, day: 1 };
     let plans = plans_of(&mut database, |tx| {
         tx.lock_inboxes(&[mia, bo]).unwrap();
-        tx.insert_group(&NewGroup { id, notice: &notice, in_app: true }).unwrap();
-        tx.has_notified(&notice, bo).unwrap();
-        tx.take_daily(mia, bo, 1, 20).unwrap();
-        tx.newest_group(&notice).unwrap();
-        tx.put_actor(id, &notice, bo).unwrap();
-        tx.touch_group(id, &notice, 0).unwrap();
+        tx.insert_groups(&[NewGroup { id, first: &notice, last: &notice, actors: 1, in_app: true }]).unwrap();
+        tx.actors_among(&[(notice.key(), bo)]).unwrap();
+        tx.use_quotas(&[(quota, 1)]).unwrap();
+        tx.used_quotas(&[quota]).unwrap();
+        tx.newest_groups(&[notice.key()]).unwrap();
+        tx.put_actors(&[actor(id, &notice)]).unwrap();
+        tx.put_actors(&[actor(id, &notice)]).unwrap();
+        tx.change_groups(&[GroupChange { id, last: &notice, actors: 0 }]).unwrap();
         tx.change_inboxes(&[InboxChange { listed: 1, unread: 1, ..InboxChange::none(mia) }]).unwrap();
         tx.mentioned_in(uuid(3)).unwrap();
         tx.unread_notifications(mia).unwrap();
