@@ -3,6 +3,7 @@
 //! a fan, and `T`, a team.
 
 use crate::Erased;
+use std::collections::HashSet;
 use terrace_kernel::{Limit, Page, StoreError, TeamId, TimeKey, Timestamp, UserId};
 
 /// The relationship between a viewer and another fan.
@@ -85,6 +86,9 @@ pub struct Blocked<A> {
 pub trait GraphRead<A> {
     /// The fans in `others` that a block hides from `reader`, in no order.
     fn hidden_among(&mut self, reader: UserId, others: &[UserId]) -> Result<Vec<UserId>, StoreError>;
+
+    /// Those of these pairs of fans who are hidden from each other by a block.
+    fn hidden_pairs(&mut self, pairs: &[(UserId, UserId)]) -> Result<HashSet<(UserId, UserId)>, StoreError>;
 
     /// All fans hidden from `reader` by a block in either direction, in no order.
     fn hidden_from(&mut self, reader: UserId) -> Result<Vec<UserId>, StoreError>;

@@ -76,7 +76,7 @@ fn quota(notice: &Notice) -> Option<Quota> {
 }
 
 /// Each value once, in order.
-fn distinct<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
+pub(super) fn distinct<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
     values.collect::<BTreeSet<_>>().into_iter().collect()
 }
 

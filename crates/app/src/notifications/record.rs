@@ -1,7 +1,7 @@
 //! Writes what events notify of. The work for an event does not depend on the size of its group. What is stored is read once for
 //! all events of a transaction, and written once: on PostgreSQL the number of statements does not depend on that of the events.
 
-use crate::notifications::known::{Known, OpenGroup, OpenInbox};
+use crate::notifications::known::{Known, OpenGroup, OpenInbox, distinct};
 use crate::notifications::sources::{SharedNotice, Sources, levels, of_points, sources};
 use crate::push;
 use crate::store::NotificationTx;
@@ -53,22 +53,14 @@ pub(crate) fn notify(tx: &mut dyn NotificationTx, ctx: &mut Ctx, events: &[Event
 
 /// Removes notices whose actor is not active, or from whom the recipient is hidden.
 fn keep_reachable(tx: &mut dyn NotificationTx, notices: &mut Vec<Notice>) -> Result<(), StoreError> {
-    let mut actors: BTreeMap<UserId, Vec<UserId>> = BTreeMap::new();
-    for notice in notices.iter() {
-        if let Some(actor) = notice.actor {
-            actors.entry(notice.recipient).or_default().push(actor);
-        }
-    }
-    if actors.is_empty() {
+    let pairs = notices.iter().filter_map(|notice| Some((notice.recipient, notice.actor?)));
+    let pairs = distinct(pairs);
+    if pairs.is_empty() {
         return Ok(());
     }
-    let all: Vec<UserId> = actors.values().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
-    let active: HashSet<UserId> = tx.cards(&all)?.into_iter().map(|card| card.id).collect();
-    let mut hidden = HashSet::new();
-    for (recipient, actors) in &actors {
-        let from = tx.hidden_among(*recipient, actors)?;
-        hidden.extend(from.into_iter().map(|actor| (*recipient, actor)));
-    }
+    let actors = distinct(pairs.iter().map(|(_, actor)| *actor));
+    let active: HashSet<UserId> = tx.cards(&actors)?.into_iter().map(|card| card.id).collect();
+    let hidden = tx.hidden_pairs(&pairs)?;
     notices.retain(|notice| {
         notice
             .actor

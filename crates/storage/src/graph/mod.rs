@@ -18,19 +18,21 @@ mod tests;
 pub(crate) use blocking::not_hidden;
 
 use crate::accounts::{ACTIVE, CardRow};
-use crate::numbered::Numbered;
-
 use crate::conn::{Conn, on};
 use crate::error::broken;
+use crate::fixed::{Fixed, GIVEN, column};
+use crate::numbered::Numbered;
 use crate::plan::inert;
 use crate::rows::{keyset, limited};
 use crate::schema::{blocks, follows, users};
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
+use diesel::dsl::exists;
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping};
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
-use diesel::sql_types::{BigInt, Bool};
+use diesel::sql_types::{Array, BigInt, Bool};
+use std::collections::HashSet;
 use terrace_identity::AuthorCard;
 use terrace_kernel::{Limit, Page, StoreError, TimeKey, Timestamp, UserId};
 use terrace_social::{Blocked, FollowEdge, GraphRead, GraphWrite, LockedPair, Relations, Relationship};
@@ -107,6 +109,10 @@ const COUNT_FOLLOW: &str = "UPDATE users SET \
         follower_count = follower_count + CASE WHEN id = $3 THEN $2 ELSE 0 END \
     WHERE id IN ($1, $3)";
 
+const HIDDEN_PAIRS: &str = ") AS given (one, other)) SELECT one, other FROM given \
+    WHERE EXISTS (SELECT 1 FROM blocks WHERE blocker_id = one AND blocked_id = other) \
+    OR EXISTS (SELECT 1 FROM blocks WHERE blocker_id = other AND blocked_id = one)";
+
 impl GraphRead<AuthorCard> for DieselTx<'_> {
     fn hidden_among(&mut self, reader: UserId, others: &[UserId]) -> Result<Vec<UserId>, StoreError> {
         let reader = Key::of(reader);
@@ -124,6 +130,33 @@ impl GraphRead<AuthorCard> for DieselTx<'_> {
         })
         .map_err(broken("read which of these are hidden from a reader"))?;
         Ok(hidden.into_iter().map(Key::id).collect())
+    }
+
+    fn hidden_pairs(&mut self, pairs: &[(UserId, UserId)]) -> Result<HashSet<(UserId, UserId)>, StoreError> {
+        let fail = broken("read which of these pairs a block hides from each other");
+        match &mut self.conn {
+            _ if pairs.is_empty() => Ok(HashSet::new()),
+            Conn::Pg(conn) => {
+                let values = (
+                    column(pairs, |(one, _)| Key::of(*one)).into_sql::<Array<Uid>>(),
+                    column(pairs, |(_, other)| Key::of(*other)).into_sql::<Array<Uid>>(),
+                );
+                let statement = Fixed::<_, (Uid, Uid)>::new(GIVEN, values, HIDDEN_PAIRS);
+                let rows: Vec<(Key, Key)> = statement.load(*conn).map_err(fail)?;
+                Ok(rows.into_iter().map(|(one, other)| (one.id(), other.id())).collect())
+            }
+            Conn::Sqlite(conn) => {
+                let mut hidden = HashSet::new();
+                for (one, other) in pairs {
+                    let (a, b) = (Key::of(*one), Key::of(*other));
+                    let blocks = exists(blocks::table.find((a, b))).or(exists(blocks::table.find((b, a))));
+                    if diesel::select(blocks).get_result(*conn).map_err(&fail)? {
+                        hidden.insert((*one, *other));
+                    }
+                }
+                Ok(hidden)
+            }
+        }
     }
 
     fn hidden_from(&mut self, reader: UserId) -> Result<Vec<UserId>, StoreError> {
