@@ -12,12 +12,12 @@
 pub(crate) mod erasure;
 pub mod export;
 mod jobs;
-mod known;
 mod mark;
 mod push;
 mod read;
 mod record;
 mod sources;
+mod state;
 mod text;
 
 pub(crate) use erasure::ERASURE;

@@ -1,8 +1,8 @@
-//! Writes what events notify of. The work for an event does not depend on the size of its group. What is stored is read once for
-//! all events of a transaction, and written once: on PostgreSQL the number of statements does not depend on that of the events.
+//! Writes what events notify of. The work for an event does not depend on the size of its group. The groups, actors and limits
+//! that are stored are read once for all events of a transaction, and written once.
 
-use crate::notifications::known::{Known, OpenGroup, OpenInbox, distinct};
 use crate::notifications::sources::{SharedNotice, Sources, levels, of_points, sources};
+use crate::notifications::state::{NoticeState, OpenGroup, OpenInbox, distinct};
 use crate::push;
 use crate::store::NotificationTx;
 use std::collections::btree_map::Entry;
@@ -31,8 +31,8 @@ pub(crate) fn notify(tx: &mut dyn NotificationTx, ctx: &mut Ctx, events: &[Event
         for (fan, change) in levels(tx, &of_points, noted)? {
             notices.extend(open.get_mut(&fan).and_then(|open| open.reach(&change)));
         }
-        let known = Known::read(tx, &open, &mut notices)?;
-        let mut made = Record::new(open, known);
+        let state = NoticeState::read(tx, &open, &mut notices)?;
+        let mut made = Record::new(open, state);
         for notice in &notices {
             made.take(tx, ctx, notice)?;
         }
@@ -72,7 +72,7 @@ fn keep_reachable(tx: &mut dyn NotificationTx, notices: &mut Vec<Notice>) -> Res
 /// What the events of a transaction make.
 struct Record<'n> {
     open: BTreeMap<UserId, OpenInbox>,
-    known: Known<'n>,
+    state: NoticeState<'n>,
     /// The fans who were notified of each event.
     notified: HashSet<(Position, UserId)>,
     /// The groups in inboxes that changed, in order.
@@ -82,8 +82,8 @@ struct Record<'n> {
 }
 
 impl<'n> Record<'n> {
-    fn new(open: BTreeMap<UserId, OpenInbox>, known: Known<'n>) -> Self {
-        Self { open, known, notified: HashSet::new(), changed: Vec::new(), pushed: BTreeSet::new() }
+    fn new(open: BTreeMap<UserId, OpenInbox>, state: NoticeState<'n>) -> Self {
+        Self { open, state, notified: HashSet::new(), changed: Vec::new(), pushed: BTreeSet::new() }
     }
 
     fn take(
@@ -93,26 +93,26 @@ impl<'n> Record<'n> {
         notice: &'n Notice,
     ) -> Result<(), StoreError> {
         let source = (notice.position, notice.recipient);
-        if self.notified.contains(&source) || !self.known.counts(tx, notice)? {
+        if self.notified.contains(&source) || !self.state.counts(tx, notice)? {
             return Ok(());
         }
         let key = notice.key();
-        if self.known.groups.get(&key).is_some_and(|group| !group.takes_up(notice.at)) {
+        if self.state.groups.get(&key).is_some_and(|group| !group.takes_up(notice.at)) {
             self.write(tx)?;
-            self.known.groups.remove(&key);
+            self.state.groups.remove(&key);
         }
         let Some(open) = self.open.get_mut(&notice.recipient) else { return Ok(()) };
         let wanted = open.wants(notice);
-        let group = match self.known.groups.entry(key) {
-            Entry::Occupied(known) => {
-                let group = known.into_mut();
+        let group = match self.state.groups.entry(key) {
+            Entry::Occupied(open_group) => {
+                let group = open_group.into_mut();
                 group.take_up(notice, &mut open.change);
                 group.group
             }
-            Entry::Vacant(unknown) => {
+            Entry::Vacant(place) => {
                 open.change.listed += i64::from(wanted.in_app);
                 open.change.unread += i64::from(wanted.in_app);
-                unknown.insert(OpenGroup::new(ctx.new_id_at(notice.at), notice, wanted.in_app)).group
+                place.insert(OpenGroup::new(ctx.new_id_at(notice.at), notice, wanted.in_app)).group
             }
         };
         self.keep_size(tx, ctx, notice.recipient)?;
@@ -141,16 +141,16 @@ impl<'n> Record<'n> {
             open.change.unread -= i64::from(was_unread);
         }
         let keys: Vec<GroupKey> =
-            self.known.groups.keys().filter(|key| key.recipient == user).copied().collect();
+            self.state.groups.keys().filter(|key| key.recipient == user).copied().collect();
         for (key, group) in tx.newest_groups(&keys)? {
-            self.known.groups.insert(key, group.into());
+            self.state.groups.insert(key, group.into());
         }
         Ok(())
     }
 
     /// Writes the groups, their actors and the quotas, as far as that was not done before.
     fn write(&mut self, tx: &mut dyn NotificationTx) -> Result<(), StoreError> {
-        let Known { groups, quotas, .. } = &mut self.known;
+        let NoticeState { groups, quotas, .. } = &mut self.state;
         let new_groups: Vec<NewGroup<'_>> = groups
             .values()
             .filter_map(|OpenGroup { group, first, last, actors }| {

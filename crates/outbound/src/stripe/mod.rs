@@ -285,7 +285,9 @@ impl Failure {
     fn for_now(self) -> ProviderFault {
         match self.into_fault() {
             ProviderFault::Stored(why) => ProviderFault::Passing(why),
-            fault => fault,
+            fault @ (ProviderFault::Passing(_) | ProviderFault::Disputed | ProviderFault::Refused(_)) => {
+                fault
+            }
         }
     }
 }

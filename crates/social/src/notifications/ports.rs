@@ -87,7 +87,7 @@ pub struct GroupChange<'a> {
 pub struct GroupActor<'a> {
     /// Id of the group.
     pub group: NotificationId,
-    /// The actor.
+    /// The fan who caused `last`.
     pub actor: UserId,
     /// The actor's last event in the group.
     pub last: &'a Notice,

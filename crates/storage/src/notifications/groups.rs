@@ -83,6 +83,7 @@ struct GroupRow {
 
 /// A row of [`NEWEST_GROUPS`]: the key and the group.
 type NewestRow = ((Key, String, Key), GroupRow);
+type NewestColumns = ((Uid, Text, Uid), (Uid, Instant, Bool, Bool, Nullable<Instant>, Instant));
 
 impl From<GroupRow> for Group {
     fn from(row: GroupRow) -> Self {
@@ -284,8 +285,7 @@ impl DieselTx<'_> {
                     column(keys, |key| key.kind.as_str()).into_sql::<Array<Text>>(),
                     column(keys, |key| Key(key.subject)).into_sql::<Array<Uid>>(),
                 );
-                type Group = (Uid, Instant, Bool, Bool, Nullable<Instant>, Instant);
-                let statement = Fixed::<_, ((Uid, Text, Uid), Group)>::new(GIVEN, values, NEWEST_GROUPS);
+                let statement = Fixed::<_, NewestColumns>::new(GIVEN, values, NEWEST_GROUPS);
                 let rows: Vec<NewestRow> = statement.load(*conn).map_err(fail)?;
                 rows.into_iter()
                     .map(|((user, kind, subject), row)| Ok((group_key(user, &kind, subject)?, row.into())))

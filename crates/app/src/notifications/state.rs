@@ -43,7 +43,7 @@ impl OpenInbox {
 }
 
 /// What is stored about notices, read for all of them at once, with what they change of it.
-pub(super) struct Known<'n> {
+pub(super) struct NoticeState<'n> {
     /// The newest group of each key.
     pub(super) groups: BTreeMap<GroupKey, OpenGroup<'n>>,
     /// Actors who count once, and have counted.
@@ -80,8 +80,8 @@ pub(super) fn distinct<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
     values.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-impl Known<'_> {
-    /// Reads what the notices need. Removes those that nobody wants, those over the limit of their day, and those of
+impl NoticeState<'_> {
+    /// Reads what the notices need. Removes those that are not wanted, those over the limit of their day, and those of
     /// reactions that were taken back.
     pub(super) fn read(
         tx: &mut dyn NotificationTx,
