@@ -122,7 +122,6 @@ fn spec_6_an_inbox_keeps_a_thousand_and_notifications_live_for_ninety_days(kind:
     Ok(())
 }
 
-/// The statements for a batch of events do not depend on the size of the group, and neither does a page.
 fn spec_6_a_group_that_leaves_a_full_inbox_takes_up_no_later_event_of_the_same_transaction(
     kind: DatabaseKind,
 ) -> Result<()> {
@@ -201,6 +200,7 @@ fn spec_6_events_notify_the_same_one_by_one_and_together(kind: DatabaseKind) -> 
     Ok(())
 }
 
+/// The statements for a batch of events do not depend on the size of the group, and neither does a page.
 fn spec_6_ten_thousand_reactions_are_one_group_with_bounded_work(kind: DatabaseKind) -> Result<()> {
     let service = TestApp::without_dry_run(kind)?;
     let mia = service.fan("mia").id;

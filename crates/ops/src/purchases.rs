@@ -243,17 +243,18 @@ async fn give_back(app: &App, refund: Refund, pace: &TaskContext) -> Result<Done
     };
     let answer = match answer {
         Ok(answer) => answer,
-        Err(ProviderFault::Disputed) => {
-            let is_returned = pace.batch(app, RecordDisputed { of, next: now.plus(PAUSES.1) }).await?;
-            return Ok(if is_returned { Done::Refunded } else { Done::Left });
-        }
         Err(fault) => {
             log::error!("refund {} of {} was not made: {fault}", refund.id, refund.payable);
-            if matches!(fault, ProviderFault::Refused(_)) {
-                let answer = RefundAnswer { reference: None, state: RefundState::Owed };
-                pace.batch(app, RecordRefund { of, answer, next: now.plus(PAUSES.1) }).await?;
-            }
-            return Ok(Done::Left);
+            let next = now.plus(PAUSES.1);
+            let is_returned = match fault {
+                ProviderFault::Disputed => pace.batch(app, RecordDisputed { of, next }).await?,
+                ProviderFault::Refused(_) => {
+                    let answer = RefundAnswer { reference: None, state: RefundState::Owed };
+                    pace.batch(app, RecordRefund { of, answer, next }).await?
+                }
+                ProviderFault::Passing(_) | ProviderFault::Stored(_) => false,
+            };
+            return Ok(if is_returned { Done::Refunded } else { Done::Left });
         }
     };
     if answer.state == RefundState::Failed {
