@@ -74,9 +74,9 @@ pub struct Notice {
 pub struct GroupKey {
     /// The fan who is notified.
     pub recipient: UserId,
-    /// What happened.
+    /// The kind of the notices.
     pub kind: NotificationKind,
-    /// What it is about.
+    /// What they are about, as in a [`Notice`].
     pub subject: Uuid,
 }
 

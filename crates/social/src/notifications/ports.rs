@@ -63,7 +63,7 @@ pub struct NewGroup<'a> {
     pub id: NotificationId,
     /// Its first event.
     pub first: &'a Notice,
-    /// Its last event.
+    /// Its last event, whose object and detail it shows.
     pub last: &'a Notice,
     /// The number of its actors.
     pub actors: i64,
@@ -76,7 +76,7 @@ pub struct NewGroup<'a> {
 pub struct GroupChange<'a> {
     /// Id of the group.
     pub id: NotificationId,
-    /// Its last event.
+    /// Its last event, whose object and detail it shows.
     pub last: &'a Notice,
     /// The number of actors who are new to it.
     pub actors: i64,
