@@ -94,9 +94,6 @@ pub trait ReactionWrite {
     /// The fan's reaction to a post, if any.
     fn reaction(&mut self, post: PostId, fan: UserId) -> Result<Option<ReactionKind>, StoreError>;
 
-    /// Those of these fans who have reacted to the post beside them.
-    fn reacted_among(&mut self, fans: &[(PostId, UserId)]) -> Result<HashSet<(PostId, UserId)>, StoreError>;
-
     /// Sets or removes the fan's reaction to a post; `false` if the fan's account is not active.
     fn set_reaction(
         &mut self,
@@ -141,6 +138,9 @@ pub trait RoomBatch {
 
     /// Adds to the comment counters of locked posts, each of which occurs once.
     fn add_to_comment_counts(&mut self, changes: &[(PostId, i64)]) -> Result<(), StoreError>;
+
+    /// Those of these fans who have reacted to the post beside them. Locks nothing.
+    fn reacted_among(&mut self, fans: &[(PostId, UserId)]) -> Result<HashSet<(PostId, UserId)>, StoreError>;
 
     /// Sets or removes reactions, of which no two are of one fan to one post; returns those that were written. Reactions of
     /// fans whose accounts are not active, or are being closed by another transaction, are left out. The posts are locked

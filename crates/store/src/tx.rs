@@ -424,7 +424,7 @@ ports! {
         NotificationWrite
         + PushQueue
         + NotificationReadTx
-        + ReactionWrite
+        + RoomBatch
         + PointsRead
         + ContentRead
         + SaleRead

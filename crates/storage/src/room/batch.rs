@@ -4,7 +4,7 @@
 use crate::accounts::ACTIVE;
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::fixed::{Fixed, GIVEN};
+use crate::fixed::{Fixed, GIVEN, column};
 use crate::room::reactions::kind;
 use crate::schema::{posts, users};
 use crate::tx::DieselTx;
@@ -47,6 +47,9 @@ const READ_POSTS: &str = ") AS given (post_id, user_id)) \
         WHERE blocker_id = posts.author_id AND blocked_id = given.user_id)";
 /// A row of [`READ_POSTS`]: the post, the fan, the team, the number of comments and the fan's reaction.
 type ReadPost = (Key, Key, Option<Key>, i64, Option<String>);
+
+const REACTED_AMONG: &str = ") AS given (post_id, user_id)) \
+    SELECT post_id, user_id FROM given JOIN reactions USING (post_id, user_id)";
 
 const SET_REACTIONS: &str = ") AS given (post_id, user_id, kind, created_at)), held AS MATERIALIZED ( \
     SELECT id FROM users WHERE id = ANY ($2) AND status = 'active' ORDER BY id FOR KEY SHARE SKIP LOCKED \
@@ -189,6 +192,26 @@ impl RoomBatch for DieselTx<'_> {
                 .map_err(broken("count comments"))?;
         }
         Ok(())
+    }
+
+    fn reacted_among(&mut self, fans: &[(PostId, UserId)]) -> Result<HashSet<(PostId, UserId)>, StoreError> {
+        if fans.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let Conn::Pg(conn) = &mut self.conn else {
+            let mut reacted = HashSet::new();
+            for (post, fan) in fans {
+                reacted.extend(self.reaction(*post, *fan)?.map(|_| (*post, *fan)));
+            }
+            return Ok(reacted);
+        };
+        let values = (
+            column(fans, |(post, _)| Key::of(*post)).into_sql::<Array<Uid>>(),
+            column(fans, |(_, fan)| Key::of(*fan)).into_sql::<Array<Uid>>(),
+        );
+        let statement = Fixed::<_, (Uid, Uid)>::new(GIVEN, values, REACTED_AMONG);
+        let rows: Vec<(Key, Key)> = statement.load(*conn).map_err(broken("read reactions"))?;
+        Ok(rows.into_iter().map(|(post, fan)| (post.id(), fan.id())).collect())
     }
 
     fn set_reactions(

@@ -3,15 +3,13 @@
 use crate::accounts::ACTIVE;
 use crate::conn::{Conn, on};
 use crate::error::broken;
-use crate::fixed::{Fixed, GIVEN, column};
 use crate::numbered::Numbered;
 use crate::rows::named;
 use crate::schema::reactions;
 use crate::tx::DieselTx;
 use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
-use diesel::sql_types::{Array, BigInt, Text};
-use std::collections::HashSet;
+use diesel::sql_types::{BigInt, Text};
 use terrace_kernel::{PostId, StoreError, Timestamp, UserId};
 use terrace_social::{ReactionCounts, ReactionKind, ReactionWrite};
 
@@ -29,9 +27,6 @@ const SQLITE: &str = "INSERT INTO reactions (post_id, user_id, kind, created_at)
     SELECT $1, id, $2, $3 FROM users WHERE id = $4 AND status = $5 \
     ON CONFLICT (post_id, user_id) DO UPDATE SET kind = excluded.kind, created_at = excluded.created_at";
 
-const REACTED_AMONG: &str = ") AS given (post_id, user_id)) \
-    SELECT post_id, user_id FROM given JOIN reactions USING (post_id, user_id)";
-
 const ADD_TO_COUNTS: &str = "UPDATE posts SET like_count = like_count + $2, love_count = love_count + $3, \
     fire_count = fire_count + $4, clap_count = clap_count + $5, laugh_count = laugh_count + $6, \
     sad_count = sad_count + $7 WHERE id = $1";
@@ -47,26 +42,6 @@ impl ReactionWrite for DieselTx<'_> {
         })
         .map_err(broken("read a reaction"))?;
         row.as_deref().map(kind).transpose()
-    }
-
-    fn reacted_among(&mut self, fans: &[(PostId, UserId)]) -> Result<HashSet<(PostId, UserId)>, StoreError> {
-        let Conn::Pg(conn) = &mut self.conn else {
-            let mut reacted = HashSet::new();
-            for (post, fan) in fans {
-                reacted.extend(self.reaction(*post, *fan)?.map(|_| (*post, *fan)));
-            }
-            return Ok(reacted);
-        };
-        if fans.is_empty() {
-            return Ok(HashSet::new());
-        }
-        let values = (
-            column(fans, |(post, _)| Key::of(*post)).into_sql::<Array<Uid>>(),
-            column(fans, |(_, fan)| Key::of(*fan)).into_sql::<Array<Uid>>(),
-        );
-        let statement = Fixed::<_, (Uid, Uid)>::new(GIVEN, values, REACTED_AMONG);
-        let rows: Vec<(Key, Key)> = statement.load(*conn).map_err(broken("read reactions"))?;
-        Ok(rows.into_iter().map(|(post, fan)| (post.id(), fan.id())).collect())
     }
 
     fn set_reaction(
