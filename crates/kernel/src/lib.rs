@@ -29,6 +29,7 @@ mod grant;
 pub mod hex;
 mod ids;
 mod key;
+mod list;
 mod money;
 pub mod num;
 mod page;
@@ -47,6 +48,7 @@ pub use ids::{
     uuid_from_canonical,
 };
 pub use key::{MalformedKey, checked_key};
+pub use list::distinct;
 pub use money::{Currency, MalformedCurrency, Money, Price, PriceError, PriceKind, PricePart};
 pub use page::{Limit, LimitOutOfRange, Page, TimeKey};
 pub use time::{MalformedTimestamp, Timestamp};

@@ -16,7 +16,7 @@ use std::time::Duration;
 use terrace_app::boards::{AwardPointsRefusal, AwardResult, Awards};
 use terrace_app::platform::Job;
 use terrace_app::{App, BoardsSynced};
-use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, Timestamp, UserId, num};
+use terrace_kernel::{Ctx, Failure, Outcome, StoreError, TeamId, Timestamp, UserId, distinct, num};
 use terrace_scoring::{
     BoardId, BoardRead, Books, FanAudit, Fault, NewAward, PointsAudit, PointsCheck, RankIndex, RankLine,
     Ranked, SeasonId, Total,
@@ -166,13 +166,8 @@ pub(crate) fn record_past(
 /// Makes the derived rows of these fans consistent with their records; returns for how many fans they were wrong. The
 /// caller holds the locks on their accounts. A record that was written for a past season has not updated the legacy
 /// entries of that season (scoring rule 7); they are corrected here.
-pub(crate) fn reconcile(
-    tx: &mut dyn OpsTx,
-    mut fans: Vec<UserId>,
-    now: Timestamp,
-) -> Result<u64, StoreError> {
-    fans.sort_unstable();
-    fans.dedup();
+pub(crate) fn reconcile(tx: &mut dyn OpsTx, fans: Vec<UserId>, now: Timestamp) -> Result<u64, StoreError> {
+    let fans = distinct(fans);
     if fans.is_empty() { Ok(0) } else { Ok(compare(tx, &fans, now)?.repaired) }
 }
 

@@ -5,7 +5,7 @@ use crate::store::LiveReadTx;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem;
 use std::sync::{Mutex, PoisonError};
-use terrace_kernel::{Event, EventKind, LeagueId, StoreError, TeamId, UserId};
+use terrace_kernel::{Event, EventKind, LeagueId, StoreError, TeamId, UserId, distinct};
 use terrace_social::recommend::{FollowGraph, Loader};
 use terrace_social::{Edges, Member};
 
@@ -244,10 +244,4 @@ impl Concerned {
         concerned.team_follows = distinct(mem::take(&mut concerned.team_follows));
         concerned
     }
-}
-
-fn distinct<E: Ord>(mut edges: Vec<E>) -> Vec<E> {
-    edges.sort_unstable();
-    edges.dedup();
-    edges
 }

@@ -2,12 +2,12 @@
 //! that are stored are read once for all events of a transaction, and written once.
 
 use crate::notifications::sources::{SharedNotice, Sources, levels, of_points, sources};
-use crate::notifications::state::{NoticeState, OpenGroup, OpenInbox, distinct};
+use crate::notifications::state::{NoticeState, OpenGroup, OpenInbox};
 use crate::push;
 use crate::store::NotificationTx;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use terrace_kernel::{Ctx, Event, EventKind, NewEvent, Position, StoreError, Topic, UserId, num};
+use terrace_kernel::{Ctx, Event, EventKind, NewEvent, Position, StoreError, Topic, UserId, distinct, num};
 use terrace_social::notifications::{
     GroupActor, GroupChange, GroupKey, INBOX_SIZE, InboxChange, NewGroup, Notice, NotificationId,
 };

@@ -6,7 +6,9 @@ use crate::store::NotificationTx;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use terrace_identity::AuthorCard;
-use terrace_kernel::{CommentId, Event, EventKind, PostId, PriceKind, StoreError, TeamId, UserId, Uuid, num};
+use terrace_kernel::{
+    CommentId, Event, EventKind, PostId, PriceKind, StoreError, TeamId, UserId, Uuid, distinct, num,
+};
 use terrace_packs::{PurchaseId, PurchaseState};
 use terrace_scoring::{Points, RecordId, SeasonId, SeasonStatus};
 use terrace_shop::OrderState;
@@ -153,19 +155,12 @@ impl Room {
         if !parents.is_empty() {
             comments.extend(tx.comments_among(&parents)?);
         }
-        let mut posts: Vec<PostId> =
-            of(&[PostCreated, PostEdited, CommentCreated, CommentEdited, ReactionChanged])
-                .iter()
-                .map(|event| PostId::from_uuid(event.what.subject))
-                .collect();
-        posts.sort_unstable();
-        posts.dedup();
+        let posts = of(&[PostCreated, PostEdited, CommentCreated, CommentEdited, ReactionChanged]);
+        let posts = distinct(posts.iter().map(|event| PostId::from_uuid(event.what.subject)));
         let posts = if posts.is_empty() { Vec::new() } else { tx.posts_among(&posts)? };
         let mentions = posts.iter().flat_map(|view| &view.post.mentions);
         let mentions = mentions.chain(comments.iter().flat_map(|comment| &comment.mentions));
-        let mut names: Vec<String> = mentions.map(|mention| mention.username.clone()).collect();
-        names.sort_unstable();
-        names.dedup();
+        let names = distinct(mentions.map(|mention| mention.username.clone()));
         let accounts = if names.is_empty() { Vec::new() } else { tx.accounts_named(&names)? };
         Ok(Self {
             posts: posts.into_iter().map(|view| (view.post.id, view)).collect(),

@@ -3,8 +3,8 @@
 use crate::notifications::sources::LevelChange;
 use crate::store::NotificationTx;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use terrace_kernel::{PostId, StoreError, Timestamp, UserId, Uuid};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use terrace_kernel::{PostId, StoreError, Timestamp, UserId, Uuid, distinct};
 use terrace_social::notifications::{
     DAILY_LIMIT, Group, GroupKey, Inbox, InboxChange, KindPreference, MENTIONED_FANS, NOTIFICATION_LIFE,
     Notice, NotificationId, NotificationKind, Quota, belongs_to_group, day_of,
@@ -73,11 +73,6 @@ impl Used {
 
 fn quota(notice: &Notice) -> Option<Quota> {
     notice.actor.map(|actor| Quota { recipient: notice.recipient, actor, day: day_of(notice.at) })
-}
-
-/// Each value once, in order.
-pub(super) fn distinct<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
-    values.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 impl NoticeState<'_> {

@@ -77,7 +77,7 @@ use crate::store::into_infallible;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use terrace_kernel::{Outcome, StoreError, Timestamp, UserId};
+use terrace_kernel::{Outcome, StoreError, Timestamp, UserId, distinct};
 use terrace_packs::{Collectible, CollectibleId, Pack, PackId, Quantity};
 
 /// All packs and collectibles.
@@ -136,11 +136,7 @@ impl PackBook {
 /// The limited collectibles of these packs, without duplicates.
 pub(crate) fn limited<'p>(packs: impl IntoIterator<Item = &'p Pack>) -> Vec<CollectibleId> {
     let contents = packs.into_iter().flat_map(|pack| &pack.contents);
-    let mut ids: Vec<_> =
-        contents.filter(|content| content.edition.is_some()).map(|content| content.collectible).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    ids
+    distinct(contents.filter(|content| content.edition.is_some()).map(|content| content.collectible))
 }
 
 impl App {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use terrace_identity::Username;
-use terrace_kernel::{StoreError, UserId};
+use terrace_kernel::{StoreError, UserId, distinct};
 use terrace_social::{Mention, MentionSite, MentionWrite, mention_sites, mentions};
 
 /// The fans whom the text mentions, in one statement, or in none if it contains no `@`. Fans who are hidden from the
@@ -17,10 +17,7 @@ pub(crate) fn mentions_in(
         return Ok(Vec::new());
     }
     let key = |name: &str| Some(Username::parse(name).ok()?.key().to_owned());
-    let mut keys: Vec<String> =
-        sites.iter().flat_map(MentionSite::names).filter_map(|(_, name)| key(name)).collect();
-    keys.sort_unstable();
-    keys.dedup();
+    let keys = distinct(sites.iter().flat_map(MentionSite::names).filter_map(|(_, name)| key(name)));
     let fans: HashMap<String, String> = tx.mentionable(&keys, author)?.into_iter().collect();
     Ok(mentions(&sites, |name| fans.get(&key(name)?).cloned()))
 }

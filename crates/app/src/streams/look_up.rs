@@ -14,7 +14,7 @@ use std::sync::Arc;
 use terrace_games::{Question, Round, RoundId, SpinId, TriviaRead, WheelId};
 use terrace_identity::AuthorCard;
 use terrace_kernel::{
-    CommentId, Event, EventKind, Outcome, Position, PostId, StoreError, Timestamp, Topic, UserId,
+    CommentId, Event, EventKind, Outcome, Position, PostId, StoreError, Timestamp, Topic, UserId, distinct,
 };
 use terrace_ledger::WalletId;
 use terrace_packs::PurchaseId;
@@ -329,9 +329,7 @@ fn purchase(event: &Event) -> Result<Option<StreamEvent>, StoreError> {
 
 /// Events of rounds: one statement for all rounds, and one for each question that closed.
 fn rounds(tx: &mut dyn TriviaRead, events: &[Event]) -> Result<Vec<StreamEvent>, StoreError> {
-    let mut ids: Vec<RoundId> = events.iter().map(|event| RoundId::from_uuid(event.what.subject)).collect();
-    ids.sort_unstable();
-    ids.dedup();
+    let ids = distinct(events.iter().map(|event| RoundId::from_uuid(event.what.subject)));
     let known = if ids.is_empty() { Vec::new() } else { tx.rounds_with(&ids)? };
     let mut found = Vec::new();
     for event in events {
@@ -366,13 +364,8 @@ fn question_of<'r>(rounds: &'r [Round], event: &Event) -> Option<(&'r Round, u32
 
 /// Events of the locker room, in two statements regardless of their number.
 fn room(tx: &mut dyn RoomReadTx, events: &[Event]) -> Result<Vec<StreamEvent>, StoreError> {
-    let mut posts: Vec<PostId> = events
-        .iter()
-        .filter(|event| event.what.kind != EventKind::PostDeleted)
-        .map(|event| PostId::from_uuid(event.what.subject))
-        .collect();
-    posts.sort_unstable();
-    posts.dedup();
+    let kept = events.iter().filter(|event| event.what.kind != EventKind::PostDeleted);
+    let posts = distinct(kept.map(|event| PostId::from_uuid(event.what.subject)));
     let comments: Vec<CommentId> = events
         .iter()
         .filter(|event| {

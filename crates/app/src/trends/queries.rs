@@ -5,7 +5,7 @@ use crate::store::{Query, TrendReadTx, TrendingReadTx};
 use std::convert::Infallible;
 use std::time::Duration;
 use terrace_identity::AuthorCard;
-use terrace_kernel::{Failure, Limit, Outcome, Page, Position, TeamId, Timestamp, UserId};
+use terrace_kernel::{Failure, Limit, Outcome, Page, Position, TeamId, Timestamp, UserId, distinct};
 use terrace_social::{PostView, RankedTopic, TrendEpoch, TrendKey, TrendRead, TrendRoom};
 
 /// Maximum number of topics.
@@ -116,10 +116,7 @@ impl Query for ReadTrending {
                 let reader = self.reader.ok_or(Failure::Refused(TrendingRefusal::SignInFirst))?;
                 let favorite = tx.account(reader)?.and_then(|account| account.favorite_team);
                 let followed = tx.list_followed_teams(reader)?.into_iter().map(|follow| follow.team.id);
-                let mut own: Vec<_> = favorite.into_iter().chain(followed).collect();
-                own.sort_unstable();
-                own.dedup();
-                TrendRoom::Teams(own)
+                TrendRoom::Teams(distinct(favorite.into_iter().chain(followed)))
             }
         };
         let page = match self.place(tx, now)? {

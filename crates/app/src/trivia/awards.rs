@@ -6,7 +6,7 @@ use crate::store::{Command, TriviaTx};
 use std::collections::HashMap;
 use std::convert::Infallible;
 use terrace_games::{DuePlayer, Round, RoundId, RoundMode};
-use terrace_kernel::{Ctx, Failure, Giver, Grant, GrantSource, Outcome, StoreError};
+use terrace_kernel::{Ctx, Failure, Giver, Grant, GrantSource, Outcome, StoreError, distinct};
 
 /// Awards a fan, whose account the caller has locked, the points of a round, unless it was done before.
 pub(super) fn award(
@@ -49,9 +49,7 @@ impl Command for AwardPlayers {
     type Refusal = Infallible;
 
     fn run(&self, tx: &mut dyn TriviaTx, ctx: &mut Ctx) -> Outcome<u64, Infallible> {
-        let mut ids: Vec<RoundId> = self.players.iter().map(|player| player.round).collect();
-        ids.sort_unstable();
-        ids.dedup();
+        let ids = distinct(self.players.iter().map(|player| player.round));
         let rounds: HashMap<RoundId, Round> =
             tx.rounds_with(&ids)?.into_iter().map(|round| (round.id, round)).collect();
         let mut awarded = 0;

@@ -22,7 +22,7 @@ use std::convert::Infallible;
 use terrace_app::App;
 use terrace_app::accounts::find_named;
 use terrace_app::boards::Awards;
-use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId};
+use terrace_kernel::{Ctx, Outcome, StoreError, Timestamp, UserId, distinct};
 use terrace_quests::{Cadence, Mismatch, Period, Quest, Run, Step, StepDone, find_step, today};
 use terrace_scoring::{NewAward, Points, SourceKey};
 use terrace_store::{Command, OpsTx};
@@ -122,8 +122,7 @@ impl Command for ImportCompletions {
 
     fn run(&self, tx: &mut dyn OpsTx, ctx: &mut Ctx) -> Outcome<CompletionsImported, Infallible> {
         let fans = self.find_fans(tx)?;
-        let ids: Vec<UserId> =
-            fans.values().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        let ids = distinct(fans.values().flatten().copied());
         // Locked: progress and awards of these fans wait meanwhile, and the accounts cannot be deleted.
         let active: BTreeSet<UserId> = tx.lock_active(&ids)?.into_iter().collect();
         let quests = tx.quests()?;

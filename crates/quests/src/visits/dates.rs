@@ -3,6 +3,7 @@
 use chrono::NaiveDate;
 use std::fmt;
 use std::str::FromStr;
+use terrace_kernel::distinct;
 
 /// A sorted list of unique dates. The text form is `2026-05-01`, separated by spaces.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -16,10 +17,7 @@ pub struct MalformedDates;
 impl Dates {
     /// Creates a list; sorts the dates and removes duplicates.
     pub fn of(dates: impl IntoIterator<Item = NaiveDate>) -> Self {
-        let mut dates: Vec<_> = dates.into_iter().collect();
-        dates.sort_unstable();
-        dates.dedup();
-        Self(dates)
+        Self(distinct(dates))
     }
 
     /// The dates in ascending order.

@@ -2,7 +2,7 @@
 
 use super::Reason;
 use super::graph::{FollowGraph, Person, Rank};
-use terrace_kernel::{LeagueId, UserId};
+use terrace_kernel::{LeagueId, UserId, distinct};
 
 /// How many of the most followed people, and how many supporters of the viewer's teams, are examined: the bound on the
 /// work. For a team with more supporters, only those among the most followed people are found.
@@ -67,14 +67,11 @@ impl FollowGraph {
             Some(team.supporters())
         });
         let nodes = small.flatten().copied().chain(known.map(|(node, _)| node));
-        let mut found: Vec<(Rank, u32)> = nodes
+        let found = nodes
             .filter_map(|node| Some((self.person(node)?, node)))
             .filter(|(person, _)| shares(viewer.teams(), person.teams()))
-            .filter_map(|(_, node)| Some((self.rank(node)?, node)))
-            .collect();
-        found.sort_unstable();
-        found.dedup();
-        found
+            .filter_map(|(_, node)| Some((self.rank(node)?, node)));
+        distinct(found)
     }
 
     /// The leagues of a person's teams, sorted.

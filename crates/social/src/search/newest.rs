@@ -5,7 +5,7 @@ use crate::search::{COMMON, Words};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Bound;
-use terrace_kernel::{PostId, TimeKey, Timestamp, Uuid, num};
+use terrace_kernel::{PostId, TimeKey, Timestamp, Uuid, distinct, num};
 
 /// Finds candidates among the newest posts.
 pub trait NewestPosts {
@@ -72,9 +72,7 @@ struct Marks {
 
 impl Marks {
     fn of(words: &Words) -> Self {
-        let mut numbers: Vec<u32> = words.iter().map(number).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
+        let numbers = distinct(words.iter().map(number));
         let bits = numbers.iter().fold(0, |bits, number| bits | 1 << (number % u64::BITS));
         Self { bits, words: numbers.into() }
     }

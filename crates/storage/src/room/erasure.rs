@@ -12,7 +12,7 @@ use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable};
 use std::collections::{BTreeMap, HashMap};
-use terrace_kernel::{StoreError, Timestamp, UserId, num};
+use terrace_kernel::{StoreError, Timestamp, UserId, distinct, num};
 use terrace_social::{Erased, ErasedComment, ErasedPost, ErasureWrite, ReactionKind};
 
 /// The condition `deleted_at IS NULL` occurs twice: for the index, and for a post that its author deletes concurrently.
@@ -110,13 +110,6 @@ fn reported(locked: &LockedPosts, comments: &[(Key, Key)]) -> Vec<ErasedComment>
         Some(ErasedComment { post, team, comment: comment.id() })
     });
     reported.collect()
-}
-
-pub(super) fn distinct(posts: impl Iterator<Item = Key>) -> Vec<Key> {
-    let mut posts: Vec<Key> = posts.collect();
-    posts.sort_unstable();
-    posts.dedup();
-    posts
 }
 
 impl ErasureWrite for DieselTx<'_> {

@@ -4,7 +4,6 @@ use crate::accounts::ACTIVE;
 use crate::conn::{Conn, on};
 use crate::error::broken;
 use crate::numbered::Numbered;
-use crate::room::erasure::distinct;
 use crate::rows::named;
 use crate::schema::{comments, content_reports};
 use crate::tx::DieselTx;
@@ -12,7 +11,7 @@ use crate::types::{At, Instant, Key, Uid};
 use diesel::prelude::*;
 use diesel::sql_types::{Binary, Nullable, Text};
 use std::collections::HashSet;
-use terrace_kernel::{StoreError, Timestamp, Uuid, num};
+use terrace_kernel::{StoreError, Timestamp, Uuid, distinct, num};
 use terrace_social::{
     ContentId, ContentKind, Decision, LockedContent, NewReport, ReportDecisionWrite, ReportWrite,
 };

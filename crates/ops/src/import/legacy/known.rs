@@ -11,7 +11,7 @@ use crate::import::lines::printable;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 use terrace_identity::{Team, TimeZone, Username, bio, display_name};
-use terrace_kernel::{TeamId, Timestamp, UserId};
+use terrace_kernel::{TeamId, Timestamp, UserId, distinct};
 use terrace_quests::{Cadence, Quest, QuestId, StepId, find_quest, find_step};
 use terrace_scoring::{Season, SeasonId, Seasons};
 use terrace_store::legacy::{LegacyRow, LegacyUser};
@@ -138,10 +138,7 @@ impl ReadState {
             Board::Team(team) => *team,
             Board::Global(_) => None,
         };
-        let mut teams: Vec<TeamId> = self.boards.values().filter_map(team).collect();
-        teams.sort_unstable();
-        teams.dedup();
-        teams
+        distinct(self.boards.values().filter_map(team))
     }
 
     /// Interprets a row.
