@@ -35,6 +35,7 @@ on_each_database! {
     a_consumer_resumes_where_a_stopped_one_was,
     a_stop_does_not_wait_for_a_backlog,
     the_outbox_does_not_grow_with_the_events_that_went_through_it,
+    the_planner_learns_of_a_small_table_that_grew,
 }
 
 /// The longest that a test waits.
@@ -311,6 +312,25 @@ fn the_outbox_does_not_grow_with_the_events_that_went_through_it(kind: DatabaseK
     let (first, last) = (sizes[0], sizes[4]);
     assert!(last < 3 * first, "{sizes:?}");
     Ok(())
+}
+
+/// On PostgreSQL a small table that grew is analyzed, which makes connections replace the plans that scan it. The server itself
+/// would never do so here, because autovacuum is off for the table.
+fn the_planner_learns_of_a_small_table_that_grew(kind: DatabaseKind) -> Result<()> {
+    if kind == DatabaseKind::Sqlite {
+        return Ok(());
+    }
+    let service = TestApp::start(kind)?;
+    service.fan("mia");
+    service.settled();
+    let planned = |prepare: &[&str]| -> Result<u64> {
+        let expected = "SELECT CAST(reltuples AS bigint) FROM pg_class WHERE oid = 'events'::regclass";
+        Ok(pgtemp::execute(service.url(), &[prepare, &[expected]].concat())?.parse()?)
+    };
+    let few = planned(&["ALTER TABLE events SET (autovacuum_enabled = false)", "VACUUM (ANALYZE) events"])?;
+    assert!(few < 100, "{few}");
+    append_twenty_thousand(service.url())?;
+    wait_until("the planner expects the new rows", || Ok(planned(&[])? >= 20_000))
 }
 
 /// A list and its `streamPosition` come from one snapshot in this sense: what is not in the list comes after

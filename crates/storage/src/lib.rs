@@ -66,6 +66,7 @@ mod schema;
 mod search;
 mod shop;
 mod sqlite;
+mod statistics;
 mod store;
 mod teams;
 mod trends;

@@ -17,6 +17,7 @@ use crate::reads::{Question, QueuedRead, Reader};
 use crate::relay::{Relay, RelayCall};
 use crate::replica::{Replica, ReplicaReader};
 use crate::sqlite::Writer;
+use crate::statistics::StatisticsKeeper;
 use crate::{describe, examine, migrate, replica, sqlite};
 use diesel::connection::SimpleConnection;
 use scheduled_thread_pool::ScheduledThreadPool;
@@ -276,6 +277,10 @@ impl Shared {
         for number in 1..=size {
             let reader = reader.clone();
             self.start(format!("terrace-read-{number}"), move || reader.serve())?;
+        }
+        if self.connector.kind() == DatabaseKind::Postgres {
+            let keeper = StatisticsKeeper { pool: reader.pool, questions: reader.queue };
+            self.start("terrace-statistics".to_owned(), move || keeper.serve())?;
         }
         Ok(())
     }
