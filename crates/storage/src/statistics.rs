@@ -23,9 +23,9 @@ const LOOK: Duration = Duration::from_secs(2);
 /// expects several pages, and of one of more than 10,000 rows no plan for a few rows scans all. The outbox is emptied all the
 /// time.
 const GROWN: &str = "\
-    SELECT CAST(c.oid::regclass AS text) AS name FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid \
-    WHERE s.schemaname = ANY (current_schemas(false)) AND c.reltuples BETWEEN 0 AND 10000 \
-        AND s.n_live_tup > 2 * c.reltuples + 500 AND c.relname <> 'outbox'";
+    SELECT CAST(oid::regclass AS text) AS name FROM pg_class \
+    WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND reltuples BETWEEN 0 AND 10000 \
+        AND pg_stat_get_live_tuples(oid) > 2 * reltuples + 500 AND relname <> 'outbox'";
 
 #[derive(QueryableByName)]
 struct TableRow {
