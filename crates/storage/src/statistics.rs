@@ -19,13 +19,12 @@ use terrace_kernel::StoreError;
 /// The interval between looks at the statistics.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// The tables that have grown to more than twice the rows that the planner expects. Of a table that was never analyzed it
-/// expects several pages, and of one of more than 10,000 rows no plan for a few rows scans all. The outbox is emptied all the
-/// time.
+/// The tables that have grown to more than twice the rows that they had when they were last analyzed, if ever. Of a table of
+/// more than 10,000 rows no plan for a few rows scans all. The outbox is emptied all the time.
 const GROWN: &str = "\
     SELECT CAST(oid::regclass AS text) AS name FROM pg_class \
-    WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND reltuples BETWEEN 0 AND 10000 \
-        AND pg_stat_get_live_tuples(oid) > 2 * reltuples + 500 AND relname <> 'outbox'";
+    WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND reltuples <= 10000 \
+        AND pg_stat_get_live_tuples(oid) > 2 * greatest(reltuples, 0) + 500 AND relname <> 'outbox'";
 
 #[derive(QueryableByName)]
 struct TableRow {
